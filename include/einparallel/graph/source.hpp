@@ -1,0 +1,57 @@
+#pragma once
+// Where the elements of an input come from, as an abstract value: files, ranks and devices are known to the rooms
+// above.
+
+#include <einparallel/notation/box.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace einparallel {
+
+/// Who can read the elements of an input.
+enum class source_kind : std::uint8_t {
+    everywhere,  ///< every rank reads the part that it needs (a function, a file, an array that all ranks have): no
+                 ///< message
+    root,        ///< one rank has all elements and sends every other rank its part
+    resting,     ///< every rank has a part already (`held_by`); what is wanted elsewhere is redistributed
+    placeholder  ///< nobody, until a value is bound at the run
+};
+
+/// The data of an input vertex.
+class source {
+public:
+    source() = default;
+    source(const source&) = delete;
+    source& operator=(const source&) = delete;
+    virtual ~source() = default;
+
+    [[nodiscard]] virtual source_kind kind() const = 0;
+
+    /// Copies the elements of `region` to `destination`, dense and row-major. Called on ranks that may read: all of
+    /// them for `everywhere`, the root for `root`, and for `resting` with a region inside what this rank holds. May
+    /// throw.
+    virtual void read(const box& region, void* destination) const = 0;
+
+    /// The elements of `region` where they already lie dense and row-major in memory, to be used in place and never
+    /// written; null where a copy is needed.
+    [[nodiscard]] virtual const void* borrow(const box& region) const {
+        static_cast<void>(region);
+        return nullptr;
+    }
+
+    /// The rank that has the elements. @pre kind() == root
+    [[nodiscard]] virtual int root() const { return 0; }
+
+    /// Number of ranks that the tensor rests on, and what each of them holds. @pre kind() == resting
+    [[nodiscard]] virtual int holders() const { return 0; }
+    [[nodiscard]] virtual box held_by(int rank) const {
+        static_cast<void>(rank);
+        return {};
+    }
+
+    /// For tables and errors: "generate", "from_root(0)", "w.npy".
+    [[nodiscard]] virtual std::string description() const = 0;
+};
+
+}  // namespace einparallel

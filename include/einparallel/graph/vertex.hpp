@@ -1,0 +1,53 @@
+#pragma once
+// The EinGraph: a run-time DAG of (bound, einsum, inputs). Untyped; the typed handle is graph/tensor.hpp.
+
+#include <einparallel/graph/source.hpp>
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+/// One vertex: an input (it has a source and no operands) or an einsum over other vertices (it has a kernel).
+/// Immutable once recorded, but for its name.
+struct vertex {
+    std::string name;                               ///< the user's name for errors and tables; may be empty
+    std::vector<index> bounds;                      ///< extents of the tensor that the vertex makes
+    element_type element;                           ///< its element type
+    std::shared_ptr<const source> origin;           ///< inputs only
+    einsum_form form;                               ///< einsums only: labels of operands and output
+    std::vector<index> extents;                     ///< einsums only: by label
+    std::shared_ptr<const kernel> work;             ///< einsums only: ⊕ and ⊗
+    std::vector<std::shared_ptr<vertex>> operands;  ///< einsums only: who makes operand r; one vertex may stand twice
+    std::string failure;                            ///< why recording failed; the next decompose throws it
+
+    vertex() = default;
+    vertex(const vertex&) = delete;
+    vertex& operator=(const vertex&) = delete;
+    ~vertex();
+
+    [[nodiscard]] bool is_input() const { return work == nullptr; }
+};
+
+/// A loop may record a chain of any length: letting it go must not recurse once per vertex.
+inline vertex::~vertex() {
+    std::vector<std::shared_ptr<vertex>> released = std::move(operands);
+    while (!released.empty()) {
+        const std::shared_ptr<vertex> last = std::move(released.back());
+        released.pop_back();
+        if (last != nullptr && last.use_count() == 1) {
+            for (std::shared_ptr<vertex>& operand : last->operands) {
+                released.push_back(std::move(operand));
+            }
+            last->operands.clear();
+        }
+    }
+}
+
+}  // namespace einparallel

@@ -1,0 +1,78 @@
+#pragma once
+// The local work of one vertex, with its types and functors erased: what graph records, schedules name and run calls.
+
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace einparallel {
+
+/// One operand of a call on blocks: its first element, and per dimension the label and the stride (in elements, any
+/// sign).
+struct operand_block {
+    const void* data = nullptr;
+    std::span<const label_id> labels;
+    std::span<const index> strides;
+};
+
+/// The output of a call on blocks. No two of its elements share an address.
+struct output_block {
+    void* data = nullptr;
+    std::span<const label_id> labels;
+    std::span<const index> strides;
+};
+
+/// What happens to what the output held before.
+enum class write_mode : std::uint8_t {
+    overwrite,  ///< Z = ⊕ …, the identity of ⊕ where nothing is aggregated (a contracted extent of 0)
+    combine     ///< Z = Z ⊕ (⊕ …): how a ring adds its contribution to the partial that arrived
+};
+
+/// Z[ℓZ] (⊕)= ⊕_agg ⊗(X1[ℓ1], …, Xr[ℓr]) on strided blocks. `extents[label]` is the length of the block along that
+/// label; a dimension that carries `no_label` has extent 1. A call reads spans only: it never allocates to describe
+/// itself.
+struct block_call {
+    std::span<const index> extents;
+    std::span<const operand_block> operands;
+    output_block output;
+    write_mode mode = write_mode::overwrite;
+};
+
+/// The operators ⊕ and ⊗ of a vertex, compiled for its element types.
+/// Stateless towards its caller: one kernel object may be called from several threads at once on disjoint outputs.
+class kernel {
+public:
+    kernel() = default;
+    kernel(const kernel&) = delete;
+    kernel& operator=(const kernel&) = delete;
+    virtual ~kernel() = default;
+
+    /// Computes one block. May throw what a user's functor throws.
+    virtual void contract(const block_call& call) const = 0;
+
+    /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.
+    virtual void combine(std::span<const index> extents, void* into, std::span<const index> into_strides,
+                         const void* from, std::span<const index> from_strides) const = 0;
+
+    [[nodiscard]] virtual element_type output_type() const = 0;
+
+    /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
+    /// names.
+    [[nodiscard]] virtual bool is_contraction() const = 0;
+
+    /// True where ⊗ distributes over ⊕ in every operand, so that a one-sided label may be reduced before the join.
+    [[nodiscard]] virtual bool is_distributive() const = 0;
+
+    /// Arithmetic per point of the iteration space, for the time model (2 for a multiply-add).
+    [[nodiscard]] virtual double operations_per_point() const = 0;
+
+    /// Short text for tables: "sum(x*y)", "max(join)".
+    [[nodiscard]] virtual std::string formula() const = 0;
+};
+
+}  // namespace einparallel

@@ -1,0 +1,119 @@
+#pragma once
+// Extents, intervals and boxes: the integers that every room counts with.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace einparallel {
+
+/// Signed type of every extent, stride and element index.
+using index = std::int64_t;
+
+/// An extent in a braced list: implicit from any integral type, so that `{m, k}` may mix `int` and `std::size_t`.
+struct extent {
+    index value = 0;
+
+    constexpr extent() = default;
+    template <std::integral I>
+    constexpr extent(I number) : value(static_cast<index>(number)) {}  // implicit by design: braced lists mix types
+    constexpr operator index() const { return value; }
+
+    friend constexpr bool operator==(extent, extent) = default;
+};
+
+/// Half-open range of indices [begin, end) along one dimension.
+struct interval {
+    index begin = 0;
+    index end = 0;
+
+    [[nodiscard]] constexpr index size() const { return end - begin; }
+    [[nodiscard]] constexpr bool empty() const { return end <= begin; }
+    friend constexpr bool operator==(const interval&, const interval&) = default;
+};
+
+/// The indices that both intervals hold; empty (begin == end) where they do not meet.
+constexpr interval intersect(interval a, interval b) {
+    const index begin = a.begin > b.begin ? a.begin : b.begin;
+    const index end = a.end < b.end ? a.end : b.end;
+    return {begin, end < begin ? begin : end};
+}
+
+/// Part `part` of `parts` of [0, bound): blocks differ by at most one element, the larger ones first (14 over 4 is
+/// 4,4,3,3).
+/// @pre 0 <= part < parts
+constexpr interval block_of(index bound, int parts, int part) {
+    const index small = bound / parts;
+    const index larger = bound % parts;
+    const index begin = part * small + (part < larger ? part : larger);
+    return {begin, begin + small + (part < larger ? 1 : 0)};
+}
+
+/// The same rule inside an interval: part `part` of `parts` of `whole`.
+constexpr interval block_of(interval whole, int parts, int part) {
+    const interval inner = block_of(whole.size(), parts, part);
+    return {whole.begin + inner.begin, whole.begin + inner.end};
+}
+
+/// A box of a tensor: one interval per dimension, in the tensor's own (global) indices.
+/// Rank 0 is the box of one element. Storage of a box is dense and row-major wherever nothing else is said.
+struct box {
+    std::vector<interval> sides;
+    bool nothing = false;  ///< holds no element whatever its sides: the only way for a box of rank 0 to be empty
+
+    [[nodiscard]] std::size_t rank() const { return sides.size(); }
+    /// Number of elements.
+    [[nodiscard]] index size() const {
+        index count = nothing ? 0 : 1;
+        for (const interval& side : sides) {
+            count *= side.empty() ? 0 : side.size();
+        }
+        return count;
+    }
+    [[nodiscard]] bool empty() const { return size() == 0; }
+    friend bool operator==(const box&, const box&) = default;
+};
+
+/// The elements that both boxes hold.
+/// @pre a.rank() == b.rank()
+inline box intersect(const box& a, const box& b) {
+    box both;
+    both.nothing = a.nothing || b.nothing;
+    both.sides.reserve(a.rank());
+    for (std::size_t dimension = 0; dimension < a.rank(); ++dimension) {
+        both.sides.push_back(intersect(a.sides[dimension], b.sides[dimension]));
+    }
+    return both;
+}
+
+/// The whole tensor with these bounds.
+inline box whole_box(const std::vector<index>& bounds) {
+    box whole;
+    whole.sides.reserve(bounds.size());
+    for (const index bound : bounds) {
+        whole.sides.push_back({0, bound});
+    }
+    return whole;
+}
+
+/// A box of this rank without any element.
+inline box no_box(std::size_t rank) {
+    return {std::vector<interval>(rank), true};
+}
+
+/// True where every element of `inner` lies in `outer` (an empty box lies in every box).
+inline bool contains(const box& outer, const box& inner) {
+    return inner.empty() || intersect(outer, inner) == inner;
+}
+
+/// Row-major strides, in elements, of dense storage for `shape`.
+inline std::vector<index> dense_strides(const box& shape) {
+    std::vector<index> strides(shape.rank(), 1);
+    for (std::size_t dimension = shape.rank(); dimension-- > 1;) {
+        strides[dimension - 1] = strides[dimension] * shape.sides[dimension].size();
+    }
+    return strides;
+}
+
+}  // namespace einparallel

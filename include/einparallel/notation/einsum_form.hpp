@@ -1,0 +1,92 @@
+#pragma once
+// An einsum's labels as run-time numbers: what kernels, graph, planner and schedules work on.
+// The compile-time specification (einsum_spec) is where the numbers come from; nothing below the notation is a template
+// on it, so two hundred einsums of one program share one contraction routine.
+
+#include <einparallel/notation/box.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace einparallel {
+
+/// Position of a label among the unique labels of one einsum.
+using label_id = std::int16_t;
+
+/// A dimension that carries no label: extent 1, broadcast (an ellipsis dimension of extent 1 against a longer one).
+inline constexpr label_id no_label = -1;
+
+/// What a label means to a parallel run (DESIGN §2). x_only and y_only are contracted labels of a single operand.
+enum class label_class : std::uint8_t { c, m, n, k, x_only, y_only };
+
+/// Which operands (bit r for operand r) and whether the output carry a label, as a class.
+/// With more than two operands: c is in all of them and in the output; m and n are output labels missing somewhere (m
+/// if the first operand has it, else n); k is contracted and in more than one; x_only / y_only are contracted and in
+/// one (x_only if that one is the first).
+constexpr label_class classify(std::uint64_t in_operands, std::size_t operand_count, bool in_output) {
+    const std::uint64_t all = operand_count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << operand_count) - 1;
+    const bool in_first = (in_operands & 1U) != 0;
+    if (in_output) {
+        if (in_operands == all) {
+            return label_class::c;
+        }
+        return in_first ? label_class::m : label_class::n;
+    }
+    const bool in_one_only = (in_operands & (in_operands - 1)) == 0;
+    if (in_one_only && operand_count > 1) {
+        return in_first ? label_class::x_only : label_class::y_only;
+    }
+    return operand_count > 1 ? label_class::k : label_class::x_only;
+}
+
+/// The labels of one einsum, as positions in `names`; names are unique, in order of first appearance over operands.
+/// A label may stand twice in one operand (the diagonal). The output holds each label at most once.
+struct einsum_form {
+    std::vector<std::string> names;
+    std::vector<std::vector<label_id>> operands;
+    std::vector<label_id> output;
+
+    friend bool operator==(const einsum_form&, const einsum_form&) = default;
+
+    [[nodiscard]] std::size_t label_count() const { return names.size(); }
+
+    [[nodiscard]] bool in_operand(std::size_t operand, label_id label) const {
+        return std::ranges::find(operands[operand], label) != operands[operand].end();
+    }
+    [[nodiscard]] bool in_output(label_id label) const { return std::ranges::find(output, label) != output.end(); }
+
+    [[nodiscard]] label_class class_of(label_id label) const {
+        std::uint64_t mask = 0;
+        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+            mask |= in_operand(operand, label) ? std::uint64_t{1} << (operand < 63 ? operand : 63) : 0;
+        }
+        return classify(mask, operands.size(), in_output(label));
+    }
+
+    /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a
+    /// letter.
+    [[nodiscard]] std::string text() const;
+};
+
+inline std::string einsum_form::text() const {
+    const bool spaced = std::ranges::any_of(names, [](const std::string& name) { return name.size() > 1; });
+    const auto append = [&](std::string& written, const std::vector<label_id>& labels) {
+        for (std::size_t position = 0; position < labels.size(); ++position) {
+            written += spaced && position > 0 ? " " : "";
+            written += labels[position] == no_label ? "1" : names[static_cast<std::size_t>(labels[position])];
+        }
+    };
+    std::string written;
+    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+        written += operand > 0 ? "," : "";
+        append(written, operands[operand]);
+    }
+    written += "->";
+    append(written, output);
+    return written;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,48 @@
+#pragma once
+// What the library can hold in a tensor, as a run-time value: vertices and buffers are untyped, handles are not.
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace einparallel {
+
+namespace detail {
+
+template <class T>
+struct is_complex : std::false_type {};
+template <class T>
+struct is_complex<std::complex<T>> : std::bool_constant<std::is_same_v<T, float> || std::is_same_v<T, double>> {};
+
+}  // namespace detail
+
+/// Types that may be elements: float, double, their std::complex, integers and bool.
+template <class T>
+concept Element = std::is_same_v<T, float> || std::is_same_v<T, double> || detail::is_complex<T>::value ||
+    (std::is_integral_v<T> && !std::is_const_v<T>);
+
+/// Kind of number, in NumPy's one-letter code (io reads it from files): b bool, i signed, u unsigned, f real, c
+/// complex. Together with its size in bytes it names an element type.
+struct element_type {
+    char kind = 'f';
+    std::size_t bytes = 0;
+
+    friend constexpr bool operator==(const element_type&, const element_type&) = default;
+};
+
+/// The run-time value for T.
+template <Element T>
+constexpr element_type element_type_of() {
+    if constexpr (std::is_same_v<T, bool>) {
+        return {'b', sizeof(T)};
+    } else if constexpr (std::is_integral_v<T>) {
+        return {std::is_signed_v<T> ? 'i' : 'u', sizeof(T)};
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return {'f', sizeof(T)};
+    } else {
+        return {'c', sizeof(T)};
+    }
+}
+
+}  // namespace einparallel

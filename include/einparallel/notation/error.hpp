@@ -1,0 +1,16 @@
+#pragma once
+// The one exception of the library.
+
+#include <stdexcept>
+#include <string>
+
+namespace einparallel {
+
+/// What every run-time misuse or failure throws: one sentence that names vertex, label and both extents where there are
+/// such. On a communicator every rank throws the same text.
+class error : public std::runtime_error {
+public:
+    explicit error(const std::string& sentence) : std::runtime_error(sentence) {}
+};
+
+}  // namespace einparallel

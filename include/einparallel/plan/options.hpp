@@ -1,0 +1,41 @@
+#pragma once
+// What a user may ask of the planner.
+
+#include <einparallel/schedule/task.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace einparallel {
+
+/// What the planner minimises: seconds by the time model, the paper's upper bound in numbers moved, or the bytes that
+/// this library's executor really sends.
+enum class objective : std::uint8_t { time, paper, bytes };
+
+/// Exact dynamic programming, or the paper's linearisation (longest path first, EinDecomp §8.4).
+enum class method : std::uint8_t { exact, linearized };
+
+/// Constants of the time model. The defaults describe one core of a current server and a 100 Gbit/s network; they are
+/// never measured behind the user's back, for ranks and runs would then disagree.
+struct machine {
+    double seconds_per_message = 2.0e-6;  ///< latency α
+    double seconds_per_byte = 1.0e-10;    ///< inverse bandwidth β per rank
+    double seconds_per_flop = 2.0e-11;    ///< inverse of the flop rate per rank
+
+    friend bool operator==(const machine&, const machine&) = default;
+};
+
+/// Fields in the order in which designated initialisers may name them.
+struct options {
+    int processes = 1;                                                     ///< ranks to plan for
+    einparallel::objective objective = einparallel::objective::time;       ///< what to minimise
+    std::size_t memory_limit = 0;                                          ///< bytes per rank; 0 is no limit
+    einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< restricts every contraction's cuts
+    einparallel::method method = einparallel::method::exact;               ///< how to search
+    bool powers_of_two = false;                                            ///< round processes up, as in the paper
+    einparallel::machine machine = {};                                     ///< constants of the time model
+
+    friend bool operator==(const options&, const options&) = default;
+};
+
+}  // namespace einparallel

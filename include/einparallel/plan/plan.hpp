@@ -1,0 +1,91 @@
+#pragma once
+// The TaskGraph: who does which part of every vertex. A value, computable for any number of ranks without MPI.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/schedule/program.hpp>
+#include <einparallel/schedule/task.hpp>
+
+#include <cstddef>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+template <class T, std::size_t Rank>
+class tensor;
+
+/// One vertex of the TaskGraph.
+struct planned_vertex {
+    std::shared_ptr<vertex> origin;  ///< the vertex of the EinGraph; not part of comparisons
+    std::string name;                ///< the user's name, or "v3" by position in the plan
+    std::vector<index> bounds;       ///< extents of its tensor
+    element_type element;
+    std::vector<std::size_t> inputs;  ///< einsums: position in the plan of each operand
+    task work;                        ///< einsums: cuts, mesh, resting distributions of operands and output, ring
+    distribution resting;             ///< where its tensor rests: an einsum's work.output, or where an input is read
+    einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< einsums: c, mn or k as run
+    bool fell_back = false;                                                ///< the forced algorithm cannot apply here
+    double join = 0;                                                       ///< paper units, EinDecomp §7
+    double aggregation = 0;                                                ///< paper units
+    double repartition = 0;                                                ///< paper units, sum over operands
+    double seconds = 0;  ///< time model, repartitioning of its operands included
+
+    [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
+    friend bool operator==(const planned_vertex& a, const planned_vertex& b);
+};
+
+/// The plan for a graph on a number of ranks. Vertices stand in topological order, inputs first use first.
+class plan {
+public:
+    plan() = default;
+
+    /// Ranks that the plan is for.
+    [[nodiscard]] int processes() const { return processes_; }
+    [[nodiscard]] const options& asked() const { return options_; }
+    [[nodiscard]] const std::vector<planned_vertex>& vertices() const { return vertices_; }
+    /// Position in vertices() of each output, in the order in which decompose() was given them.
+    [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
+
+    /// Numbers moved, the paper's upper bound: join + aggregation + repartition over all vertices.
+    [[nodiscard]] double cost() const;
+    /// Element bytes that `rank` hands to MPI for other ranks in one run; sources and redistribution included,
+    /// agreement traffic and gather excluded.
+    [[nodiscard]] std::size_t bytes_sent(int rank) const;
+    /// Bytes that a run holds at once on `rank`: tensors and buffers.
+    [[nodiscard]] std::size_t peak_bytes(int rank) const;
+    /// Time model.
+    [[nodiscard]] double seconds() const;
+
+    /// (label, parts) for every label of the vertex that makes `made`.
+    template <class T, std::size_t Rank>
+    [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const tensor<T, Rank>& made) const;
+
+    /// All that `rank` does, computed from the vertices. The same call on every rank gives matching programs.
+    [[nodiscard]] program program_of(int rank) const;
+
+    [[nodiscard]] std::string to_dot() const;
+    [[nodiscard]] std::string to_json() const;
+    friend std::ostream& operator<<(std::ostream& stream, const plan& shown);
+    friend bool operator==(const plan& a, const plan& b);
+
+    /// Carries the plan out on a context: see run/execute.hpp.
+    template <class Context, class... Bindings>
+    auto run(Context& world, Bindings&&... bindings) const {
+        return execute(*this, world, std::forward<Bindings>(bindings)...);
+    }
+
+private:
+    friend struct plan_builder;
+
+    int processes_ = 1;
+    options options_;
+    std::vector<planned_vertex> vertices_;
+    std::vector<std::size_t> outputs_;
+};
+
+}  // namespace einparallel

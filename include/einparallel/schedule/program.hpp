@@ -1,0 +1,122 @@
+#pragma once
+// A schedule as a value: what one rank contracts, sends and receives, step by step. `plan` sums it, `run` carries it
+// out, tests play all ranks of it in one process. Free of MPI and of memory spaces.
+
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/box.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel {
+
+/// Number of a buffer in a program.
+using buffer_id = int;
+inline constexpr buffer_id no_buffer = -1;
+
+/// Memory of one rank for one box of one tensor, dense and row-major over `region`.
+struct buffer {
+    box region;
+    std::size_t element_bytes = 0;
+
+    friend bool operator==(const buffer&, const buffer&) = default;
+
+    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(region.size()) * element_bytes; }
+};
+
+/// A transfer: the elements of `region`, which lies inside the region of `place`, to or from `peer`, in the row-major
+/// order of `region`. Messages between two ranks match in the order in which their programs list them. Never empty,
+/// never to oneself.
+struct message {
+    int peer = 0;
+    buffer_id place = no_buffer;
+    box region;
+
+    friend bool operator==(const message&, const message&) = default;
+};
+
+/// Reads a box of an input from its source into the whole of a buffer.
+struct read_source {
+    std::size_t vertex = 0;  ///< number of the input in the plan
+    buffer_id into = no_buffer;
+
+    friend bool operator==(const read_source&, const read_source&) = default;
+};
+
+/// One call of a vertex's kernel on the sub-box of its iteration space given by `ranges` (by label, global indices).
+/// Operand and output regions follow from the ranges and lie inside the buffers' regions.
+struct contraction {
+    std::size_t vertex = 0;
+    std::vector<buffer_id> operands;
+    buffer_id output = no_buffer;
+    std::vector<interval> ranges;
+    write_mode mode = write_mode::overwrite;
+
+    friend bool operator==(const contraction&, const contraction&) = default;
+};
+
+/// into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
+struct combination {
+    std::size_t vertex = 0;
+    buffer_id into = no_buffer;
+    buffer_id from = no_buffer;
+    box region;
+
+    friend bool operator==(const combination&, const combination&) = default;
+};
+
+/// into[region] = from[region].
+struct local_copy {
+    buffer_id into = no_buffer;
+    buffer_id from = no_buffer;
+    box region;
+
+    friend bool operator==(const local_copy&, const local_copy&) = default;
+};
+
+using action = std::variant<read_source, contraction, combination, local_copy>;
+
+/// One step: all receives and sends are started, the work is done while they fly, then all of them are completed.
+/// Work never touches what the step receives, and never writes what it sends.
+/// All ranks count the same phases; a rank with nothing to do in a phase has no step for it. The send and the receive
+/// of a message stand in the same phase, so that running every program in order cannot deadlock.
+struct step {
+    std::size_t phase = 0;
+    std::vector<message> receives;
+    std::vector<message> sends;
+    std::vector<action> work;
+
+    friend bool operator==(const step&, const step&) = default;
+};
+
+/// All that one rank does for a plan. A buffer lives from the first step that names it to the last one; buffers in
+/// `results` live on to the end.
+struct program {
+    std::vector<buffer> buffers;
+    std::vector<step> steps;
+    std::vector<buffer_id> results;  ///< per output of the plan: this rank's part of it
+
+    friend bool operator==(const program&, const program&) = default;
+
+    /// Adds a buffer and returns its number.
+    buffer_id add_buffer(box region, std::size_t element_bytes) {
+        buffers.push_back({std::move(region), element_bytes});
+        return static_cast<buffer_id>(buffers.size()) - 1;
+    }
+};
+
+/// Element bytes that the rank hands to others.
+[[nodiscard]] inline std::size_t bytes_sent(const program& of_rank) {
+    std::size_t bytes = 0;
+    for (const step& each : of_rank.steps) {
+        for (const message& sent : each.sends) {
+            bytes += static_cast<std::size_t>(sent.region.size()) *
+                     of_rank.buffers[static_cast<std::size_t>(sent.place)].element_bytes;
+        }
+    }
+    return bytes;
+}
+
+}  // namespace einparallel
