@@ -1,0 +1,113 @@
+#pragma once
+// The paper's three cost functions (EinDecomp §7): numbers moved, an upper bound, with real division.
+
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+
+namespace einparallel::cost {
+
+/// Elements of one block of a tensor with these labels: ∏ (b/d)[ℓ] over its dimensions. `extents` and `parts` are by
+/// unique label; a dimension without label counts 1.
+[[nodiscard]] constexpr double block_elements(std::span<const label_id> labels, std::span<const index> extents,
+                                              std::span<const int> parts) {
+    double elements = 1;
+    for (const label_id label : labels) {
+        if (label != no_label) {
+            const auto position = static_cast<std::size_t>(label);
+            elements *= static_cast<double>(extents[position]) / static_cast<double>(parts[position]);
+        }
+    }
+    return elements;
+}
+
+/// Kernel calls of a vertex: ∏d over its unique labels.
+[[nodiscard]] constexpr double kernel_calls(std::span<const int> parts) {
+    double calls = 1;
+    for (const int part : parts) {
+        calls *= part;
+    }
+    return calls;
+}
+
+/// Numbers moved into the join: ∏d · Σ_r n_r, with n_r the elements of one block of operand r. `operands` holds the
+/// label list of each operand.
+[[nodiscard]] constexpr double join(std::span<const std::span<const label_id>> operands, std::span<const index> extents,
+                                    std::span<const int> parts) {
+    double elements = 0;
+    for (const std::span<const label_id> labels : operands) {
+        elements += block_elements(labels, extents, parts);
+    }
+    return kernel_calls(parts) * elements;
+}
+
+/// Numbers moved into the join of this einsum. `extents` and `parts` are by label of `form`.
+[[nodiscard]] constexpr double join(const einsum_form& form, std::span<const index> extents,
+                                    std::span<const int> parts) {
+    double elements = 0;
+    for (const auto& labels : form.operands) {
+        elements += block_elements(labels, extents, parts);
+    }
+    return kernel_calls(parts) * elements;
+}
+
+/// Numbers moved into the aggregation: (∏d / n_agg) · (n_agg − 1) · n_Z, where n_agg is the number of blocks that are
+/// aggregated into one (∏ d over the labels that the output lacks) and n_Z the elements of one block of the output.
+[[nodiscard]] constexpr double aggregate(std::span<const label_id> output, std::span<const index> extents,
+                                         std::span<const int> parts) {
+    double aggregated = 1;
+    for (std::size_t label = 0; label < parts.size(); ++label) {
+        const bool kept = std::find(output.begin(), output.end(), static_cast<label_id>(label)) != output.end();
+        aggregated *= kept ? 1 : parts[label];
+    }
+    return kernel_calls(parts) / aggregated * (aggregated - 1) * block_elements(output, extents, parts);
+}
+
+/// Numbers moved into the aggregation of this einsum.
+[[nodiscard]] constexpr double aggregate(const einsum_form& form, std::span<const index> extents,
+                                         std::span<const int> parts) {
+    return aggregate(std::span<const label_id>(form.output), extents, parts);
+}
+
+/// Numbers moved between a producer and a consumer of one tensor that cut its dimensions into `producer` and
+/// `consumer` parts: (n_c/n_int − 1) · (n/n_c) · (n_c + n_p), and n_p · n/n_c more where n_p ≠ n_int. Nothing where the
+/// partitionings are equal or the tensor is empty. (The paper writes n = ∏d and d[ℓ_Z]; meant are the product of the
+/// bounds and the cut of this tensor's own dimensions.)
+[[nodiscard]] constexpr double repartition(std::span<const index> bounds, std::span<const int> producer,
+                                           std::span<const int> consumer) {
+    double whole = 1;
+    double producer_block = 1;
+    double consumer_block = 1;
+    double common = 1;
+    bool producer_is_common = true;
+    bool equal = true;
+    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+        const auto bound = static_cast<double>(bounds[dimension]);
+        whole *= bound;
+        producer_block *= bound / producer[dimension];
+        consumer_block *= bound / consumer[dimension];
+        common *= bound / std::max(producer[dimension], consumer[dimension]);
+        producer_is_common = producer_is_common && producer[dimension] >= consumer[dimension];
+        equal = equal && producer[dimension] == consumer[dimension];
+    }
+    if (equal || whole == 0) {
+        return 0;
+    }
+    const double consumers = whole / consumer_block;
+    const double moved = (consumer_block / common - 1) * consumers * (consumer_block + producer_block);
+    return moved + (producer_is_common ? 0 : producer_block * consumers);
+}
+
+/// The same with braces: `repartition({8, 8}, {2, 4}, {4, 1})` is 320.
+[[nodiscard]] constexpr double repartition(std::initializer_list<index> bounds, std::initializer_list<int> producer,
+                                           std::initializer_list<int> consumer) {
+    return repartition(std::span<const index>(bounds.begin(), bounds.size()),
+                       std::span<const int>(producer.begin(), producer.size()),
+                       std::span<const int>(consumer.begin(), consumer.size()));
+}
+
+}  // namespace einparallel::cost
