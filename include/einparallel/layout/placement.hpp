@@ -1,0 +1,72 @@
+#pragma once
+// Placements: how one tensor lies along one axis of a mesh, and how an einsum carries them from operands to output
+// (papers/sharding-with-einsum; DESIGN §6).
+
+#include <einparallel/layout/mesh.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace einparallel {
+
+enum class placement_kind : std::uint8_t {
+    shard,      ///< every coordinate of the axis has its own part along the label
+    replicate,  ///< every coordinate computes with the same block
+    partial     ///< every coordinate has a summand of the block: a ⊕ is pending
+};
+
+/// Shard(label) | Replicate | Partial(⊕) along one axis of a mesh. The ⊕ is the vertex's own.
+struct placement {
+    placement_kind kind = placement_kind::replicate;
+    label_id label = no_label;  ///< of a shard
+
+    [[nodiscard]] static constexpr placement shard(label_id along) { return {placement_kind::shard, along}; }
+    [[nodiscard]] static constexpr placement replicate() { return {}; }
+    [[nodiscard]] static constexpr placement partial() { return {placement_kind::partial, no_label}; }
+
+    friend constexpr bool operator==(const placement&, const placement&) = default;
+};
+
+/// Placement of an operand along an axis that cuts `label`.
+constexpr placement operand_placement(label_id label, bool operand_has) {
+    return operand_has ? placement::shard(label) : placement::replicate();
+}
+
+/// Placement of the output along an axis that cuts `label`, which stands in some operand or not (`used`).
+constexpr placement output_placement(label_id label, bool used, bool output_has) {
+    if (output_has) {
+        return placement::shard(label);
+    }
+    return used ? placement::partial() : placement::replicate();
+}
+
+/// What an operand whose ⊕ is still pending makes of the output along that axis: it stays pending where the other
+/// operands are replicated there and ⊗ is linear in this operand; nothing else is allowed.
+constexpr bool carries_partial(placement operand, placement others, bool linear) {
+    return operand.kind == placement_kind::partial && others.kind == placement_kind::replicate && linear;
+}
+
+/// Placements of every tensor of an einsum along one axis.
+struct axis_placements {
+    std::vector<placement> operands;
+    placement output;
+
+    friend bool operator==(const axis_placements&, const axis_placements&) = default;
+};
+
+/// The table of DESIGN §6 for one axis of an einsum's mesh.
+inline axis_placements placements_along(const einsum_form& form, const mesh_axis& axis) {
+    axis_placements along;
+    bool used = false;
+    for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
+        const bool has = form.in_operand(operand, axis.label);
+        used = used || has;
+        along.operands.push_back(operand_placement(axis.label, has));
+    }
+    along.output = output_placement(axis.label, used, form.in_output(axis.label));
+    return along;
+}
+
+}  // namespace einparallel
