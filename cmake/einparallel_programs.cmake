@@ -1,0 +1,33 @@
+# What the programs of this repository (tests, examples) are built with; none of it reaches a user's targets.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+add_library(einparallel_warnings INTERFACE)
+target_compile_options(
+    einparallel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                   $<$<BOOL:${EINPARALLEL_WERROR}>:-Werror>
+)
+if(NOT EINPARALLEL_SANITIZERS STREQUAL "")
+    set(einparallel_sanitizer_flags -fsanitize=${EINPARALLEL_SANITIZERS} -fno-sanitize-recover=all
+                                    -fno-omit-frame-pointer
+    )
+    target_compile_options(einparallel_warnings INTERFACE ${einparallel_sanitizer_flags})
+    target_link_options(einparallel_warnings INTERFACE ${einparallel_sanitizer_flags})
+endif()
+
+if(EINPARALLEL_WITH_MPI)
+    include("${CMAKE_CURRENT_LIST_DIR}/einparallel_probe_launcher.cmake")
+endif()
+
+# einparallel_launch(<variable> <ranks>): the words that start a program on so many ranks.
+# Open MPI counts cores and refuses more ranks than that; MPICH starts them.
+function(einparallel_launch variable ranks)
+    set(words "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${ranks})
+    if(einparallel_mpi_version MATCHES "Open MPI")
+        list(APPEND words --oversubscribe)
+    endif()
+    set(${variable} ${words} PARENT_SCOPE)
+endfunction()

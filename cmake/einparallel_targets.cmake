@@ -1,0 +1,80 @@
+# The targets a user links: core (no MPI, no CUDA), mpi, cuda, and einparallel = core + what is enabled.
+# Every header belongs to the target of its floor, and header verification compiles each one alone with nothing more
+# than that target offers: a lower floor that reaches up does not compile.
+
+find_package(Boost REQUIRED)  # headers only, for Hana
+if(NOT EXISTS "${Boost_INCLUDE_DIRS}/boost/hana.hpp")
+    message(FATAL_ERROR "Boost was found in ${Boost_INCLUDE_DIRS}, but without boost/hana.hpp.")
+endif()
+
+set(einparallel_include_dir "${PROJECT_SOURCE_DIR}/include")
+file(GLOB_RECURSE einparallel_all_headers CONFIGURE_DEPENDS "${einparallel_include_dir}/*.hpp")
+set(einparallel_mpi_headers ${einparallel_all_headers})
+list(FILTER einparallel_mpi_headers INCLUDE REGEX "/einparallel/(mpi|run)/[^/]+(/detail/[^/]+)?$")
+set(einparallel_cuda_headers ${einparallel_all_headers})
+list(FILTER einparallel_cuda_headers INCLUDE REGEX "/einparallel/(cuda|device)/[^/]+(/detail/[^/]+)?$")
+set(einparallel_core_headers ${einparallel_all_headers})
+list(REMOVE_ITEM einparallel_core_headers "" ${einparallel_mpi_headers} ${einparallel_cuda_headers})
+
+# einparallel_headers(<target> <header>...): an INTERFACE target that carries these headers.
+function(einparallel_headers target export_name)
+    add_library(${target} INTERFACE)
+    add_library(einparallel::${export_name} ALIAS ${target})
+    set_target_properties(
+        ${target} PROPERTIES EXPORT_NAME ${export_name} VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL}
+    )
+    target_sources(
+        ${target} INTERFACE FILE_SET HEADERS BASE_DIRS "${einparallel_include_dir}" FILES ${ARGN}
+    )
+endfunction()
+
+einparallel_headers(einparallel_core core ${einparallel_core_headers})
+target_compile_features(einparallel_core INTERFACE cxx_std_20)
+target_link_libraries(einparallel_core INTERFACE Boost::headers)
+
+add_library(einparallel_einparallel INTERFACE)
+add_library(einparallel::einparallel ALIAS einparallel_einparallel)
+set_target_properties(einparallel_einparallel PROPERTIES EXPORT_NAME einparallel)
+target_link_libraries(einparallel_einparallel INTERFACE einparallel_core)
+
+set(EINPARALLEL_WITH_MPI FALSE)
+if(NOT EINPARALLEL_MPI STREQUAL "OFF")
+    include("${CMAKE_CURRENT_LIST_DIR}/einparallel_find_mpi.cmake")
+    if(MPI_CXX_FOUND)
+        set(EINPARALLEL_WITH_MPI TRUE)
+        einparallel_headers(einparallel_mpi mpi ${einparallel_mpi_headers})
+        target_link_libraries(einparallel_mpi INTERFACE einparallel_core MPI::MPI_CXX)
+        # The C++ bindings that MPI dropped in 2012 are still in some mpi.h; they cost compile time and clash with names.
+        target_compile_definitions(
+            einparallel_mpi INTERFACE EINPARALLEL_HAS_MPI=1 OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1
+        )
+        target_link_libraries(einparallel_einparallel INTERFACE einparallel_mpi)
+        message(STATUS "MPI library: ${einparallel_mpi_version}")
+        message(STATUS "MPI launcher: ${MPIEXEC_EXECUTABLE}")
+    elseif(EINPARALLEL_MPI STREQUAL "ON")
+        message(FATAL_ERROR "EINPARALLEL_MPI is ON, but no MPI with a C++ compiler wrapper was found.")
+    else()
+        message(STATUS "MPI library: none found, einparallel::mpi is not built")
+    endif()
+endif()
+
+set(EINPARALLEL_WITH_CUDA FALSE)
+if(NOT EINPARALLEL_CUDA STREQUAL "OFF")
+    find_package(CUDAToolkit QUIET)
+    if(CUDAToolkit_FOUND)
+        set(EINPARALLEL_WITH_CUDA TRUE)
+        message(STATUS "CUDA toolkit: ${CUDAToolkit_VERSION}")
+    elseif(EINPARALLEL_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "EINPARALLEL_CUDA is ON, but no CUDA toolkit was found.")
+    endif()
+endif()
+# Declared in every build, so that a project may link it; without CUDA it is core under another name.
+einparallel_headers(einparallel_cuda cuda ${einparallel_cuda_headers})
+target_link_libraries(einparallel_cuda INTERFACE einparallel_core)
+if(EINPARALLEL_WITH_CUDA)
+    target_link_libraries(einparallel_cuda INTERFACE CUDA::cudart)
+    target_compile_definitions(einparallel_cuda INTERFACE EINPARALLEL_HAS_CUDA=1)
+    target_link_libraries(einparallel_einparallel INTERFACE einparallel_cuda)
+else()
+    set_target_properties(einparallel_cuda PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
+endif()

@@ -1,0 +1,192 @@
+# What the rooms of the test tree call. Sources are relative to the caller's folder.
+#
+#   einparallel_add_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABELS <label>...] [TIMEOUT <seconds>])
+#       a program on core alone, its main from support/main.cpp; one ctest entry <name>
+#   einparallel_add_mpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...])
+#       a program on einparallel::mpi, its main from support/mpi_main.cpp; entries <name>.np<n>, labels mpi and np<n>;
+#       it is started as `<name> --ranks=<n>`, so that the main can refuse a world of another size
+#   einparallel_add_smpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...])
+#       the same sources compiled for SimGrid's simulated MPI, where a rank is a thread of one process and none
+#       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed
+#   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text>)
+#       the file compiles as it is (its positive twins), and with <macro> defined it does not, the first error being a
+#       line that has <text>, a regular expression of our own sentence; entries <name>.<compiler>, and
+#       <file>.twin.<compiler> once for each file
+
+find_package(doctest REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
+
+set(einparallel_test_dir "${PROJECT_SOURCE_DIR}/test")
+
+add_library(einparallel_test_base INTERFACE)
+target_include_directories(einparallel_test_base INTERFACE "${einparallel_test_dir}")
+target_link_libraries(einparallel_test_base INTERFACE einparallel_warnings doctest::doctest Eigen3::Eigen)
+target_compile_definitions(einparallel_test_base INTERFACE EINPARALLEL_TEST_DIR="${einparallel_test_dir}")
+
+add_library(einparallel_test_main OBJECT "${einparallel_test_dir}/support/main.cpp")
+target_compile_features(einparallel_test_main PRIVATE cxx_std_20)
+target_link_libraries(einparallel_test_main PRIVATE einparallel_test_base)
+
+if(EINPARALLEL_WITH_MPI AND EXISTS "${einparallel_test_dir}/support/mpi_main.cpp")
+    add_library(einparallel_test_mpi_main OBJECT "${einparallel_test_dir}/support/mpi_main.cpp")
+    target_link_libraries(einparallel_test_mpi_main PRIVATE einparallel::mpi einparallel_test_base)
+endif()
+
+# SimGrid's compiler wrapper builds a library that smpirun loads once for each rank. The same is done here with the
+# project's own compiler, so that flags, dependencies and parallel builds are CMake's.
+find_program(EINPARALLEL_SMPIRUN smpirun DOC "SimGrid's launcher of simulated MPI programs")
+find_path(EINPARALLEL_SMPI_INCLUDE smpi/smpi_helpers.h DOC "Folder of SimGrid's headers")
+find_library(EINPARALLEL_SIMGRID_LIBRARY simgrid DOC "SimGrid's library")
+set(EINPARALLEL_WITH_SMPI FALSE)
+if(EINPARALLEL_SMPIRUN
+   AND EINPARALLEL_SMPI_INCLUDE
+   AND EINPARALLEL_SIMGRID_LIBRARY
+   AND EINPARALLEL_SANITIZERS STREQUAL ""
+)
+    set(EINPARALLEL_WITH_SMPI TRUE)
+    set(einparallel_smpi_dir "${CMAKE_CURRENT_BINARY_DIR}/smpi")
+    file(
+        CONFIGURE OUTPUT "${einparallel_smpi_dir}/platform.xml"
+        CONTENT
+            [[<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="host" suffix="" radical="0-63" speed="1Gf" bw="1GBps" lat="5us"/>
+</platform>
+]]
+    )
+    set(einparallel_hosts "")
+    foreach(einparallel_host RANGE 63)
+        string(APPEND einparallel_hosts "host${einparallel_host}\n")
+    endforeach()
+    file(WRITE "${einparallel_smpi_dir}/hosts" "${einparallel_hosts}")
+
+    add_library(einparallel_smpi INTERFACE)
+    target_include_directories(
+        einparallel_smpi BEFORE INTERFACE "${EINPARALLEL_SMPI_INCLUDE}/smpi" "${EINPARALLEL_SMPI_INCLUDE}"
+    )
+    target_compile_definitions(einparallel_smpi INTERFACE EINPARALLEL_HAS_MPI=1)
+    target_compile_options(einparallel_smpi INTERFACE -include smpi/smpi_helpers.h)
+    target_link_options(einparallel_smpi INTERFACE -Wl,-z,defs)
+    target_link_libraries(einparallel_smpi INTERFACE einparallel::core "${EINPARALLEL_SIMGRID_LIBRARY}" m)
+endif()
+message(STATUS "SimGrid's simulated MPI: ${EINPARALLEL_WITH_SMPI}")
+
+function(einparallel_test_properties test ranks)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "LABELS")
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 300)
+    endif()
+    set_tests_properties(
+        ${test} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
+                           WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
+    )
+endfunction()
+
+function(einparallel_add_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(
+        ${name} PRIVATE einparallel::core einparallel_test_base einparallel_test_main ${arg_LIBRARIES}
+    )
+    add_test(NAME ${name} COMMAND ${name})
+    einparallel_test_properties(${name} 1 TIMEOUT ${arg_TIMEOUT} LABELS core ${arg_LABELS})
+endfunction()
+
+function(einparallel_add_mpi_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "RANKS;SOURCES;LIBRARIES;LABELS")
+    if(NOT EINPARALLEL_WITH_MPI)
+        return()
+    endif()
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(
+        ${name} PRIVATE einparallel::mpi einparallel_test_base einparallel_test_mpi_main ${arg_LIBRARIES}
+    )
+    foreach(ranks IN LISTS arg_RANKS)
+        einparallel_launch(launch ${ranks})
+        add_test(NAME ${name}.np${ranks} COMMAND ${launch} $<TARGET_FILE:${name}> --ranks=${ranks})
+        einparallel_test_properties(
+            ${name}.np${ranks} ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS mpi np${ranks} ${arg_LABELS}
+        )
+    endforeach()
+endfunction()
+
+function(einparallel_add_smpi_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "RANKS;SOURCES;LIBRARIES;LABELS")
+    if(NOT EINPARALLEL_WITH_SMPI)
+        return()
+    endif()
+    add_library(${name}_smpi MODULE ${arg_SOURCES} "${einparallel_test_dir}/support/mpi_main.cpp")
+    target_link_libraries(${name}_smpi PRIVATE einparallel_smpi einparallel_test_base ${arg_LIBRARIES})
+    set_target_properties(${name}_smpi PROPERTIES PREFIX "" SUFFIX "")
+    foreach(ranks IN LISTS arg_RANKS)
+        add_test(
+            NAME ${name}.smpi${ranks}
+            COMMAND
+                "${EINPARALLEL_SMPIRUN}" -np ${ranks} -platform "${einparallel_smpi_dir}/platform.xml" -hostfile
+                "${einparallel_smpi_dir}/hosts" --cfg=smpi/simulate-computation:no --log=root.thresh:warning
+                $<TARGET_FILE:${name}_smpi> --ranks=${ranks}
+        )
+        einparallel_test_properties(
+            ${name}.smpi${ranks} 1 TIMEOUT ${arg_TIMEOUT} LABELS smpi np${ranks} ${arg_LABELS}
+        )
+    endforeach()
+endfunction()
+
+# Compilers whose messages are checked: this build's own, clang 14 or the default clang, and nvcc.
+set(einparallel_message_compilers "cxx" CACHE INTERNAL "")
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    find_program(EINPARALLEL_CLANG NAMES clang++-14 clang++ DOC "A second compiler, for the tests of error messages")
+    if(EINPARALLEL_CLANG)
+        list(APPEND einparallel_message_compilers "clang")
+    endif()
+endif()
+find_program(EINPARALLEL_NVCC NAMES nvcc PATHS /usr/local/cuda/bin DOC "nvcc, for the tests of error messages")
+if(EINPARALLEL_NVCC)
+    list(APPEND einparallel_message_compilers "nvcc")
+endif()
+message(STATUS "Compilers whose messages are tested: ${einparallel_message_compilers}")
+
+function(einparallel_compile_command variable compiler)
+    set(includes "-I${PROJECT_SOURCE_DIR}/include")
+    foreach(folder IN LISTS Boost_INCLUDE_DIRS)
+        if(NOT folder STREQUAL "/usr/include")
+            list(APPEND includes "-isystem" "${folder}")
+        endif()
+    endforeach()
+    if(compiler STREQUAL "nvcc")
+        set(command "${EINPARALLEL_NVCC}" -std=c++20 --expt-relaxed-constexpr -x cu -c -o /dev/null)
+    elseif(compiler STREQUAL "clang")
+        set(command "${EINPARALLEL_CLANG}" -std=c++20 -fsyntax-only)
+    else()
+        set(command "${CMAKE_CXX_COMPILER}" -std=c++20 -fsyntax-only)
+    endif()
+    set(${variable} ${command} ${includes} PARENT_SCOPE)
+endfunction()
+
+function(einparallel_add_compile_fail_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;SECTION;EXPECT" "")
+    if(NOT arg_EXPECT OR NOT arg_SECTION)
+        message(FATAL_ERROR "einparallel_add_compile_fail_test(${name}): SECTION and EXPECT are needed.")
+    endif()
+    get_filename_component(source "${arg_SOURCE}" ABSOLUTE)
+    get_filename_component(stem "${arg_SOURCE}" NAME_WE)
+    # A section that the file does not have would leave the twins alone, and they compile.
+    file(STRINGS "${source}" mentions REGEX "(^|[^A-Za-z0-9_])${arg_SECTION}($|[^A-Za-z0-9_])")
+    if(NOT mentions)
+        message(FATAL_ERROR "einparallel_add_compile_fail_test(${name}): ${arg_SOURCE} has no section ${arg_SECTION}.")
+    endif()
+    foreach(compiler IN LISTS einparallel_message_compilers)
+        einparallel_compile_command(command ${compiler})
+        if(NOT TEST ${stem}.twin.${compiler})
+            add_test(NAME ${stem}.twin.${compiler} COMMAND ${command} "${source}")
+            set_tests_properties(${stem}.twin.${compiler} PROPERTIES TIMEOUT 300 LABELS "compile")
+        endif()
+        add_test(
+            NAME ${name}.${compiler}
+            COMMAND "${CMAKE_COMMAND}" "-DEXPECT=${arg_EXPECT}" -P "${PROJECT_SOURCE_DIR}/cmake/expect_error.cmake" --
+                    ${command} -D${arg_SECTION} "${source}"
+        )
+        set_tests_properties(${name}.${compiler} PROPERTIES TIMEOUT 300 LABELS "compile")
+    endforeach()
+endfunction()

@@ -1,0 +1,37 @@
+# cmake -DEXPECT=<regular expression> -P expect_error.cmake -- <compiler> <argument>...
+# Passes where the compiler refuses and its first error is our sentence. WILL_FAIL would let a misspelt name pass.
+
+set(command "")
+set(after FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(number RANGE ${last})
+    if(after)
+        list(APPEND command "${CMAKE_ARGV${number}}")
+    elseif("${CMAKE_ARGV${number}}" STREQUAL "--")
+        set(after TRUE)
+    endif()
+endforeach()
+
+set(ENV{LC_ALL} C)
+execute_process(
+    COMMAND ${command}
+    RESULT_VARIABLE result
+    OUTPUT_VARIABLE output
+    ERROR_VARIABLE output
+)
+if(result EQUAL 0)
+    message(FATAL_ERROR "It compiled.")
+endif()
+# Semicolons and brackets would change what a list of lines is.
+string(REGEX REPLACE "[][;]" "_" lines "${output}")
+string(REPLACE "\n" ";" lines "${lines}")
+list(FILTER lines INCLUDE REGEX "error:|error #|fatal error")
+list(LENGTH lines count)
+if(count EQUAL 0)
+    message(FATAL_ERROR "No error line in:\n${output}")
+endif()
+list(GET lines 0 first)
+if(NOT first MATCHES "${EXPECT}")
+    message(FATAL_ERROR "The first of ${count} errors is not our sentence '${EXPECT}'. The compiler said:\n${output}")
+endif()
+message("${count} error(s), the first: ${first}")
