@@ -42,7 +42,7 @@ inline void gather_along_trees(step_collector& steps, const distribution& restin
     for (int owner = 0; owner < replicas; ++owner) {
         const box region = resting.held_by(group[static_cast<std::size_t>(owner)]);
         const int below = (self - owner + replicas) % replicas;  // number in the tree; the owner is 0
-        for (std::size_t round = 0; round < rounds; ++round) {
+        for (std::size_t round = 0; round < rounds && !region.empty(); ++round) {
             const int reach = 1 << (rounds - 1 - round);
             const auto member = [&](int number) {
                 return group[static_cast<std::size_t>((number + owner) % replicas)];

@@ -1,0 +1,47 @@
+// The sharding rules of einsums, as worked in papers/sharding-with-einsum.
+
+#include <einparallel/layout/placement.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace {
+
+using namespace einparallel;
+
+constexpr placement shard_0 = placement::shard(0);
+
+// The table of DESIGN §6, at compile time.
+static_assert(operand_placement(0, true) == shard_0);
+static_assert(operand_placement(0, false) == placement::replicate());
+static_assert(output_placement(0, true, true) == shard_0);
+static_assert(output_placement(0, true, false) == placement::partial());
+static_assert(output_placement(0, false, false) == placement::replicate());
+static_assert(placement::shard(1) != shard_0);
+static_assert(carries_partial(placement::partial(), placement::replicate(), true));
+static_assert(!carries_partial(placement::partial(), placement::replicate(), false));
+static_assert(!carries_partial(placement::partial(), shard_0, true));
+static_assert(!carries_partial(shard_0, placement::replicate(), true));
+
+}  // namespace
+
+TEST_CASE("the four rules for abi,aoi->abo") {
+    const einsum_form linear{{"a", "b", "i", "o"}, {{0, 1, 2}, {0, 3, 2}}, {0, 1, 3}};
+    const placement whole = placement::replicate();
+    using row = axis_placements;
+    CHECK(placements_along(linear, {no_label, 4}) == row{{whole, whole}, whole});
+    CHECK(placements_along(linear, {0, 4}) == row{{placement::shard(0), placement::shard(0)}, placement::shard(0)});
+    CHECK(placements_along(linear, {1, 4}) == row{{placement::shard(1), whole}, placement::shard(1)});
+    CHECK(placements_along(linear, {3, 4}) == row{{whole, placement::shard(3)}, placement::shard(3)});
+    CHECK(placements_along(linear, {2, 4}) == row{{placement::shard(2), placement::shard(2)}, placement::partial()});
+}
+
+TEST_CASE("one-sided sums and joins of three operands") {
+    const einsum_form one_sided{{"i", "j"}, {{0, 1}, {0}}, {0}};
+    CHECK(placements_along(one_sided, {1, 2}) ==
+          axis_placements{{placement::shard(1), placement::replicate()}, placement::partial()});
+    const einsum_form three{{"i", "j"}, {{0}, {1}, {0, 1}}, {0, 1}};
+    CHECK(placements_along(three, {1, 2}) ==
+          axis_placements{{placement::replicate(), placement::shard(1), placement::shard(1)}, placement::shard(1)});
+}

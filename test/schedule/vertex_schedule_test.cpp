@@ -1,0 +1,370 @@
+// Schedules of one vertex: all ranks played in one process against scalar loops on whole tensors.
+
+#include "random_task.hpp"
+
+#include <einparallel/schedule/check.hpp>
+#include <einparallel/schedule/vertex_schedule.hpp>
+
+#include <support/play.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace einparallel;
+using namespace einparallel::testing;
+
+/// A tensor of small integers, so that every order of summation gives the same double.
+struct whole_tensor {
+    std::vector<index> bounds;
+    std::vector<double> elements;
+
+    double at(const std::vector<index>& point) const {
+        index offset = 0;
+        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+            offset = offset * bounds[dimension] + point[dimension];
+        }
+        return elements[static_cast<std::size_t>(offset)];
+    }
+};
+
+whole_tensor random_tensor(const std::vector<index>& bounds, random_tasks& random) {
+    whole_tensor made{bounds, {}};
+    for_each_point(bounds, [&](const std::vector<index>&) { made.elements.push_back(random.between(-3, 3)); });
+    return made;
+}
+
+/// The einsum by its definition.
+whole_tensor reference(const task& work, const std::vector<whole_tensor>& operands, played_operators operators) {
+    whole_tensor made{work.output.bounds(), {}};
+    for_each_point(made.bounds, [&](const std::vector<index>&) { made.elements.push_back(identity_of(operators)); });
+    for_each_point(work.extents, [&](const std::vector<index>& point) {
+        double joined = unit_of(operators);
+        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+            std::vector<index> at;
+            for (const label_id label : work.form.operands[operand]) {
+                at.push_back(label == no_label ? 0 : point[static_cast<std::size_t>(label)]);
+            }
+            joined = join(operators, joined, operands[operand].at(at));
+        }
+        index offset = 0;
+        for (std::size_t dimension = 0; dimension < made.bounds.size(); ++dimension) {
+            const label_id label = work.form.output[dimension];
+            offset = offset * made.bounds[dimension] + (label == no_label ? 0 : point[static_cast<std::size_t>(label)]);
+        }
+        double& place = made.elements[static_cast<std::size_t>(offset)];
+        place = aggregate(operators, place, joined);
+    });
+    return made;
+}
+
+/// Programs of all ranks, idle ones included: phase 0 reads the operands, vertex r being operand r and the last one the
+/// einsum.
+std::vector<program> programs_of(const task& work, int world) {
+    std::vector<program> programs;
+    for (int rank = 0; rank < world; ++rank) {
+        program mine;
+        std::vector<buffer_id> operands;
+        step reads;
+        for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+            operands.push_back(mine.add_buffer(work.operands[operand].held_by(rank), work.operand_bytes[operand]));
+            if (!mine.buffers.back().region.empty()) {
+                reads.work.emplace_back(read_source{operand, operands.back()});
+            }
+        }
+        if (!reads.work.empty()) {
+            mine.steps.push_back(std::move(reads));
+        }
+        mine.results = {schedule_vertex(mine, work.operands.size(), work, rank, operands, 1)};
+        programs.push_back(std::move(mine));
+    }
+    return programs;
+}
+
+/// True where every rank's result is what the reference says, element by element.
+bool results_agree(const task& work, const std::vector<program>& programs, std::vector<played_memory>& memories,
+                   const whole_tensor& expected) {
+    std::vector<int> holders(expected.elements.size(), 0);
+    for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+        const box held = work.output.held_by(static_cast<int>(rank));
+        const std::vector<double> mine = memories[rank].pack(programs[rank].results[0], held);
+        std::size_t next = 0;
+        bool equal = true;
+        if (!held.empty()) {
+            std::vector<index> shape;
+            for (const interval& side : held.sides) {
+                shape.push_back(side.size());
+            }
+            for_each_point(shape, [&](const std::vector<index>& point) {
+                index offset = 0;
+                for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
+                    offset = offset * expected.bounds[dimension] + held.sides[dimension].begin + point[dimension];
+                }
+                ++holders[static_cast<std::size_t>(offset)];
+                equal = equal && mine[next++] == expected.elements[static_cast<std::size_t>(offset)];
+            });
+        }
+        if (!equal) {
+            return false;
+        }
+    }
+    return std::ranges::all_of(holders, [](int count) { return count == 1; });
+}
+
+std::size_t count_contractions(const program& of_rank) {
+    std::size_t count = 0;
+    for (const step& each : of_rank.steps) {
+        for (const action& done : each.work) {
+            count += std::holds_alternative<contraction>(done) ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+std::size_t count_sends(const program& of_rank) {
+    std::size_t count = 0;
+    for (const step& each : of_rank.steps) {
+        count += each.sends.size();
+    }
+    return count;
+}
+
+std::string describe(const task& work) {
+    std::string text = work.form.text() + " extents";
+    for (const index extent : work.extents) {
+        text += " " + std::to_string(extent);
+    }
+    text += " mesh";
+    for (const mesh_axis& axis : work.ranks.axes) {
+        text += " " + std::to_string(axis.label) + ":" + std::to_string(axis.parts);
+    }
+    return text + " travelling " + std::to_string(work.travelling);
+}
+
+/// Every sharer of a block misses all of it but its own piece, and each missing piece is handed over exactly once,
+/// whichever way: what all ranks send together.
+std::size_t total_to_send(const task& work) {
+    std::size_t bytes = 0;
+    for (int rank = 0; rank < work.ranks.size(); ++rank) {
+        for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+            const distribution& resting = work.operands[operand];
+            bytes += work.operand_bytes[operand] *
+                     static_cast<std::size_t>(resting.block_of_rank(rank).size() - resting.held_by(rank).size());
+        }
+        bytes += work.output_bytes *
+                 static_cast<std::size_t>(work.output.block_of_rank(rank).size() - work.output.held_by(rank).size());
+    }
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops give") {
+    random_tasks random(20240607);
+    int played = 0;
+    int k_rings = 0;
+    int mn_rings = 0;
+    int reductions = 0;
+    int uneven = 0;
+    for (int trial = 0; trial < 6000; ++trial) {
+        task work = random.any_task();
+        const auto operators = random.one_in(2) ? played_operators::sum_of_products : played_operators::max_of_sums;
+        const loop_kernel loops(operators);
+        std::vector<whole_tensor> operands;
+        std::vector<played_vertex> vertices;
+        for (const distribution& operand : work.operands) {
+            operands.push_back(random_tensor(operand.bounds(), random));
+        }
+        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+            vertices.push_back({{}, nullptr, [&operands, operand](const box& region, double* destination) {
+                                    std::vector<index> shape;
+                                    for (const interval& side : region.sides) {
+                                        shape.push_back(side.size());
+                                    }
+                                    for_each_point(shape, [&](std::vector<index> point) {
+                                        for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
+                                            point[dimension] += region.sides[dimension].begin;
+                                        }
+                                        *destination++ = operands[operand].at(point);
+                                    });
+                                }});
+        }
+        vertices.push_back({work.form, &loops, {}});
+        const whole_tensor expected = reference(work, operands, operators);
+        const int world = work.ranks.size() + (random.one_in(3) ? 2 : 0);
+        for (const index extent : work.extents) {
+            uneven += extent % std::max(work.ranks.size(), 1) != 0 ? 1 : 0;
+        }
+        for (int travelling = nothing_travels; travelling < static_cast<int>(operands.size()); ++travelling) {
+            work.travelling = travelling;
+            const std::vector<program> programs = programs_of(work, world);
+            INFO(describe(work));
+            const std::string broken = check_programs(
+                programs, [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; });
+            REQUIRE(broken == "");
+            std::vector<played_memory> apart = play(programs, vertices, false);
+            REQUIRE(results_agree(work, programs, apart, expected));
+            std::vector<played_memory> together = play(programs, vertices, true);
+            REQUIRE(results_agree(work, programs, together, expected));
+
+            std::size_t sent = 0;
+            for (const program& each : programs) {
+                sent += bytes_sent(each);
+                REQUIRE((each.steps.empty() || each.steps.back().phase <= phases_of(work)));
+            }
+            REQUIRE(sent == total_to_send(work));
+            ++played;
+            k_rings += detail::runs_k_ring(work) ? 1 : 0;
+            mn_rings += travelling >= 0 && detail::runs_mn_ring(work, static_cast<std::size_t>(travelling)) ? 1 : 0;
+            reductions += work.output.replication() > 1 && !detail::runs_k_ring(work) ? 1 : 0;
+        }
+    }
+    MESSAGE(played << " schedules played: " << k_rings << " k rings, " << mn_rings << " m/n rings, " << reductions
+                   << " reductions; " << uneven << " extents that p does not divide");
+    CHECK(played > 20000);
+    CHECK(k_rings > 200);
+    CHECK(mn_rings > 2000);
+    CHECK(reductions > 2000);
+}
+
+namespace {
+
+/// ij,jk->ik with extents (i, j, k) over a mesh; operand elements of 8 and 4 bytes, output of 16.
+task matrix_product(std::vector<index> extents, std::vector<mesh_axis> axes, algorithm wanted) {
+    const einsum_form form{{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
+    return make_task(form, std::move(extents), {8, 4}, 16, mesh{std::move(axes)}, wanted);
+}
+
+}  // namespace
+
+TEST_CASE("one rank contracts once, straight from what rests into what rests") {
+    const task work = matrix_product({4, 5, 6}, {}, algorithm::automatic);
+    const std::vector<program> programs = programs_of(work, 1);
+    CHECK(work.travelling == nothing_travels);
+    CHECK(phases_of(work) == 1);
+    CHECK(programs[0].buffers.size() == 3);
+    CHECK(count_contractions(programs[0]) == 1);
+    CHECK(bytes_sent(programs[0]) == 0);
+    CHECK(algorithm_of(work) == algorithm::c);
+}
+
+TEST_CASE("m/n ring: q contractions, q-1 transfers, (q-1)/q of the block") {
+    for (const int q : {2, 3, 4, 5, 7, 8, 12}) {
+        const task work = matrix_product({3 * q, 10, 2 * q}, {{0, q}}, algorithm::mn);
+        REQUIRE(work.travelling == 1);
+        CHECK(algorithm_of(work) == algorithm::mn);
+        CHECK(phases_of(work) == static_cast<std::size_t>(q));
+        CHECK(work.operands[1].cut() == 1);  // along k, a slice of the output per step; j is contracted
+        for (const program& each : programs_of(work, q)) {
+            CHECK(count_contractions(each) == static_cast<std::size_t>(q));
+            CHECK(count_sends(each) == static_cast<std::size_t>(q) - 1);
+            CHECK(bytes_sent(each) == static_cast<std::size_t>((q - 1) * 10 * 2) * 4);
+        }
+    }
+}
+
+TEST_CASE("k ring: 2q contractions, 2(q-1) transfers, (q-1)/q of the block") {
+    for (const int q : {2, 3, 4, 5, 7, 8, 12}) {
+        const task work = matrix_product({4 * q, 3 * q, 5}, {{1, q}}, algorithm::k);
+        REQUIRE(work.travelling == output_travels);
+        CHECK(algorithm_of(work) == algorithm::k);
+        CHECK(phases_of(work) == 2 * static_cast<std::size_t>(q));
+        for (const program& each : programs_of(work, q)) {
+            CHECK(count_contractions(each) == 2 * static_cast<std::size_t>(q));
+            CHECK(count_sends(each) == 2 * static_cast<std::size_t>(q - 1));
+            CHECK(bytes_sent(each) == static_cast<std::size_t>((q - 1) * 4 * 5) * 16);
+        }
+    }
+}
+
+TEST_CASE("three axes at once send what the lower bound allows") {
+    // mk/(p1 p2) + kn/(p2 p3) + mn/(p1 p3) - (mk + kn + mn)/p elements per rank, where everything divides.
+    const int p1 = 2;
+    const int p2 = 3;
+    const int p3 = 2;
+    for (const algorithm wanted : {algorithm::automatic, algorithm::mn, algorithm::k}) {
+        const task work = matrix_product({24, 12, 36}, {{0, p1}, {1, p2}, {2, p3}}, wanted);
+        for (const program& each : programs_of(work, p1 * p2 * p3)) {
+            const std::size_t first = (24 * 12 / (p1 * p2) - 24 * 12 / 12) * 8;
+            const std::size_t second = (12 * 36 / (p2 * p3) - 12 * 36 / 12) * 4;
+            const std::size_t output = (24 * 36 / (p1 * p3) - 24 * 36 / 12) * 16;
+            CHECK(bytes_sent(each) == first + second + output);
+        }
+    }
+}
+
+TEST_CASE("what travels is what weighs most, unless it cannot be cut finely enough") {
+    CHECK(matrix_product({100, 4, 100}, {{1, 4}}, algorithm::automatic).travelling == output_travels);
+    CHECK(matrix_product({100, 100, 4}, {{2, 4}}, algorithm::automatic).travelling == 0);
+    CHECK(matrix_product({4, 100, 100}, {{0, 4}}, algorithm::automatic).travelling == 1);
+    CHECK(matrix_product({1, 100, 3}, {{1, 4}}, algorithm::automatic).travelling == nothing_travels);
+    CHECK(matrix_product({1, 100, 3}, {{1, 4}}, algorithm::k).travelling == output_travels);
+    CHECK(matrix_product({4, 100, 100}, {{0, 4}}, algorithm::k).travelling == nothing_travels);
+    CHECK(matrix_product({4, 100, 100}, {{0, 4}}, algorithm::c).travelling == nothing_travels);
+    CHECK(matrix_product({100, 4, 100}, {{1, 4}}, algorithm::mn).travelling == nothing_travels);
+}
+
+TEST_CASE("few pieces go along trees: logarithmic in the number of ranks") {
+    // The sum of a vector: a scalar that 12 ranks have summands of.
+    const einsum_form dot{{"i"}, {{0}, {0}}, {}};
+    const task scalar = make_task(dot, {100}, {8, 8}, 8, mesh{{{0, 12}}});
+    CHECK(scalar.travelling == nothing_travels);
+    CHECK(phases_of(scalar) == 1 + 2 * 4);
+    for (const program& each : programs_of(scalar, 12)) {
+        CHECK(count_sends(each) <= 1);
+    }
+    // A scalar factor that 12 ranks want.
+    const einsum_form scale{{"i"}, {{}, {0}}, {0}};
+    const task factor = make_task(scale, {100}, {8, 8}, 8, mesh{{{0, 12}}});
+    CHECK(phases_of(factor) == 4 + 1);
+    for (const program& each : programs_of(factor, 12)) {
+        CHECK(count_sends(each) <= 4);
+    }
+}
+
+TEST_CASE("ranks beyond the mesh have an empty result and no step") {
+    const task work = matrix_product({4, 5, 6}, {{0, 2}}, algorithm::automatic);
+    const std::vector<program> programs = programs_of(work, 4);
+    for (const std::size_t idle : {std::size_t{2}, std::size_t{3}}) {
+        CHECK(programs[idle].steps.empty());
+        CHECK(programs[idle].buffers[static_cast<std::size_t>(programs[idle].results[0])].bytes() == 0);
+    }
+}
+
+TEST_CASE("memory of the rings in an arena") {
+    // m/n: the operand at rest, the output, and never more than two pieces of the travelling operand, also where pieces
+    // differ in size; the piece at rest makes room once it has been sent, unless somebody keeps it.
+    int tight = 0;
+    for (int q = 2; q <= 9; ++q) {
+        for (int columns = q; columns < 4 * q; ++columns) {
+            const task work = matrix_product({2 * q, 16, columns}, {{0, q}}, algorithm::mn);
+            const std::vector<program> programs = programs_of(work, q);
+            const auto width = static_cast<std::size_t>(columns);
+            const std::size_t piece =
+                16 * ((width + static_cast<std::size_t>(q) - 1) / static_cast<std::size_t>(q)) * 4;
+            const std::size_t rest = 2 * 16 * 8 + (2 * width * 16 + 63) / 64 * 64;
+            for (const program& each : programs) {
+                REQUIRE(plan_arena(each).bytes <= rest + 2 * piece);
+                const arena_plan kept = plan_arena(each, [](buffer_id buffer) { return buffer < 2; });
+                REQUIRE(kept.bytes <= rest - 2 * 16 * 8 + 2 * piece);
+                REQUIRE(kept.offsets[0] == not_in_arena);
+                tight += 1;
+            }
+        }
+    }
+    CHECK(tight > 800);
+    // k: operands, output, and one half-chunk beside it (16 rows over 4 replicas, in halves of 2 rows of 8).
+    const task ring = matrix_product({16, 16, 8}, {{1, 4}}, algorithm::k);
+    for (const program& each : programs_of(ring, 4)) {
+        CHECK(plan_arena(each).bytes == 16 * 4 * 8 + 4 * 8 * 4 + 4 * 8 * 16 + 2 * 8 * 16);
+    }
+    // Where the result lies elsewhere it has nothing to lend: three half-chunks travel in the arena.
+    const program last = programs_of(ring, 4)[3];
+    CHECK(plan_arena(last, [&](buffer_id buffer) { return buffer == last.results[0]; }).bytes ==
+          16 * 4 * 8 + 4 * 8 * 4 + 3 * (2 * 8 * 16));
+}

@@ -1,0 +1,313 @@
+#pragma once
+// Plays the programs of all ranks in one process, on doubles: mailboxes by phase instead of MPI, scalar loops instead
+// of kernels. What is not yet written is NaN, so that a use of it shows in the result.
+
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel::testing {
+
+/// The ⊕ and ⊗ of the kernel below.
+enum class played_operators { sum_of_products, max_of_sums };
+
+constexpr double identity_of(played_operators operators) {
+    return operators == played_operators::sum_of_products ? 0.0 : -std::numeric_limits<double>::infinity();
+}
+constexpr double aggregate(played_operators operators, double a, double b) {
+    // A NaN on either side stays, in max as in +.
+    return operators == played_operators::sum_of_products ? a + b : (a != a || b != b) ? a + b : std::max(a, b);
+}
+constexpr double join(played_operators operators, double a, double b) {
+    return operators == played_operators::sum_of_products ? a * b : a + b;
+}
+constexpr double unit_of(played_operators operators) {
+    return operators == played_operators::sum_of_products ? 1.0 : 0.0;
+}
+
+/// Calls visit(point) for every point with 0 <= point[i] < extents[i].
+template <class Visit>
+void for_each_point(std::span<const index> extents, Visit visit) {
+    std::vector<index> point(extents.size(), 0);
+    for (const index extent : extents) {
+        if (extent == 0) {
+            return;
+        }
+    }
+    for (;;) {
+        visit(std::as_const(point));
+        std::size_t dimension = extents.size();
+        while (dimension > 0 && ++point[dimension - 1] == extents[dimension - 1]) {
+            point[--dimension] = 0;
+        }
+        if (dimension == 0) {
+            return;
+        }
+    }
+}
+
+/// A kernel of scalar loops over the whole iteration space.
+class loop_kernel final : public kernel {
+public:
+    explicit loop_kernel(played_operators operators) : operators_(operators) {}
+
+    void contract(const block_call& call) const override {
+        double* const out = static_cast<double*>(call.output.data);
+        if (call.mode == write_mode::overwrite) {
+            std::vector<index> shape;
+            for (const label_id label : call.output.labels) {
+                shape.push_back(label == no_label ? 1 : call.extents[static_cast<std::size_t>(label)]);
+            }
+            for_each_point(shape, [&](const std::vector<index>& point) {
+                index at = 0;
+                for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
+                    at += point[dimension] * call.output.strides[dimension];
+                }
+                out[at] = identity_of(operators_);
+            });
+        }
+        for_each_point(call.extents, [&](const std::vector<index>& point) {
+            double joined = unit_of(operators_);
+            for (const operand_block& operand : call.operands) {
+                joined = join(operators_, joined,
+                              static_cast<const double*>(operand.data)[offset(operand.labels, operand.strides, point)]);
+            }
+            double& place = out[offset(call.output.labels, call.output.strides, point)];
+            place = aggregate(operators_, place, joined);
+        });
+    }
+
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override {
+        for_each_point(extents, [&](const std::vector<index>& point) {
+            index to = 0;
+            index source = 0;
+            for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
+                to += point[dimension] * into_strides[dimension];
+                source += point[dimension] * from_strides[dimension];
+            }
+            double& place = static_cast<double*>(into)[to];
+            place = aggregate(operators_, place, static_cast<const double*>(from)[source]);
+        });
+    }
+
+    [[nodiscard]] element_type output_type() const override { return element_type_of<double>(); }
+    [[nodiscard]] bool is_contraction() const override { return false; }
+    [[nodiscard]] bool is_distributive() const override { return true; }
+    [[nodiscard]] double operations_per_point() const override { return 2; }
+    [[nodiscard]] std::string formula() const override { return "played"; }
+
+private:
+    static index offset(std::span<const label_id> labels, std::span<const index> strides,
+                        const std::vector<index>& point) {
+        index at = 0;
+        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+            at += labels[dimension] == no_label
+                      ? 0
+                      : strides[dimension] * point[static_cast<std::size_t>(labels[dimension])];
+        }
+        return at;
+    }
+
+    played_operators operators_;
+};
+
+/// What a program refers to by vertex number. All elements are doubles.
+struct played_vertex {
+    einsum_form form;
+    const kernel* work = nullptr;
+    std::function<void(const box&, double*)> read;  ///< for read_source
+};
+
+/// Memory of one rank: every buffer on its own, or all at their offsets in one arena.
+class played_memory {
+public:
+    played_memory(const program& of_rank, bool in_arena) : buffers_(of_rank.buffers) {
+        constexpr double poison = std::numeric_limits<double>::quiet_NaN();
+        if (in_arena) {
+            const arena_plan planned = plan_arena(of_rank);
+            memory_.emplace_back(planned.bytes / sizeof(double), poison);
+            for (const std::size_t offset : planned.offsets) {
+                starts_.push_back(memory_[0].data() + offset / sizeof(double));
+            }
+        } else {
+            for (const buffer& each : buffers_) {
+                memory_.emplace_back(static_cast<std::size_t>(each.region.size()), poison);
+            }
+            for (std::vector<double>& each : memory_) {
+                starts_.push_back(each.data());
+            }
+        }
+    }
+
+    [[nodiscard]] double* first(buffer_id of, const box& region) {
+        const box& whole = buffers_[static_cast<std::size_t>(of)].region;
+        const std::vector<index> strides = dense_strides(whole);
+        index at = 0;
+        for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
+            at += (region.sides[dimension].begin - whole.sides[dimension].begin) * strides[dimension];
+        }
+        return region.empty() ? nullptr : starts_[static_cast<std::size_t>(of)] + at;
+    }
+
+    [[nodiscard]] std::vector<index> strides(buffer_id of) const {
+        return dense_strides(buffers_[static_cast<std::size_t>(of)].region);
+    }
+
+    [[nodiscard]] std::vector<double> pack(buffer_id of, const box& region) {
+        std::vector<double> packed;
+        visit(of, region, [&](double& element) { packed.push_back(element); });
+        return packed;
+    }
+
+    void unpack(buffer_id of, const box& region, const std::vector<double>& packed) {
+        if (static_cast<index>(packed.size()) != region.size()) {
+            throw std::logic_error("a message of the wrong size");
+        }
+        std::size_t next = 0;
+        visit(of, region, [&](double& element) { element = packed[next++]; });
+    }
+
+    void poison(buffer_id of, const box& region) {
+        visit(of, region, [](double& element) { element = std::numeric_limits<double>::quiet_NaN(); });
+    }
+
+private:
+    template <class Use>
+    void visit(buffer_id of, const box& region, Use use) {
+        double* const start = first(of, region);
+        if (start == nullptr) {
+            return;
+        }
+        const std::vector<index> steps = strides(of);
+        std::vector<index> shape;
+        for (const interval& side : region.sides) {
+            shape.push_back(side.size());
+        }
+        for_each_point(shape, [&](const std::vector<index>& point) {
+            index at = 0;
+            for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
+                at += point[dimension] * steps[dimension];
+            }
+            use(start[at]);
+        });
+    }
+
+    std::vector<buffer> buffers_;
+    std::vector<std::vector<double>> memory_;
+    std::vector<double*> starts_;
+};
+
+/// Runs one contraction in the memory of a rank.
+inline void play_contraction(played_memory& memory, const contraction& call, const played_vertex& of) {
+    std::vector<index> extents;
+    for (const interval& range : call.ranges) {
+        extents.push_back(range.size());
+    }
+    const auto region_of = [&](const std::vector<label_id>& labels) {
+        box region;
+        for (const label_id label : labels) {
+            region.sides.push_back(label == no_label ? interval{0, 1} : call.ranges[static_cast<std::size_t>(label)]);
+        }
+        return region;
+    };
+    std::vector<std::vector<index>> strides;
+    for (const buffer_id operand : call.operands) {
+        strides.push_back(memory.strides(operand));
+    }
+    std::vector<operand_block> operands;
+    for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
+        const std::vector<label_id>& labels = of.form.operands[operand];
+        operands.push_back({memory.first(call.operands[operand], region_of(labels)), labels, strides[operand]});
+    }
+    const std::vector<index> output_strides = memory.strides(call.output);
+    of.work->contract({extents,
+                       operands,
+                       {memory.first(call.output, region_of(of.form.output)), of.form.output, output_strides},
+                       call.mode});
+}
+
+/// Plays all programs to their end and returns the memories.
+inline std::vector<played_memory> play(const std::vector<program>& of_ranks, const std::vector<played_vertex>& vertices,
+                                       bool in_arena = false) {
+    std::vector<played_memory> memories;
+    for (const program& each : of_ranks) {
+        memories.emplace_back(each, in_arena);
+    }
+    std::vector<std::size_t> next(of_ranks.size(), 0);
+    for (;;) {
+        std::size_t phase = std::numeric_limits<std::size_t>::max();
+        for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+            if (next[rank] < of_ranks[rank].steps.size()) {
+                phase = std::min(phase, of_ranks[rank].steps[next[rank]].phase);
+            }
+        }
+        if (phase == std::numeric_limits<std::size_t>::max()) {
+            return memories;
+        }
+        std::map<std::pair<int, int>, std::vector<std::vector<double>>> mail;  // (from, to), in order
+        const auto in_phase = [&](std::size_t rank) -> const step* {
+            const bool has =
+                next[rank] < of_ranks[rank].steps.size() && of_ranks[rank].steps[next[rank]].phase == phase;
+            return has ? &of_ranks[rank].steps[next[rank]] : nullptr;
+        };
+        for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+            if (const step* now = in_phase(rank)) {
+                for (const message& sent : now->sends) {
+                    mail[{static_cast<int>(rank), sent.peer}].push_back(memories[rank].pack(sent.place, sent.region));
+                }
+                for (const message& received : now->receives) {
+                    memories[rank].poison(received.place, received.region);
+                }
+            }
+        }
+        for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+            const step* now = in_phase(rank);
+            if (now == nullptr) {
+                continue;
+            }
+            played_memory& memory = memories[rank];
+            for (const action& done : now->work) {
+                if (const auto* read = std::get_if<read_source>(&done)) {
+                    const box& region = of_ranks[rank].buffers[static_cast<std::size_t>(read->into)].region;
+                    vertices[read->vertex].read(region, memory.first(read->into, region));
+                } else if (const auto* call = std::get_if<contraction>(&done)) {
+                    play_contraction(memory, *call, vertices[call->vertex]);
+                } else if (const auto* sum = std::get_if<combination>(&done)) {
+                    std::vector<index> extents;
+                    for (const interval& side : sum->region.sides) {
+                        extents.push_back(side.size());
+                    }
+                    vertices[sum->vertex].work->combine(extents, memory.first(sum->into, sum->region),
+                                                        memory.strides(sum->into), memory.first(sum->from, sum->region),
+                                                        memory.strides(sum->from));
+                } else if (const auto* moved = std::get_if<local_copy>(&done)) {
+                    memory.unpack(moved->into, moved->region, memory.pack(moved->from, moved->region));
+                }
+            }
+            std::map<int, std::size_t> taken;
+            for (const message& received : now->receives) {
+                const auto& letters = mail[{received.peer, static_cast<int>(rank)}];
+                const std::size_t letter = taken[received.peer]++;
+                if (letter >= letters.size()) {
+                    throw std::logic_error("a receive without a send");
+                }
+                memory.unpack(received.place, received.region, letters[letter]);
+            }
+            ++next[rank];
+        }
+    }
+}
+
+}  // namespace einparallel::testing
