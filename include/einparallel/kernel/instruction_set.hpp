@@ -1,0 +1,54 @@
+#pragma once
+// Which instructions a compiled kernel uses, as a value and as a template argument, and which this processor has.
+
+#include <cstdint>
+
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+#define EINPARALLEL_DETAIL_X86 1
+#else
+#define EINPARALLEL_DETAIL_X86 0
+#endif
+
+namespace einparallel::detail {
+
+/// `plain` is ordinary C++, for every element type; the others are vector kernels for float and double. Functions that
+/// differ between them carry the value as a template argument, so that units compiled with different options agree.
+enum class instruction_set : std::uint8_t { plain, baseline, avx2, avx512 };
+
+/// True where this processor (and its operating system) runs the set. A question of CPUID, cached by the compiler's
+/// run time; costs a load.
+inline bool supported(instruction_set set) {
+#if EINPARALLEL_DETAIL_X86
+    if (set == instruction_set::avx512) {
+        return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("fma") != 0;
+    }
+    if (set == instruction_set::avx2) {
+        return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+    }
+#endif
+    return set == instruction_set::plain || set == instruction_set::baseline;
+}
+
+/// The widest set that this processor has.
+inline instruction_set best_instruction_set() {
+    if (supported(instruction_set::avx512)) {
+        return instruction_set::avx512;
+    }
+    return supported(instruction_set::avx2) ? instruction_set::avx2 : instruction_set::baseline;
+}
+
+/// "avx2", for reports.
+constexpr const char* name_of(instruction_set set) {
+    switch (set) {
+        case instruction_set::baseline:
+            return "baseline";
+        case instruction_set::avx2:
+            return "avx2";
+        case instruction_set::avx512:
+            return "avx512";
+        default:
+            return "plain";
+    }
+}
+
+}  // namespace einparallel::detail

@@ -1,0 +1,141 @@
+#pragma once
+// Rows of Σ of products: the typed half of a nest whose ⊕ is + and whose ⊗ is ×, for any number of operands.
+
+#include <einparallel/kernel/arithmetic.hpp>
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace einparallel::detail {
+
+/// Calls body(0 … count − 1), most of it in blocks of constant length: what -O2 vectorises without a look at aliases.
+template <class Body>
+inline void in_blocks(index count, Body body) {
+    constexpr index block = 16;
+    index position = 0;
+    for (; position + block <= count; position += block) {
+        for (index lane = 0; lane < block; ++lane) {
+            body(position + lane);
+        }
+    }
+    for (; position < count; ++position) {
+        body(position);
+    }
+}
+
+/// Accumulates Σ of products of `operands` tensors of type T into the output, times a scale.
+template <Element T>
+class product_rows final : public row_worker {
+    using semiring = sum_of_products<T>;
+
+public:
+    /// @param operands first elements; the array must outlive the worker
+    product_rows(T* output, const T* const* operands, std::size_t operand_count, T scale, write_mode mode)
+        : output_(output), operands_(operands), operand_count_(operand_count), scale_(scale), mode_(mode) {}
+
+    void accumulate(const index* offsets, const index* moves, index count, bool first) override {
+        const T* const x = operands_[0] + offsets[1];
+        if (operand_count_ == 1) {
+            single(x, moves[1], count, first);
+        } else if (operand_count_ == 2) {
+            pair(x, moves[1], operands_[1] + offsets[2], moves[2], count, first);
+        } else {
+            several(offsets, moves, count, first);
+        }
+    }
+
+    void write(index offset, index move, index count) override {
+        T* const into = output_ + offset;
+        if (scale_ != semiring::one) {
+            in_blocks(count, [&](index i) { sums_[i] = semiring::times(scale_, sums_[i]); });
+        }
+        if (mode_ == write_mode::combine) {
+            for (index i = 0; i < count; ++i) {
+                into[i * move] = semiring::plus(into[i * move], sums_[i]);
+            }
+        } else if (move == 1) {
+            std::copy(sums_, sums_ + count, into);
+        } else {
+            for (index i = 0; i < count; ++i) {
+                into[i * move] = sums_[i];
+            }
+        }
+    }
+
+    void write_total(index offset, index count) override {
+        T total = sums_[0];
+        for (index i = 1; i < count; ++i) {
+            total = semiring::plus(total, sums_[i]);
+        }
+        sums_[0] = total;
+        write(offset, 1, 1);
+    }
+
+private:
+    void single(const T* x, index move, index count, bool first) {
+        T* __restrict const sums = sums_;
+        if (first && move == 1) {
+            std::copy(x, x + count, sums);
+        } else if (first) {
+            for (index i = 0; i < count; ++i) {
+                sums[i] = x[i * move];
+            }
+        } else if (move == 1) {
+            in_blocks(count, [=](index i) { sums[i] = semiring::plus(sums[i], x[i]); });
+        } else {
+            for (index i = 0; i < count; ++i) {
+                sums[i] = semiring::plus(sums[i], x[i * move]);
+            }
+        }
+    }
+
+    void pair(const T* x, index x_move, const T* y, index y_move, index count, bool first) {
+        T* __restrict const sums = sums_;
+        if (first) {  // not added to zeros: an elementwise product keeps the sign of −0
+            for (index i = 0; i < count; ++i) {
+                sums[i] = semiring::times(x[i * x_move], y[i * y_move]);
+            }
+            return;
+        }
+        if (x_move == 1 && y_move == 1) {
+            in_blocks(count, [=](index i) { sums[i] = semiring::plus(sums[i], semiring::times(x[i], y[i])); });
+        } else if (x_move == 0 && y_move == 1) {
+            const T factor = *x;
+            in_blocks(count, [=](index i) { sums[i] = semiring::plus(sums[i], semiring::times(factor, y[i])); });
+        } else if (x_move == 1 && y_move == 0) {
+            const T factor = *y;
+            in_blocks(count, [=](index i) { sums[i] = semiring::plus(sums[i], semiring::times(x[i], factor)); });
+        } else {
+            for (index i = 0; i < count; ++i) {
+                sums[i] = semiring::plus(sums[i], semiring::times(x[i * x_move], y[i * y_move]));
+            }
+        }
+    }
+
+    void several(const index* offsets, const index* moves, index count, bool first) {
+        T products[row_width];
+        T* __restrict const sums = sums_;
+        for (std::size_t operand = 0; operand < operand_count_; ++operand) {
+            const T* const x = operands_[operand] + offsets[operand + 1];
+            const index move = moves[operand + 1];
+            for (index i = 0; i < count; ++i) {
+                products[i] = operand == 0 ? x[i * move] : semiring::times(products[i], x[i * move]);
+            }
+        }
+        for (index i = 0; i < count; ++i) {
+            sums[i] = first ? products[i] : semiring::plus(sums[i], products[i]);
+        }
+    }
+
+    T* output_;
+    const T* const* operands_;
+    std::size_t operand_count_;
+    T scale_;
+    write_mode mode_;
+    alignas(64) T sums_[row_width];
+};
+
+}  // namespace einparallel::detail

@@ -1,0 +1,75 @@
+#pragma once
+// A vector of plain numbers that lives on the stack up to a usual size: ranks are small, but have no limit.
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::detail {
+
+/// Sequence of trivially copyable values; the first `Inline` of them need no heap. Elements are not initialised before
+/// they are pushed or resized into being.
+template <class T, std::size_t Inline>
+    requires std::is_trivially_copyable_v<T>
+class small_vector {
+public:
+    small_vector() = default;
+    explicit small_vector(std::size_t count, const T& value = T{}) { resize(count, value); }
+    small_vector(const small_vector& other) { *this = other; }
+    small_vector& operator=(const small_vector& other) {
+        if (this != &other) {
+            size_ = 0;
+            reserve(other.size_);
+            std::copy(other.begin(), other.end(), data_);
+            size_ = other.size_;
+        }
+        return *this;
+    }
+    ~small_vector() = default;
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] T* data() { return data_; }
+    [[nodiscard]] const T* data() const { return data_; }
+    [[nodiscard]] T* begin() { return data_; }
+    [[nodiscard]] const T* begin() const { return data_; }
+    [[nodiscard]] T* end() { return data_ + size_; }
+    [[nodiscard]] const T* end() const { return data_ + size_; }
+    [[nodiscard]] T& operator[](std::size_t position) { return data_[position]; }
+    [[nodiscard]] const T& operator[](std::size_t position) const { return data_[position]; }
+    [[nodiscard]] T& back() { return data_[size_ - 1]; }
+
+    void clear() { size_ = 0; }
+    void reserve(std::size_t wanted) {
+        if (wanted > capacity_) {
+            const std::size_t larger = std::max(wanted, 2 * capacity_);
+            std::unique_ptr<T[]> moved(new T[larger]);
+            std::copy(data_, data_ + size_, moved.get());
+            heap_ = std::move(moved);
+            data_ = heap_.get();
+            capacity_ = larger;
+        }
+    }
+    void push_back(const T& value) {
+        const T copy = value;  // `value` may be one of ours
+        reserve(size_ + 1);
+        data_[size_++] = copy;
+    }
+    /// New elements, if any, are copies of `value`.
+    void resize(std::size_t count, const T& value = T{}) {
+        reserve(count);
+        std::fill(data_ + std::min(size_, count), data_ + count, value);
+        size_ = count;
+    }
+
+private:
+    std::size_t size_ = 0;
+    std::size_t capacity_ = Inline;
+    std::unique_ptr<T[]> heap_;
+    T inline_[Inline];
+    T* data_ = inline_;
+};
+
+}  // namespace einparallel::detail

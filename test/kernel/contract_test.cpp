@@ -1,0 +1,202 @@
+// Σ of products on strided blocks against plain recursion over all labels.
+
+#include "block_oracle.hpp"
+
+#include <einparallel/kernel/contract.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace {
+
+using einparallel::block_call;
+using einparallel::index;
+using einparallel::label_id;
+using einparallel::operand_block;
+using einparallel::product_kernel;
+using einparallel::write_mode;
+using namespace kernel_test;
+
+// The oracle's own arithmetic.
+template <class T>
+struct plain_arithmetic {
+    static T multiply(T a, T b) {
+        if constexpr (std::is_same_v<T, bool>) {
+            return a && b;
+        } else if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+        } else {
+            return a * b;
+        }
+    }
+    static T add(T a, T b) {
+        if constexpr (std::is_same_v<T, bool>) {
+            return a || b;
+        } else if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+        } else {
+            return a + b;
+        }
+    }
+};
+
+template <class T>
+double distance(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return a == b ? 0 : 1;
+    } else if constexpr (std::is_integral_v<T>) {
+        return a == b ? 0 : 1;
+    } else {
+        return static_cast<double>(std::abs(a - b));
+    }
+}
+
+template <class T>
+double tolerance() {
+    if constexpr (std::is_integral_v<T>) {
+        return 0;
+    } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>) {
+        return 1e-5;
+    } else {
+        return 1e-13;
+    }
+}
+
+/// Runs the case through the kernel and through recursion, compares every element of the output's memory, also those
+/// between its strides.
+template <class T>
+void check(random_case<T>& made, random_source& random) {
+    using A = plain_arithmetic<T>;
+    const bool combine = pick(random, 0, 1) == 1;
+    const T scale = pick(random, 0, 1) == 0 ? T(1) : static_cast<T>(random_value<T>(random));
+    for (auto& element : made.output.memory) {
+        element = static_cast<stored<T>>(combine ? random_value<T>(random) : poison<T>());
+    }
+    auto expected = made.output.memory;
+    std::vector<double> weight(expected.size(), 1.0);
+    std::vector<bool> touched(expected.size(), false);
+    const std::vector<label_id> outer = made.labels_of(true);
+    std::vector<label_id> all = outer;
+    for (const label_id label : made.labels_of(false)) {
+        all.push_back(label);
+    }
+    std::vector<T> sums(expected.size(), T{});
+    made.for_each(all, [&](const std::vector<index>& point) {
+        T product = T(1);
+        for (const auto& operand : made.operands) {
+            product =
+                A::multiply(product, static_cast<T>(operand.memory[static_cast<std::size_t>(operand.offset(point))]));
+        }
+        const auto at = static_cast<std::size_t>(made.output.offset(point));
+        sums[at] = A::add(sums[at], A::multiply(scale, product));
+        weight[at] += distance(product, T{}) * 4;
+    });
+    made.for_each(outer, [&](const std::vector<index>& point) {
+        const auto at = static_cast<std::size_t>(made.output.offset(point));
+        REQUIRE_FALSE(touched[at]);
+        touched[at] = true;
+        const T before = static_cast<T>(expected[at]);
+        expected[at] = static_cast<stored<T>>(combine ? A::add(before, sums[at]) : T(sums[at]));
+    });
+
+    std::vector<operand_block> blocks;
+    const product_kernel<T> kernel(scale, made.operands.size());
+    kernel.contract(call_of(made, blocks, combine ? write_mode::combine : write_mode::overwrite));
+    std::size_t wrong = 0;
+    for (std::size_t at = 0; at < expected.size(); ++at) {
+        const auto value = made.output.memory[at];
+        if (touched[at]) {
+            const double error = distance(static_cast<T>(value), static_cast<T>(expected[at]));
+            wrong += error <= tolerance<T>() * weight[at] ? 0 : 1;
+        } else if constexpr (std::is_integral_v<T>) {
+            wrong += value == expected[at] ? 0 : 1;
+        } else {
+            wrong +=
+                value == expected[at] || (std::isnan(std::abs(value)) && std::isnan(std::abs(expected[at]))) ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("contract_product agrees with plain loops on random blocks", T, double, float, std::complex<double>,
+                   std::complex<float>, int, std::int8_t, std::uint16_t, std::int64_t, bool) {
+    random_source random(20);
+    for (std::size_t operand_count = 1; operand_count <= 5; ++operand_count) {
+        for (int repetition = 0; repetition < 150; ++repetition) {
+            CAPTURE(operand_count);
+            CAPTURE(repetition);
+            random_case<T> made = make_case<T>(random, operand_count, 6, 7, 3000);
+            check(made, random);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("contract_product agrees with plain loops on pairs large enough for blocked products", T, double,
+                   float, std::complex<double>, int) {
+    random_source random(21);
+    for (int repetition = 0; repetition < 150; ++repetition) {
+        CAPTURE(repetition);
+        random_case<T> made = make_case<T>(random, 2, 5, 67, 100000);
+        check(made, random);
+    }
+}
+
+TEST_CASE("contract_product: more labels than fit the stack") {
+    random_source random(22);
+    for (int repetition = 0; repetition < 60; ++repetition) {
+        CAPTURE(repetition);
+        random_case<double> made = make_case<double>(random, 1 + static_cast<std::size_t>(repetition) % 3, 40, 2, 2000);
+        check(made, random);
+    }
+}
+
+TEST_CASE("contract_product leaves an element-wise product in place") {
+    std::vector<double> x{1, 2, 3, 4, 5, 6};
+    const std::vector<double> y{10, 20, 30};
+    const std::vector<label_id> matrix{0, 1};
+    const std::vector<label_id> vector{1};
+    const std::vector<index> strides{3, 1};
+    const std::vector<index> one{1};
+    const std::vector<index> extents{2, 3};
+    const std::vector<operand_block> operands{{x.data(), matrix, strides}, {y.data(), vector, one}};
+    product_kernel<double>(1.0, 2).contract({extents, operands, {x.data(), matrix, strides}, write_mode::overwrite});
+    CHECK(x == std::vector<double>{10, 40, 90, 40, 100, 180});
+}
+
+TEST_CASE("product_kernel combines boxes and says what it is") {
+    random_source random(23);
+    const product_kernel<float> kernel(1.0F, 2);
+    std::vector<float> into(60);
+    std::vector<float> from(60);
+    for (std::size_t at = 0; at < 60; ++at) {
+        into[at] = random_value<float>(random);
+        from[at] = random_value<float>(random);
+    }
+    std::vector<float> expected = into;
+    for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t j = 0; j < 4; ++j) {
+            expected[20 * i + 2 * j] += from[i + 3 * j];
+        }
+    }
+    const std::vector<index> extents{3, 4};
+    const std::vector<index> into_strides{20, 2};
+    const std::vector<index> from_strides{1, 3};
+    kernel.combine(extents, into.data(), into_strides, from.data(), from_strides);
+    CHECK(into == expected);
+    const std::vector<index> nothing{3, 0};
+    kernel.combine(nothing, into.data(), into_strides, from.data(), from_strides);
+    CHECK(into == expected);
+    CHECK(kernel.is_contraction());
+    CHECK(kernel.is_distributive());
+    CHECK(kernel.operations_per_point() == 2.0);
+    CHECK(kernel.formula() == "sum(x*y)");
+    CHECK(kernel.output_type() == einparallel::element_type{'f', 4});
+    CHECK_FALSE(product_kernel<float>(1.0F, 3).is_contraction());
+}
