@@ -1,0 +1,197 @@
+#pragma once
+// What an expression's labels mean for a given left-hand side: which are free, which are missing on the left, which
+// statements are mistakes. All of it at compile time; a set of labels is an array of flags by label id.
+
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/label.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+namespace einparallel::detail {
+
+template <class E>
+inline constexpr bool is_constant = false;
+template <class T>
+inline constexpr bool is_constant<constant<T>> = true;
+
+/// A statement: the labels on the left and the universe of label ids. Left labels have the smallest ids, in their
+/// order.
+template <class LeftLabels, class Right>
+struct statement {
+    using left = LeftLabels;
+    using ids = universe<concatenate_t<LeftLabels, typename Right::labels>>;
+    using flags = std::array<bool, ids::size>;
+
+    template <class... Labels>
+    static consteval flags set_of(label_list<Labels...> /*labels*/) {
+        flags set{};
+        ((set[static_cast<std::size_t>(ids::template id<Labels>)] = true), ...);
+        return set;
+    }
+    static constexpr flags on_left = set_of(LeftLabels{});
+
+    static consteval flags both(const flags& a, const flags& b) {
+        flags set{};
+        for (std::size_t label = 0; label < set.size(); ++label) {
+            set[label] = a[label] && b[label];
+        }
+        return set;
+    }
+    static consteval flags without(const flags& a, const flags& b) {
+        flags set{};
+        for (std::size_t label = 0; label < set.size(); ++label) {
+            set[label] = a[label] && !b[label];
+        }
+        return set;
+    }
+
+    /// Labels that an expression still has after its own reductions.
+    template <class Operand, class Labels>
+    static consteval flags free(std::type_identity<leaf<Operand, Labels>> /*node*/) {
+        return set_of(Labels{});
+    }
+    template <class T>
+    static consteval flags free(std::type_identity<constant<T>> /*node*/) {
+        return {};
+    }
+    template <class Function, class... Arguments>
+    static consteval flags free(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+        flags all{};
+        const auto add = [&all](const flags& some) {
+            for (std::size_t label = 0; label < all.size(); ++label) {
+                all[label] = all[label] || some[label];
+            }
+        };
+        (add(free(std::type_identity<Arguments>{})), ...);
+        return all;
+    }
+    template <class Op, class Over, class Inner>
+    static consteval flags free(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
+        if constexpr (std::is_same_v<Over, missing_labels>) {
+            return both(free(std::type_identity<Inner>{}), on_left);
+        } else {
+            return without(free(std::type_identity<Inner>{}), set_of(Over{}));
+        }
+    }
+    template <class Over, class Inner>
+    static consteval flags free(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
+        return free(std::type_identity<Inner>{});
+    }
+
+    template <class E>
+    static constexpr flags free_of = free(std::type_identity<E>{});
+    /// Labels that an implicit sum of E goes over.
+    template <class E>
+    static constexpr flags missing_of = without(free_of<E>, on_left);
+
+    static consteval std::size_t count(const flags& set) {
+        return static_cast<std::size_t>(std::count(set.begin(), set.end(), true));
+    }
+    template <class E>
+    static constexpr bool aggregates = count(missing_of<E>) > 0;
+    /// Every left label is free in E: nothing is broadcast.
+    template <class E>
+    static constexpr bool fills_left = count(both(free_of<E>, on_left)) == count(on_left);
+    /// A's free labels are some, not all, of B's.
+    template <class A, class B>
+    static constexpr bool has_fewer_labels = count(free_of<A>) < count(free_of<B>);
+
+    /// The free labels of E as ids, left labels first and in their order. Without those missing on the left if `Kept`
+    /// is on_left's intersection.
+    template <std::size_t Count>
+    static consteval std::array<label_id, Count> listed(const flags& set) {
+        std::array<label_id, Count> labels{};
+        std::size_t position = 0;
+        for (std::size_t label = 0; label < set.size(); ++label) {
+            if (set[label]) {
+                labels[position++] = static_cast<label_id>(label);
+            }
+        }
+        return labels;
+    }
+    template <class E>
+    static constexpr auto free_labels = listed<count(free_of<E>)>(free_of<E>);
+    static constexpr auto left_labels = ids::template ids<LeftLabels>;
+};
+
+// --- mistakes, one struct and one sentence per rule, instantiated once per label so that the label stands in the error
+// -------
+
+template <class Label, class Statement, class Right>
+struct check_output_label {
+    static constexpr bool value =
+        Statement::template free_of<Right>[static_cast<std::size_t>(Statement::ids::template id<Label>)];
+    static_assert(value, "einsum: this output label appears in no operand");
+};
+
+template <class Label, std::size_t Position, class LeftLabels>
+struct check_output_once {
+    static constexpr bool value = position_of<Label>(LeftLabels{}) == Position;
+    static_assert(value, "einsum: this output label is repeated");
+};
+
+template <class Statement, class Right, class... Labels, std::size_t... Position>
+consteval bool check_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
+    return (check_output_once<Labels, Position, label_list<Labels...>>::value && ... && true) &&
+           (check_output_label<Labels, Statement, Right>::value && ... && true);
+}
+
+/// Inside a term, + and − join operands that miss the same labels on the left; otherwise nobody can tell over which of
+/// them the user wants the sum. Numbers are exempt, and whatever stands inside an explicit reduction.
+template <class Function, class A, class B, class Statement>
+struct check_inner_sum {
+    static constexpr bool value =
+        is_constant<A> || is_constant<B> || Statement::template missing_of<A> == Statement::template missing_of<B>;
+    static_assert(value,
+                  "einsum: the operands of this + or - inside a term have different labels missing on the left: say "
+                  "what is summed "
+                  "with ep::sum(expr) or ep::sum(label, expr)");
+};
+
+template <class Statement, class E>
+struct check_term {
+    static constexpr bool value = true;
+};
+template <class Statement, class Function, class... Arguments>
+struct check_term<Statement, join_node<Function, Arguments...>> {
+    static constexpr bool value = (check_term<Statement, Arguments>::value && ...);
+};
+template <class Statement, class A, class B>
+struct check_term<Statement, join_node<plus, A, B>> {
+    static constexpr bool value = check_inner_sum<plus, A, B, Statement>::value && check_term<Statement, A>::value &&
+                                  check_term<Statement, B>::value;
+};
+template <class Statement, class A, class B>
+struct check_term<Statement, join_node<minus, A, B>> {
+    static constexpr bool value = check_inner_sum<minus, A, B, Statement>::value && check_term<Statement, A>::value &&
+                                  check_term<Statement, B>::value;
+};
+
+/// The right-hand side as a sum of terms: top-level +, − and sign are looked through.
+template <class Statement, class E>
+struct check_terms : check_term<Statement, E> {};
+template <class Statement, class A, class B>
+struct check_terms<Statement, join_node<plus, A, B>> {
+    static constexpr bool value = check_terms<Statement, A>::value && check_terms<Statement, B>::value;
+};
+template <class Statement, class A, class B>
+struct check_terms<Statement, join_node<minus, A, B>> {
+    static constexpr bool value = check_terms<Statement, A>::value && check_terms<Statement, B>::value;
+};
+template <class Statement, class A>
+struct check_terms<Statement, join_node<negate, A>> {
+    static constexpr bool value = check_terms<Statement, A>::value;
+};
+
+/// All rules that a statement must keep; each broken one is reported in one sentence.
+template <class LeftLabels, class Right>
+consteval bool check_statement() {
+    using Statement = statement<LeftLabels, Right>;
+    return check_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
+           check_terms<Statement, Right>::value;
+}
+
+}  // namespace einparallel::detail

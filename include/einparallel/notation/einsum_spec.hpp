@@ -1,0 +1,102 @@
+#pragma once
+// The compile-time specification of an einsum written as a string: labels, classes, ranks.
+
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/subscripts.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace einparallel {
+
+namespace detail {
+
+/// Operands that a subscript string names.
+constexpr std::size_t operand_count(std::string_view text) {
+    const std::string_view inputs = text.substr(0, text.find("->"));
+    std::size_t count = 1;
+    for (const char character : inputs) {
+        count += character == ',' ? 1 : 0;
+    }
+    return count;
+}
+
+/// Rank of operand `wanted` of a subscript string without an ellipsis.
+constexpr std::size_t spelled_rank(std::string_view text, std::size_t wanted) {
+    std::string_view inputs = text.substr(0, text.find("->"));
+    for (; wanted > 0; --wanted) {
+        inputs.remove_prefix(inputs.find(',') + 1);
+    }
+    return measure_subscript(inputs.substr(0, inputs.find(','))).labels;
+}
+
+template <subscripts Text, class Operands>
+struct spec_table;
+template <subscripts Text, std::size_t... Operand>
+struct spec_table<Text, std::index_sequence<Operand...>> {
+    static_assert(check_subscripts<Text, spelled_rank(Text.view(), Operand)...>::value);
+    static constexpr const auto& value = subscript_table_of<Text, spelled_rank(Text.view(), Operand)...>;
+};
+
+}  // namespace detail
+
+/// What `einsum<Text>` means, where Text has no ellipsis (whose rank only the operands tell).
+template <subscripts Text>
+struct einsum_spec {
+    static constexpr std::size_t operands = detail::operand_count(Text.view());
+
+private:
+    static constexpr const auto& table = detail::spec_table<Text, std::make_index_sequence<operands>>::value;
+
+public:
+    /// Number of distinct labels: the D of the paper.
+    static constexpr std::size_t labels = table.label_count;
+    static constexpr std::size_t output_rank = table.output_rank;
+
+    /// Which of c, m, n, k, x_only, y_only a label is.
+    template <label_name Name>
+    static consteval einparallel::label_class label_class() {
+        constexpr label_id wanted = find(Name.view());
+        static_assert(wanted != no_label, "einsum_spec::label_class: this label appears in no operand");
+        std::uint64_t mask = 0;
+        for (std::size_t operand = 0; operand < operands; ++operand) {
+            for (std::size_t at = table.first[operand]; at < table.first[operand + 1]; ++at) {
+                mask |= table.dimensions[at] == wanted ? std::uint64_t{1} << operand : 0;
+            }
+        }
+        bool in_output = false;
+        for (std::size_t at = 0; at < table.output_rank; ++at) {
+            in_output = in_output || table.output[at] == wanted;
+        }
+        return classify(mask, operands, in_output);
+    }
+
+    /// The same as run-time numbers.
+    [[nodiscard]] static einsum_form form() {
+        einsum_form made;
+        for (std::size_t label = 0; label < table.label_count; ++label) {
+            made.names.emplace_back(table.names[label].view());
+        }
+        for (std::size_t operand = 0; operand < operands; ++operand) {
+            made.operands.emplace_back(table.dimensions.data() + table.first[operand],
+                                       table.dimensions.data() + table.first[operand + 1]);
+        }
+        made.output.assign(table.output.data(), table.output.data() + table.output_rank);
+        return made;
+    }
+
+private:
+    static consteval label_id find(std::string_view name) {
+        for (std::size_t label = 0; label < table.label_count; ++label) {
+            if (table.names[label].view() == name) {
+                return static_cast<label_id>(label);
+            }
+        }
+        return no_label;
+    }
+};
+
+}  // namespace einparallel

@@ -1,0 +1,178 @@
+#pragma once
+// Expression nodes: what the user wrote, as a value. Nothing is computed here, and nothing here can be assigned to;
+// operands that can live with arrays (kernel) and with tensors (graph).
+
+#include <einparallel/notation/label.hpp>
+#include <einparallel/notation/operators.hpp>
+
+#include <boost/hana/basic_tuple.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel {
+
+namespace detail {
+
+/// Every node names itself as `node`; what can stand on a left-hand side derives from its leaf, which is then its
+/// `node`.
+struct expression_base {};
+
+/// An operand with a label for each of its dimensions. `Operand` refers to data that outlives the statement or owns it.
+template <class Operand, class Labels>
+struct leaf : expression_base {
+    using node = leaf;
+    using operand_type = Operand;
+    using labels = Labels;
+    using value_type = typename Operand::value_type;
+
+    Operand operand;
+
+    explicit leaf(Operand held) : operand(std::move(held)) {}
+};
+
+/// A number.
+template <class T>
+struct constant : expression_base {
+    using node = constant;
+    using labels = label_list<>;
+    using value_type = T;
+
+    T value;
+
+    explicit constexpr constant(T number) : value(number) {}
+};
+
+/// ⊗ or a map: a function applied to each combination of elements of its arguments.
+template <class Function, class... Arguments>
+struct join_node : expression_base {
+    using node = join_node;
+    using labels = concatenate_t<typename Arguments::labels...>;
+    using value_type = std::remove_cvref_t<std::invoke_result_t<const Function&, typename Arguments::value_type...>>;
+
+    Function function;
+    boost::hana::basic_tuple<Arguments...> arguments;
+
+    explicit join_node(Function applied, Arguments... to) : function(std::move(applied)), arguments(std::move(to)...) {}
+};
+
+/// Stands for "all labels that are missing on the left".
+struct missing_labels {};
+
+/// ⊕ over named labels (`Over` a label_list) or over all labels missing on the left.
+template <class Op, class Over, class Inner>
+struct reduce_node : expression_base {
+    using node = reduce_node;
+    using labels = typename Inner::labels;
+    using value_type = typename Inner::value_type;
+
+    Op op;
+    Inner inner;
+
+    reduce_node(Op reduction, Inner of) : op(std::move(reduction)), inner(std::move(of)) {}
+};
+
+/// exp(x − max x) / Σ exp(x − max x) over one label.
+template <class Over, class Inner>
+struct softmax_node : expression_base {
+    using node = softmax_node;
+    using labels = typename Inner::labels;
+    using value_type = typename Inner::value_type;
+
+    Inner inner;
+
+    explicit softmax_node(Inner of) : inner(std::move(of)) {}
+};
+
+/// Numbers that mix into expressions.
+template <class T>
+concept Scalar = std::is_arithmetic_v<std::remove_cvref_t<T>> || is_complex<std::remove_cvref_t<T>>::value;
+
+/// A literal takes the precision of what it meets: 0.5 * A(i, j) is single where A is.
+template <class Number, class Value>
+using scalar_beside_t = std::conditional_t<std::is_integral_v<Value>, Number,
+                                           std::conditional_t<is_complex<Number>::value && !is_complex<Value>::value,
+                                                              arithmetic_t<std::complex<float>, Value>, Value>>;
+
+}  // namespace detail
+
+/// Anything that an einsum's right-hand side may be made of, numbers excepted.
+template <class E>
+concept Expression = std::is_base_of_v<detail::expression_base, std::remove_cvref_t<E>>;
+
+namespace detail {
+
+template <class Value, Expression E>
+constexpr const typename E::node& as_node(const E& expression) {
+    return expression;
+}
+template <class Value, Scalar S>
+constexpr auto as_node(const S& number) {
+    using T = scalar_beside_t<S, Value>;
+    if constexpr (is_complex<T>::value && is_complex<S>::value) {
+        using Real = typename T::value_type;
+        return constant<T>(T(static_cast<Real>(number.real()), static_cast<Real>(number.imag())));
+    } else {
+        return constant<T>(static_cast<T>(number));
+    }
+}
+
+template <class A>
+struct value_of {
+    using type = A;
+};
+template <Expression A>
+struct value_of<A> {
+    using type = typename A::value_type;
+};
+
+/// One of the two is an expression; the other may be a number.
+template <class A, class B>
+concept JoinPair = (Expression<A> && (Expression<B> || Scalar<B>)) || (Scalar<A> && Expression<B>);
+
+template <class Function, class... Nodes>
+auto make_join(Function function, const Nodes&... nodes) {
+    return join_node<Function, typename Nodes::node...>(std::move(function), nodes...);
+}
+
+/// A binary join; a number takes its precision from the expression beside it.
+template <class Function, class A, class B>
+auto join_pair(Function function, const A& a, const B& b) {
+    using ValueA = typename value_of<A>::type;
+    using ValueB = typename value_of<B>::type;
+    return make_join(std::move(function), as_node<ValueB>(a), as_node<ValueA>(b));
+}
+
+}  // namespace detail
+
+template <class A, class B>
+    requires detail::JoinPair<A, B>
+auto operator+(const A& a, const B& b) {
+    return detail::join_pair(detail::plus{}, a, b);
+}
+template <class A, class B>
+    requires detail::JoinPair<A, B>
+auto operator-(const A& a, const B& b) {
+    return detail::join_pair(detail::minus{}, a, b);
+}
+template <class A, class B>
+    requires detail::JoinPair<A, B>
+auto operator*(const A& a, const B& b) {
+    return detail::join_pair(detail::times{}, a, b);
+}
+template <class A, class B>
+    requires detail::JoinPair<A, B>
+auto operator/(const A& a, const B& b) {
+    return detail::join_pair(detail::over{}, a, b);
+}
+template <Expression A>
+auto operator-(const A& a) {
+    return detail::make_join(detail::negate{}, a);
+}
+template <Expression A>
+auto operator+(const A& a) {
+    return typename A::node(a);
+}
+
+}  // namespace einparallel

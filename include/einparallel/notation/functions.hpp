@@ -1,0 +1,150 @@
+#pragma once
+// The words of an expression: reductions, maps and joins by name.
+
+#include <einparallel/notation/expression.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace einparallel {
+
+namespace detail {
+
+/// Builds ⊕ over named labels, or over all that are missing on the left, and checks the operator. A reduction that is
+/// none is reported once, here, and replaced by a sum so that nothing else is said about it.
+template <class Over, class Op, class Inner>
+auto make_reduction(Op op, const Inner& inner) {
+    constexpr bool known = Reduction<Op, typename Inner::value_type>;
+    static_assert(
+        known,
+        "ep::reduce: unknown reduction: op needs `template <class T> static constexpr T identity()`, "
+        "`T operator()(T, T) const` and `static constexpr bool associative_commutative = true` for this element type");
+    if constexpr (known) {
+        return reduce_node<Op, Over, typename Inner::node>(std::move(op), inner);
+    } else {
+        return reduce_node<op::sum_type, Over, typename Inner::node>(op::sum_type{}, inner);
+    }
+}
+
+/// A label that is summed inside an expression must be one of it.
+template <class Label, class Inner>
+struct check_reduced_label {
+    static_assert(
+        appears_in<Label, typename Inner::labels>,
+        "ep::sum, max, min, prod, reduce or softmax over a label: this label appears in no operand of the expression");
+    static constexpr bool value = appears_in<Label, typename Inner::labels>;
+};
+
+/// op over the labels that come first, of the expression that comes last.
+template <class Op, class... Labels, class Inner>
+auto reduce_named(Op op, label_list<Labels...> /*over*/, const Inner& inner) {
+    static_assert(Expression<Inner>, "ep::sum, max, min, prod, reduce: labels come first, one expression comes last");
+    static_assert((check_reduced_label<Labels, Inner>::value && ...));
+    return make_reduction<label_list<Labels...>>(std::move(op), inner);
+}
+template <class Op, class... Labels, class First, class Second, class... Rest>
+auto reduce_named(Op op, label_list<Labels...> /*over*/, const First& /*label*/, const Second& second,
+                  const Rest&... rest) {
+    static_assert(Label<First>, "ep::sum, max, min, prod, reduce: labels come first, one expression comes last");
+    return reduce_named(std::move(op), label_list<Labels..., First>{}, second, rest...);
+}
+
+}  // namespace detail
+
+// ⊕ over all labels missing on the left: ep::sum(expr); over named labels: ep::sum(j, k, expr).
+#define EINPARALLEL_DETAIL_REDUCTION(function)                                             \
+    template <Expression E>                                                                \
+    auto function(const E& expression) {                                                   \
+        return detail::make_reduction<detail::missing_labels>(op::function, expression);   \
+    }                                                                                      \
+    template <Label First, class... Rest>                                                  \
+        requires(sizeof...(Rest) > 0)                                                      \
+    auto function(const First& label, const Rest&... rest) {                               \
+        return detail::reduce_named(op::function, detail::label_list<>{}, label, rest...); \
+    }                                                                                      \
+    static_assert(true)
+EINPARALLEL_DETAIL_REDUCTION(sum);
+EINPARALLEL_DETAIL_REDUCTION(prod);
+EINPARALLEL_DETAIL_REDUCTION(max);
+EINPARALLEL_DETAIL_REDUCTION(min);
+#undef EINPARALLEL_DETAIL_REDUCTION
+
+/// ⊕ by any operator (see concept Reduction) over all labels missing on the left.
+template <class Op, Expression E>
+auto reduce(Op op, const E& expression) {
+    return detail::make_reduction<detail::missing_labels>(std::move(op), expression);
+}
+/// ⊕ by any operator over named labels: ep::reduce(op, j, k, expr).
+template <class Op, Label First, class... Rest>
+    requires(sizeof...(Rest) > 0)
+auto reduce(Op op, const First& label, const Rest&... rest) {
+    return detail::reduce_named(std::move(op), detail::label_list<>{}, label, rest...);
+}
+
+/// max(a, b) and min(a, b), element by element. The overloads for one type stand beside the general ones because
+/// std::max is the better match for two arguments of the same type.
+template <class A, class B>
+    requires detail::JoinPair<A, B>
+auto max(const A& a, const B& b) {
+    return detail::join_pair(detail::larger{}, a, b);
+}
+template <Expression A>
+auto max(const A& a, const A& b) {
+    return detail::join_pair(detail::larger{}, a, b);
+}
+template <class A, class B>
+    requires detail::JoinPair<A, B>
+auto min(const A& a, const B& b) {
+    return detail::join_pair(detail::smaller{}, a, b);
+}
+template <Expression A>
+auto min(const A& a, const A& b) {
+    return detail::join_pair(detail::smaller{}, a, b);
+}
+
+/// a to the power of b, element by element; either may be a number.
+template <class A, class B>
+    requires detail::JoinPair<A, B>
+auto pow(const A& a, const B& b) {
+    return detail::join_pair(detail::power{}, a, b);
+}
+
+#define EINPARALLEL_DETAIL_MAP(word, functor)                    \
+    template <Expression E>                                      \
+    auto word(const E& expression) {                             \
+        return detail::make_join(detail::functor{}, expression); \
+    }                                                            \
+    static_assert(true)
+EINPARALLEL_DETAIL_MAP(abs, absolute);
+EINPARALLEL_DETAIL_MAP(conj, conjugate);
+EINPARALLEL_DETAIL_MAP(exp, exp_function);
+EINPARALLEL_DETAIL_MAP(log, log_function);
+EINPARALLEL_DETAIL_MAP(sqrt, sqrt_function);
+EINPARALLEL_DETAIL_MAP(tanh, tanh_function);
+EINPARALLEL_DETAIL_MAP(sigmoid, sigmoid_function);
+EINPARALLEL_DETAIL_MAP(relu, relu_function);
+EINPARALLEL_DETAIL_MAP(silu, silu_function);
+EINPARALLEL_DETAIL_MAP(gelu, gelu_function);
+#undef EINPARALLEL_DETAIL_MAP
+
+/// Any function of one element. It must be pure: it is called once per element on whichever rank holds it.
+template <class Function, Expression E>
+auto map(Function function, const E& expression) {
+    return detail::make_join(std::move(function), expression);
+}
+
+/// Any function of two or more elements: ⊗.
+template <class Function, Expression A, Expression B, Expression... Rest>
+auto join(Function function, const A& a, const B& b, const Rest&... rest) {
+    return detail::make_join(std::move(function), a, b, rest...);
+}
+
+/// exp(x − max x) / Σ exp(x − max x) over label `over`, batched over all others: the paper's EinSum macro (EinDecomp
+/// §3), four vertices.
+template <Label L, Expression E>
+auto softmax(const L& /*over*/, const E& expression) {
+    static_assert(detail::check_reduced_label<L, E>::value);
+    return detail::softmax_node<L, typename E::node>(expression);
+}
+
+}  // namespace einparallel

@@ -1,0 +1,144 @@
+#pragma once
+// Labels: the names of indices, as distinct types.
+
+#include <einparallel/notation/einsum_form.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace einparallel {
+
+/// Text as a template argument. One fixed capacity for all texts of a kind: nvcc never matches a type whose capacity is
+/// deduced.
+template <std::size_t Capacity>
+struct fixed_text {
+    char characters[Capacity + 1] = {};
+
+    constexpr fixed_text() = default;
+
+    template <std::size_t Length>
+    consteval fixed_text(const char (&literal)[Length]) {  // implicit: label<"i">, einsum<"ij,jk->ik">
+        static_assert(Length <= Capacity + 1, "einparallel: this label or subscript string is too long");
+        for (std::size_t position = 0; position + 1 < Length && position < Capacity; ++position) {
+            characters[position] = literal[position];
+        }
+    }
+
+    [[nodiscard]] constexpr std::string_view view() const {
+        std::size_t length = 0;
+        while (length < Capacity && characters[length] != '\0') {
+            ++length;
+        }
+        return {characters, length};
+    }
+
+    friend constexpr bool operator==(const fixed_text&, const fixed_text&) = default;
+};
+
+/// Name of a label: up to 31 bytes of UTF-8.
+using label_name = fixed_text<31>;
+
+/// A label: a type of its own for every name, with one object. `constexpr ep::label<"i"> i;`, or EINPARALLEL_LABELS(i,
+/// j, k). Two labels of the same name are the same label, in whichever translation unit they were made.
+template <label_name Name>
+struct label {
+    static constexpr label_name name = Name;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_label = false;
+template <label_name Name>
+inline constexpr bool is_label<label<Name>> = true;
+
+/// Labels in the order written, repetitions kept: the dimensions of an operand, or all of an expression.
+template <class... Labels>
+struct label_list {
+    static constexpr std::size_t size = sizeof...(Labels);
+};
+
+template <class... Lists>
+struct concatenate;
+template <>
+struct concatenate<> {
+    using type = label_list<>;
+};
+template <class... A>
+struct concatenate<label_list<A...>> {
+    using type = label_list<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct concatenate<label_list<A...>, label_list<B...>, Rest...> {
+    using type = typename concatenate<label_list<A..., B...>, Rest...>::type;
+};
+template <class... Lists>
+using concatenate_t = typename concatenate<Lists...>::type;
+
+template <class Label, class List>
+inline constexpr bool appears_in = false;
+template <class Label, class... Labels>
+inline constexpr bool appears_in<Label, label_list<Labels...>> = (std::is_same_v<Label, Labels> || ...);
+
+/// Position of the first occurrence of a label in a list; the list's size where it is not there.
+template <class Label, class... Labels>
+consteval std::size_t position_of(label_list<Labels...> /*list*/) {
+    std::size_t position = 0;
+    static_cast<void>(((std::is_same_v<Label, Labels> || (++position, false)) || ...));
+    return position;
+}
+
+/// Every label that a statement mentions. A label's id is the position of its first occurrence, so ids are unique but
+/// not dense; recording makes them dense.
+template <class List>
+struct universe;
+template <class... Labels>
+struct universe<label_list<Labels...>> {
+    static constexpr std::size_t size = sizeof...(Labels);
+    static constexpr std::array<std::string_view, sizeof...(Labels)> names = {Labels::name.view()...};
+
+    template <class Label>
+    static constexpr label_id id = static_cast<label_id>(position_of<Label>(label_list<Labels...>{}));
+
+    template <class... Some>
+    static consteval std::array<label_id, sizeof...(Some)> list_ids(label_list<Some...> /*some*/) {
+        return {id<Some>...};
+    }
+    /// Ids of some labels, in their order.
+    template <class List>
+    static constexpr auto ids = list_ids(List{});
+};
+
+}  // namespace detail
+
+/// A label object's type.
+template <class T>
+concept Label = detail::is_label<std::remove_cvref_t<T>>;
+
+}  // namespace einparallel
+
+// EINPARALLEL_LABELS(i, j, k): constexpr label objects i, j, k at namespace or block scope; any number of them up to
+// 256.
+#define EINPARALLEL_DETAIL_EXPAND4(...) __VA_ARGS__
+#define EINPARALLEL_DETAIL_EXPAND3(...) \
+    EINPARALLEL_DETAIL_EXPAND4(         \
+        EINPARALLEL_DETAIL_EXPAND4(EINPARALLEL_DETAIL_EXPAND4(EINPARALLEL_DETAIL_EXPAND4(__VA_ARGS__))))
+#define EINPARALLEL_DETAIL_EXPAND2(...) \
+    EINPARALLEL_DETAIL_EXPAND3(         \
+        EINPARALLEL_DETAIL_EXPAND3(EINPARALLEL_DETAIL_EXPAND3(EINPARALLEL_DETAIL_EXPAND3(__VA_ARGS__))))
+#define EINPARALLEL_DETAIL_EXPAND1(...) \
+    EINPARALLEL_DETAIL_EXPAND2(         \
+        EINPARALLEL_DETAIL_EXPAND2(EINPARALLEL_DETAIL_EXPAND2(EINPARALLEL_DETAIL_EXPAND2(__VA_ARGS__))))
+#define EINPARALLEL_DETAIL_EXPAND(...) \
+    EINPARALLEL_DETAIL_EXPAND1(        \
+        EINPARALLEL_DETAIL_EXPAND1(EINPARALLEL_DETAIL_EXPAND1(EINPARALLEL_DETAIL_EXPAND1(__VA_ARGS__))))
+#define EINPARALLEL_DETAIL_PARENTHESES ()
+#define EINPARALLEL_DETAIL_LABEL(name, ...)                                                   \
+    [[maybe_unused]] constexpr ::einparallel::label<::einparallel::label_name{#name}> name{}; \
+    __VA_OPT__(EINPARALLEL_DETAIL_LABEL_AGAIN EINPARALLEL_DETAIL_PARENTHESES(__VA_ARGS__))
+#define EINPARALLEL_DETAIL_LABEL_AGAIN() EINPARALLEL_DETAIL_LABEL
+#define EINPARALLEL_LABELS(...)                                                  \
+    __VA_OPT__(EINPARALLEL_DETAIL_EXPAND(EINPARALLEL_DETAIL_LABEL(__VA_ARGS__))) \
+    static_assert(true, "a declaration that takes the semicolon")

@@ -1,0 +1,328 @@
+#pragma once
+// ⊕, ⊗ and maps: the functors that an einsum is made of.
+
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/host_device.hpp>
+
+#include <cmath>
+#include <complex>
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+namespace einparallel {
+
+namespace detail {
+
+/// Integers are added and multiplied modulo 2ⁿ, as NumPy does, without undefined overflow: in an unsigned type at least
+/// as wide as unsigned int.
+template <class T>
+using wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+
+template <class T>
+inline constexpr bool is_number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+/// The type of an arithmetic expression on two elements: std::common_type, with complex against real of another
+/// precision.
+template <class A, class B>
+struct arithmetic_result {
+    using type = std::common_type_t<A, B>;
+};
+template <class A, class B>
+struct arithmetic_result<std::complex<A>, B> {
+    using type = std::complex<std::conditional_t<std::is_integral_v<B>, A, std::common_type_t<A, B>>>;
+};
+template <class A, class B>
+struct arithmetic_result<A, std::complex<B>> {
+    using type = std::complex<std::conditional_t<std::is_integral_v<A>, B, std::common_type_t<A, B>>>;
+};
+template <class A, class B>
+struct arithmetic_result<std::complex<A>, std::complex<B>> {
+    using type = std::complex<std::common_type_t<A, B>>;
+};
+template <class A, class B>
+using arithmetic_t = typename arithmetic_result<A, B>::type;
+
+template <class T>
+inline constexpr bool is_ordered = std::is_arithmetic_v<T>;
+
+}  // namespace detail
+
+/// What may stand for ⊕: an associative and commutative operator that declares so, with an identity.
+/// `op.template identity<T>()` is the value of an empty aggregation.
+template <class Op, class T>
+concept Reduction = requires(const Op& op, T x) {
+    { Op::template identity<T>() } -> std::convertible_to<T>;
+    { op(x, x) } -> std::convertible_to<T>;
+    requires Op::associative_commutative;
+};
+
+/// The operators that come with the library, as objects for ep::reduce(op, expr).
+namespace op {
+
+/// ⊕ = +, the default. On bool it is "or".
+struct sum_type {
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    EINPARALLEL_HOST_DEVICE static constexpr T identity() {
+        return T(0);
+    }
+    template <class T>
+    EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
+        if constexpr (std::is_same_v<T, bool>) {
+            return a || b;
+        } else if constexpr (detail::is_number<T>) {
+            return static_cast<T>(static_cast<detail::wrapping<T>>(a) + static_cast<detail::wrapping<T>>(b));
+        } else {
+            return a + b;
+        }
+    }
+};
+
+/// ⊕ = ×. On bool it is "and".
+struct prod_type {
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    EINPARALLEL_HOST_DEVICE static constexpr T identity() {
+        return T(1);
+    }
+    template <class T>
+    EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
+        if constexpr (std::is_same_v<T, bool>) {
+            return a && b;
+        } else if constexpr (detail::is_number<T>) {
+            return static_cast<T>(static_cast<detail::wrapping<T>>(a) * static_cast<detail::wrapping<T>>(b));
+        } else {
+            return a * b;
+        }
+    }
+};
+
+/// ⊕ = max; a NaN wins over every number.
+struct max_type {
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
+        if constexpr (std::numeric_limits<T>::has_infinity) {
+            return -std::numeric_limits<T>::infinity();
+        } else {
+            return std::numeric_limits<T>::lowest();
+        }
+    }
+    template <class T>
+    requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
+        return a < b || b != b ? b : a;
+    }
+};
+
+/// ⊕ = min; a NaN wins over every number.
+struct min_type {
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
+        if constexpr (std::numeric_limits<T>::has_infinity) {
+            return std::numeric_limits<T>::infinity();
+        } else {
+            return std::numeric_limits<T>::max();
+        }
+    }
+    template <class T>
+    requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
+        return b < a || b != b ? b : a;
+    }
+};
+
+inline constexpr sum_type sum{};
+inline constexpr prod_type prod{};
+inline constexpr max_type max{};
+inline constexpr min_type min{};
+
+}  // namespace op
+
+/// True where ⊗ distributes over ⊕ in every operand, so that x ⊗ (⊕ y) = ⊕ (x ⊗ y): one-sided labels may then be
+/// reduced before the join and n-ary expressions may be contracted pair by pair. Specialise it for your own operators.
+template <class Reduce, class Join>
+inline constexpr bool distributes_over = false;
+
+namespace detail {
+
+struct plus {
+    static constexpr const char* name = "+";
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
+        using T = arithmetic_t<A, B>;
+        return op::sum_type{}(static_cast<T>(a), static_cast<T>(b));
+    }
+};
+
+struct minus {
+    static constexpr const char* name = "-";
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
+        using T = arithmetic_t<A, B>;
+        if constexpr (is_number<T>) {
+            return static_cast<T>(static_cast<wrapping<T>>(static_cast<T>(a)) -
+                                  static_cast<wrapping<T>>(static_cast<T>(b)));
+        } else {
+            return static_cast<T>(a) - static_cast<T>(b);
+        }
+    }
+};
+
+struct times {
+    static constexpr const char* name = "*";
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
+        using T = arithmetic_t<A, B>;
+        return op::prod_type{}(static_cast<T>(a), static_cast<T>(b));
+    }
+};
+
+struct over {
+    static constexpr const char* name = "/";
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
+        using T = arithmetic_t<A, B>;
+        return static_cast<T>(static_cast<T>(a) / static_cast<T>(b));
+    }
+};
+
+struct negate {
+    static constexpr const char* name = "-";
+    template <class A>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
+        if constexpr (std::is_integral_v<A>) {
+            return minus{}(A(0), a);
+        } else {
+            return -a;
+        }
+    }
+};
+
+struct larger {
+    static constexpr const char* name = "max";
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
+        using T = std::common_type_t<A, B>;
+        return op::max_type{}(static_cast<T>(a), static_cast<T>(b));
+    }
+};
+
+struct smaller {
+    static constexpr const char* name = "min";
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
+        using T = std::common_type_t<A, B>;
+        return op::min_type{}(static_cast<T>(a), static_cast<T>(b));
+    }
+};
+
+struct power {
+    static constexpr const char* name = "pow";
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
+        using std::pow;
+        if constexpr (is_complex<A>::value || is_complex<B>::value) {
+            using T = arithmetic_t<A, B>;
+            return static_cast<T>(pow(static_cast<T>(a), static_cast<T>(b)));
+        } else {
+            return pow(a, b);
+        }
+    }
+};
+
+struct absolute {
+    static constexpr const char* name = "abs";
+    template <class A>
+    EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
+        if constexpr (std::is_unsigned_v<A>) {
+            return a;
+        } else if constexpr (std::is_integral_v<A>) {
+            return a < 0 ? negate{}(a) : a;
+        } else {
+            using std::abs;
+            return abs(a);
+        }
+    }
+};
+
+struct conjugate {
+    static constexpr const char* name = "conj";
+    template <class A>
+    EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
+        if constexpr (is_complex<A>::value) {
+            return A(a.real(), -a.imag());
+        } else {
+            return a;
+        }
+    }
+};
+
+/// The elementary functions of real and complex numbers; integers are computed in double.
+#define EINPARALLEL_DETAIL_ELEMENTARY(function, text)        \
+    struct function##_function {                             \
+        static constexpr const char* name = text;            \
+        template <class A>                                   \
+        EINPARALLEL_HOST_DEVICE auto operator()(A a) const { \
+            using std::function;                             \
+            if constexpr (std::is_integral_v<A>) {           \
+                return function(static_cast<double>(a));     \
+            } else {                                         \
+                return static_cast<A>(function(a));          \
+            }                                                \
+        }                                                    \
+    }
+EINPARALLEL_DETAIL_ELEMENTARY(exp, "exp");
+EINPARALLEL_DETAIL_ELEMENTARY(log, "log");
+EINPARALLEL_DETAIL_ELEMENTARY(sqrt, "sqrt");
+EINPARALLEL_DETAIL_ELEMENTARY(tanh, "tanh");
+#undef EINPARALLEL_DETAIL_ELEMENTARY
+
+struct sigmoid_function {
+    static constexpr const char* name = "sigmoid";
+    template <class A>
+    EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
+        using T = std::conditional_t<std::is_integral_v<A>, double, A>;
+        using std::exp;
+        return T(1) / (T(1) + exp(-static_cast<T>(a)));
+    }
+};
+
+struct relu_function {
+    static constexpr const char* name = "relu";
+    template <class A>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
+        return op::max_type{}(a, A(0));
+    }
+};
+
+struct silu_function {
+    static constexpr const char* name = "silu";
+    template <class A>
+    EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
+        return a * sigmoid_function{}(a);
+    }
+};
+
+/// x·Φ(x) with the normal distribution function itself, not its tanh approximation.
+struct gelu_function {
+    static constexpr const char* name = "gelu";
+    template <class A>
+    EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
+        using T = std::conditional_t<std::is_integral_v<A>, double, A>;
+        using std::erf;
+        const T x = static_cast<T>(a);
+        return x * (T(1) + erf(x * T(0.70710678118654752440))) / T(2);
+    }
+};
+
+}  // namespace detail
+
+template <>
+inline constexpr bool distributes_over<op::sum_type, detail::times> = true;
+template <>
+inline constexpr bool distributes_over<op::max_type, detail::plus> = true;
+template <>
+inline constexpr bool distributes_over<op::min_type, detail::plus> = true;
+
+}  // namespace einparallel
