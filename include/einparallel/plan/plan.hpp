@@ -3,6 +3,7 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -33,7 +34,8 @@ struct planned_vertex {
     double join = 0;                                                       ///< paper units, EinDecomp §7
     double aggregation = 0;                                                ///< paper units
     double repartition = 0;                                                ///< paper units, sum over operands
-    double seconds = 0;  ///< time model, repartitioning of its operands included
+    std::size_t bytes = 0;  ///< that all ranks together send for it, redistribution of its operands included
+    double seconds = 0;     ///< time model, repartitioning of its operands included
 
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
     friend bool operator==(const planned_vertex& a, const planned_vertex& b);
@@ -56,6 +58,8 @@ public:
     /// Element bytes that `rank` hands to MPI for other ranks in one run; sources and redistribution included,
     /// agreement traffic and gather excluded.
     [[nodiscard]] std::size_t bytes_sent(int rank) const;
+    /// The same over all ranks, without going through their programs.
+    [[nodiscard]] std::size_t bytes_sent() const;
     /// Bytes that a run holds at once on `rank`: tensors and buffers.
     [[nodiscard]] std::size_t peak_bytes(int rank) const;
     /// Time model.
@@ -63,7 +67,11 @@ public:
 
     /// (label, parts) for every label of the vertex that makes `made`.
     template <class T, std::size_t Rank>
-    [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const tensor<T, Rank>& made) const;
+    [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const tensor<T, Rank>& made) const {
+        return partition(*made.node());
+    }
+    /// The same for a vertex; empty for an input. @throws error for a vertex that the plan does not have
+    [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const vertex& made) const;
 
     /// All that `rank` does, computed from the vertices. The same call on every rank gives matching programs.
     [[nodiscard]] program program_of(int rank) const;
@@ -87,5 +95,55 @@ private:
     std::vector<planned_vertex> vertices_;
     std::vector<std::size_t> outputs_;
 };
+
+/// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.
+inline bool operator==(const planned_vertex& a, const planned_vertex& b) {
+    return a.name == b.name && a.bounds == b.bounds && a.element == b.element && a.inputs == b.inputs &&
+           a.work == b.work && a.resting == b.resting && a.algorithm == b.algorithm && a.fell_back == b.fell_back &&
+           a.join == b.join && a.aggregation == b.aggregation && a.repartition == b.repartition && a.bytes == b.bytes &&
+           a.seconds == b.seconds;
+}
+
+inline bool operator==(const plan& a, const plan& b) {
+    return a.processes_ == b.processes_ && a.options_ == b.options_ && a.outputs_ == b.outputs_ &&
+           a.vertices_ == b.vertices_;
+}
+
+inline double plan::cost() const {
+    double sum = 0;
+    for (const planned_vertex& each : vertices_) {
+        sum += each.join + each.aggregation + each.repartition;
+    }
+    return sum;
+}
+
+inline double plan::seconds() const {
+    double sum = 0;
+    for (const planned_vertex& each : vertices_) {
+        sum += each.seconds;
+    }
+    return sum;
+}
+
+inline std::size_t plan::bytes_sent() const {
+    std::size_t sum = 0;
+    for (const planned_vertex& each : vertices_) {
+        sum += each.bytes;
+    }
+    return sum;
+}
+
+inline std::vector<std::pair<std::string, int>> plan::partition(const vertex& made) const {
+    for (const planned_vertex& each : vertices_) {
+        if (each.origin.get() == &made) {
+            std::vector<std::pair<std::string, int>> parts;
+            for (std::size_t label = 0; label < each.work.form.names.size(); ++label) {
+                parts.emplace_back(each.work.form.names[label], each.work.ranks.parts(static_cast<label_id>(label)));
+            }
+            return parts;
+        }
+    }
+    throw error("plan: " + (made.name.empty() ? "this tensor" : made.name) + " is not made by any vertex of this plan");
+}
 
 }  // namespace einparallel

@@ -1,0 +1,286 @@
+#pragma once
+// Which rank does which block: the order of every vertex's mesh axes and the cuts of what rests in pieces, so that
+// neighbouring vertices agree.
+
+#include <einparallel/graph/source.hpp>
+#include <einparallel/plan/choices.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/overlap.hpp>
+#include <einparallel/plan/pairwise.hpp>
+#include <einparallel/schedule/task.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace einparallel::detail {
+
+/// Orders to try for the axes of a mesh, the natural one first: all of them up to four axes, beyond that the ones in
+/// which producers have them and every exchange of two axes.
+inline std::vector<mesh> axis_orders(const mesh& natural, const std::vector<mesh>& like_producers) {
+    std::vector<mesh> orders{natural};
+    if (natural.axes.size() <= 4) {
+        std::vector<std::size_t> order(natural.axes.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        while (std::next_permutation(order.begin(), order.end())) {
+            mesh& next = orders.emplace_back();
+            for (const std::size_t axis : order) {
+                next.axes.push_back(natural.axes[axis]);
+            }
+        }
+        return orders;
+    }
+    orders.insert(orders.end(), like_producers.begin(), like_producers.end());
+    const std::size_t bases = orders.size();
+    for (std::size_t base = 0; base < bases; ++base) {
+        for (std::size_t first = 0; first < natural.axes.size(); ++first) {
+            for (std::size_t second = first + 1; second < natural.axes.size(); ++second) {
+                mesh next = orders[base];
+                std::swap(next.axes[first], next.axes[second]);
+                orders.push_back(std::move(next));
+            }
+        }
+    }
+    return orders;
+}
+
+/// Where everything rests, chosen for given partition vectors.
+class alignment {
+public:
+    /// Where an einsum's tensors rest.
+    struct placed {
+        mesh ranks;
+        task_cuts cuts;
+        std::vector<resting_id> operands;
+        resting_id output = 0;
+    };
+
+    /// `parts[number]` is the partition vector of vertex `number`; empty for inputs.
+    alignment(const einsum_graph& graph, const std::vector<std::vector<int>>& parts, overlap_table& table)
+        : graph_(graph),
+          parts_(parts),
+          table_(table),
+          einsums_(graph.vertices.size()),
+          inputs_(graph.vertices.size()),
+          consumers_(graph.vertices.size()) {
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
+                consumers_[graph.inputs[number][operand]].emplace_back(number, operand);
+            }
+        }
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            graph.vertices[number]->is_input() ? place_input(number) : place_einsum(number);
+        }
+        for (int sweep = 0; sweep < sweeps; ++sweep) {
+            bool changed = false;
+            for (std::size_t number = graph.vertices.size(); number-- > 0;) {
+                changed = (!graph.vertices[number]->is_input() && replace_einsum(number)) || changed;
+            }
+            if (!changed) {
+                break;
+            }
+        }
+    }
+
+    [[nodiscard]] const placed& of(std::size_t number) const { return einsums_[number]; }
+
+    /// Where a vertex's tensor rests; nothing for an input that every rank reads as each consumer wants it, or that
+    /// nobody reads.
+    [[nodiscard]] std::optional<resting_id> resting(std::size_t number) const {
+        return graph_.vertices[number]->is_input() ? inputs_[number] : einsums_[number].output;
+    }
+
+    /// Where operand `operand` of vertex `number` has to be moved from; nothing where it is read in place.
+    [[nodiscard]] std::optional<resting_id> origin(std::size_t number, std::size_t operand) const {
+        return resting(graph_.inputs[number][operand]);
+    }
+
+private:
+    static constexpr int sweeps = 4;
+
+    struct reading {
+        double bytes = 0;
+        std::size_t cut = 0;
+        resting_id where = 0;
+    };
+
+    void place_input(std::size_t number) {
+        const vertex& input = *graph_.vertices[number];
+        if (input.origin != nullptr && input.origin->kind() == source_kind::root) {
+            inputs_[number] = table_.number_of(held_by_one(input.bounds, input.origin->root()));
+        } else if (input.origin != nullptr && input.origin->kind() == source_kind::resting) {
+            std::vector<box> boxes;
+            for (int rank = 0; rank < input.origin->holders(); ++rank) {
+                boxes.push_back(input.origin->held_by(rank));
+            }
+            inputs_[number] = table_.number_of(distribution(input.bounds, std::move(boxes)));
+        }
+    }
+
+    /// The cheapest of the sensible cuts for reading an operand over a mesh.
+    reading read(std::size_t number, std::size_t operand, const mesh& ranks, std::size_t usual) {
+        const vertex& einsum = *graph_.vertices[number];
+        const std::vector<label_id>& labels = einsum.form.operands[operand];
+        const vertex& tensor = *einsum.operands[operand];
+        const std::optional<resting_id> from = origin(number, operand);
+        reading best{std::numeric_limits<double>::infinity(), usual, 0};
+        for (const std::size_t cut : cuts_of(labels, einsum.extents, ranks, usual, 1, from.has_value())) {
+            const resting_id where = table_.number_of(tensor.bounds, ranks, labels, cut);
+            const double bytes = from ? table_.moved(*from, where) * static_cast<double>(tensor.element.bytes) : 0.0;
+            if (better(bytes, best.bytes)) {
+                best = {bytes, cut, where};
+            }
+        }
+        return best;
+    }
+
+    /// The usual cut, and the other dimensions that have `each` slices for every sharer of a block.
+    static std::vector<std::size_t> cuts_of(const std::vector<label_id>& labels, const std::vector<index>& extents,
+                                            const mesh& ranks, std::size_t usual, int each, bool others) {
+        std::vector<std::size_t> cuts{usual};
+        const int pieces = sharers(labels, ranks);
+        const std::vector<index> bounds = bounds_of(labels, extents);
+        for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1 && others; ++dimension) {
+            const index block = block_of(bounds[dimension], ranks.parts(labels[dimension]), 0).size();
+            if (dimension != usual && block >= static_cast<index>(each) * pieces) {
+                cuts.push_back(dimension);
+            }
+        }
+        return cuts;
+    }
+
+    /// The order of a vertex's axes that follows a producer's mesh: shared dimensions as they stand there.
+    [[nodiscard]] mesh like_producer(std::size_t number, std::size_t operand, const mesh& natural) const {
+        const vertex& einsum = *graph_.vertices[number];
+        const std::size_t producer = graph_.inputs[number][operand];
+        if (graph_.vertices[producer]->is_input()) {
+            return natural;
+        }
+        const auto position = [&](const mesh_axis& axis) {
+            const std::vector<mesh_axis>& axes = einsums_[producer].ranks.axes;
+            for (std::size_t place = 0; place < axes.size(); ++place) {
+                for (std::size_t dimension = 0; dimension < einsum.form.operands[operand].size(); ++dimension) {
+                    if (einsum.form.operands[operand][dimension] == axis.label &&
+                        graph_.vertices[producer]->form.output[dimension] == axes[place].label) {
+                        return place;
+                    }
+                }
+            }
+            return axes.size();
+        };
+        mesh ordered = natural;
+        std::ranges::stable_sort(ordered.axes,
+                                 [&](const mesh_axis& a, const mesh_axis& b) { return position(a) < position(b); });
+        return ordered;
+    }
+
+    [[nodiscard]] std::vector<mesh> orders_of(std::size_t number) const {
+        const mesh natural = natural_mesh(graph_.vertices[number]->form, parts_[number]);
+        std::vector<mesh> like;
+        for (std::size_t operand = 0; operand < graph_.inputs[number].size() && natural.axes.size() > 4; ++operand) {
+            like.push_back(like_producer(number, operand, natural));
+        }
+        return axis_orders(natural, like);
+    }
+
+    /// The first time: the order with which the operands move least, given where the producers rest.
+    void place_einsum(std::size_t number) {
+        const vertex& einsum = *graph_.vertices[number];
+        double best = std::numeric_limits<double>::infinity();
+        const task_cuts usual = choose_cuts(einsum.form, einsum.extents, natural_mesh(einsum.form, parts_[number]));
+        usual_.resize(graph_.vertices.size());
+        usual_[number] = usual;
+        for (const mesh& ranks : orders_of(number)) {
+            double bytes = 0;
+            for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+                bytes += read(number, operand, ranks, usual.operands[operand]).bytes;
+            }
+            if (better(bytes, best)) {
+                best = bytes;
+                einsums_[number].ranks = ranks;
+            }
+        }
+        einsums_[number].cuts = usual;
+        settle(number);
+    }
+
+    /// Fixes the cuts of the operands for the order chosen, and the number of where the output rests.
+    void settle(std::size_t number) {
+        const vertex& einsum = *graph_.vertices[number];
+        placed& chosen = einsums_[number];
+        chosen.operands.clear();
+        for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+            const reading best = read(number, operand, chosen.ranks, usual_[number].operands[operand]);
+            chosen.cuts.operands[operand] = best.cut;
+            chosen.operands.push_back(best.where);
+            const std::size_t input = graph_.inputs[number][operand];
+            const vertex& tensor = *graph_.vertices[input];
+            if (tensor.is_input() && !inputs_[input] && tensor.origin != nullptr &&
+                tensor.origin->kind() == source_kind::placeholder) {
+                inputs_[input] = best.where;  // bound once, as its first reader wants it
+            }
+        }
+        chosen.output = table_.number_of(einsum.bounds, chosen.ranks, einsum.form.output, chosen.cuts.output);
+    }
+
+    /// Bytes that move into a vertex and out of it with this order and this cut of its output.
+    double bytes_around(std::size_t number, const mesh& ranks, std::size_t output_cut) {
+        const vertex& einsum = *graph_.vertices[number];
+        double bytes = 0;
+        for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+            bytes += read(number, operand, ranks, usual_[number].operands[operand]).bytes;
+        }
+        const resting_id before = einsums_[number].output;
+        einsums_[number].output = table_.number_of(einsum.bounds, ranks, einsum.form.output, output_cut);
+        for (const auto& [consumer, operand] : consumers_[number]) {
+            bytes += read(consumer, operand, einsums_[consumer].ranks, usual_[consumer].operands[operand]).bytes;
+        }
+        einsums_[number].output = before;
+        return bytes;
+    }
+
+    /// Looks both ways, at producers and consumers; true where another order or cut is better than the present one.
+    bool replace_einsum(std::size_t number) {
+        const vertex& einsum = *graph_.vertices[number];
+        placed& chosen = einsums_[number];
+        double best = bytes_around(number, chosen.ranks, chosen.cuts.output);
+        if (best == 0) {
+            return false;
+        }
+        bool changed = false;
+        for (const mesh& ranks : orders_of(number)) {
+            for (const std::size_t cut : cuts_of(einsum.form.output, einsum.extents, ranks, usual_[number].output, 2,
+                                                 !consumers_[number].empty())) {
+                const double bytes = bytes_around(number, ranks, cut);
+                if (better(bytes, best)) {
+                    best = bytes;
+                    chosen.ranks = ranks;
+                    chosen.cuts.output = cut;
+                    changed = true;
+                }
+            }
+        }
+        if (changed) {
+            settle(number);
+            for (const auto& [consumer, operand] : consumers_[number]) {
+                settle(consumer);
+            }
+        }
+        return changed;
+    }
+
+    const einsum_graph& graph_;
+    const std::vector<std::vector<int>>& parts_;
+    overlap_table& table_;
+    std::vector<placed> einsums_;
+    std::vector<std::optional<resting_id>> inputs_;
+    std::vector<std::vector<std::pair<std::size_t, std::size_t>>> consumers_;
+    std::vector<task_cuts> usual_;
+};
+
+}  // namespace einparallel::detail

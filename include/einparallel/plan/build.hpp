@@ -1,0 +1,143 @@
+#pragma once
+// From decisions to the plan: axis orders, tasks and what each of them costs.
+
+#include <einparallel/plan/align.hpp>
+#include <einparallel/plan/cost.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/overlap.hpp>
+#include <einparallel/plan/partition.hpp>
+#include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/traffic.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+/// What the search has decided about one vertex.
+struct vertex_decision {
+    std::vector<int> parts;  ///< partition vector; empty for inputs
+    algorithm wanted = algorithm::automatic;
+    bool fell_back = false;
+};
+
+/// Where an input rests that nobody reads (it is an output itself): cut along its first dimensions, over as many ranks
+/// as it allows.
+inline distribution spread_out(const std::vector<index>& bounds, int processes) {
+    const partition_vectors rows = viable(bounds, processes);
+    mesh ranks;
+    std::vector<label_id> labels;
+    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+        labels.push_back(static_cast<label_id>(dimension));
+        const int parts = rows[rows.size() - 1][dimension];
+        if (parts > 1) {
+            ranks.axes.push_back({labels.back(), parts});
+        }
+    }
+    return {bounds, std::move(ranks), std::move(labels), 0};
+}
+
+}  // namespace detail
+
+/// Fills plans in.
+struct plan_builder {
+    static plan build(const detail::einsum_graph& graph, const options& asked,
+                      const std::vector<detail::vertex_decision>& decisions) {
+        std::vector<std::vector<int>> parts;
+        for (const detail::vertex_decision& decision : decisions) {
+            parts.push_back(decision.parts);
+        }
+        detail::overlap_table table;
+        const detail::alignment aligned(graph, parts, table);
+
+        plan made;
+        made.processes_ = planned_processes(asked.processes, asked.powers_of_two);
+        made.options_ = asked;
+        made.outputs_ = graph.outputs;
+        made.vertices_.resize(graph.vertices.size());
+        std::set<std::pair<std::size_t, detail::resting_id>> moved;  // copies that vertices share
+        std::vector<bool> read(graph.vertices.size(), false);
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            planned_vertex& each = made.vertices_[number];
+            each.origin = graph.vertices[number];
+            each.name = graph.name_of(number);
+            each.bounds = each.origin->bounds;
+            each.element = each.origin->element;
+            each.inputs = graph.inputs[number];
+            if (each.origin->is_input()) {
+                const std::optional<detail::resting_id> resting = aligned.resting(number);
+                each.resting = resting ? table.resting(*resting) : detail::spread_out(each.bounds, made.processes_);
+                continue;
+            }
+            add_task(each, decisions[number], aligned.of(number));
+            add_costs(each, decisions, asked, graph);
+            double bytes = detail::task_bytes(each.work);
+            for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+                const std::size_t input = each.inputs[operand];
+                const detail::resting_id where = aligned.of(number).operands[operand];
+                const std::optional<detail::resting_id> from = aligned.origin(number, operand);
+                const bool fresh = moved.emplace(input, where).second;
+                if (from && fresh) {
+                    const std::size_t element_bytes = made.vertices_[input].element.bytes;
+                    each.seconds +=
+                        detail::redistribution_seconds(table.between(*from, where), element_bytes, asked.machine);
+                    bytes += table.moved(*from, where) * static_cast<double>(element_bytes);
+                } else if (!from && !read[input]) {
+                    made.vertices_[input].resting = each.work.operands[operand];
+                }
+                read[input] = true;
+            }
+            each.bytes = static_cast<std::size_t>(std::llround(bytes));
+        }
+        return made;
+    }
+
+private:
+    static void add_task(planned_vertex& each, const detail::vertex_decision& decision,
+                         const detail::alignment::placed& where) {
+        const vertex& einsum = *each.origin;
+        each.work = make_task(einsum.form, einsum.extents, detail::operand_bytes_of(einsum), einsum.element.bytes,
+                              where.ranks, where.cuts);
+        each.work.travelling = choose_travelling(each.work, decision.wanted);
+        each.resting = each.work.output;
+        each.algorithm = algorithm_of(each.work);
+        each.fell_back = decision.fell_back;
+    }
+
+    static void add_costs(planned_vertex& each, const std::vector<detail::vertex_decision>& decisions,
+                          const options& asked, const detail::einsum_graph& graph) {
+        const vertex& einsum = *each.origin;
+        std::vector<int> parts(einsum.extents.size(), 1);
+        for (std::size_t label = 0; label < parts.size(); ++label) {
+            parts[label] = each.work.ranks.parts(static_cast<label_id>(label));
+        }
+        each.join = cost::join(einsum.form, einsum.extents, parts);
+        each.aggregation = cost::aggregate(einsum.form, einsum.extents, parts);
+        each.seconds = detail::task_seconds(each.work, einsum.work->operations_per_point(), asked.machine);
+        for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+            const vertex& producer = *graph.vertices[each.inputs[operand]];
+            if (producer.is_input()) {
+                continue;
+            }
+            const auto parts_of = [](const std::vector<label_id>& labels, const std::vector<int>& vector) {
+                std::vector<int> cut;
+                for (const label_id label : labels) {
+                    cut.push_back(label == no_label ? 1 : vector[static_cast<std::size_t>(label)]);
+                }
+                return cut;
+            };
+            each.repartition += cost::repartition(producer.bounds,
+                                                  parts_of(producer.form.output, decisions[each.inputs[operand]].parts),
+                                                  parts_of(einsum.form.operands[operand], parts));
+        }
+    }
+};
+
+}  // namespace einparallel

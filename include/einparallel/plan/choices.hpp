@@ -1,0 +1,252 @@
+#pragma once
+// The ways to cut one vertex that the planner weighs against each other, with what each of them costs.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/pairwise.hpp>
+#include <einparallel/plan/partition.hpp>
+#include <einparallel/plan/traffic.hpp>
+#include <einparallel/schedule/task.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::detail {
+
+/// Vectors that are enumerated for one vertex, and ways that are kept for the tables under the time objective. Beyond
+/// the first, short labels stay uncut; beyond the second, the cheapest ways of every number of ranks are kept.
+inline constexpr std::size_t enumeration_limit = 20'000;
+inline constexpr std::size_t time_enumeration_limit = 8'192;
+inline constexpr std::size_t time_choice_limit = 512;
+
+/// How the ways to cut a vertex cut one of its tensors: equal cuts are one class.
+struct tensor_choices {
+    std::shared_ptr<const state_classes> classes;
+    std::vector<std::vector<int>> parts;  ///< by class: parts of every dimension
+    std::vector<int> pieces;              ///< by class
+    std::vector<int> ranks;               ///< by class
+
+    [[nodiscard]] tensor_cut cut(std::size_t number) const { return {parts[number], pieces[number], ranks[number]}; }
+};
+
+/// All ways to cut vertices of one shape.
+struct choices {
+    std::size_t labels = 0;
+    std::vector<int> parts;  ///< partition vectors, one after the other
+    std::shared_ptr<const std::vector<double>> cost;
+    std::vector<double> memory;  ///< bytes on the rank with the largest share; only under a memory limit
+    std::vector<tensor_choices> operands;
+    tensor_choices output;
+    algorithm wanted = algorithm::automatic;
+    bool fell_back = false;
+
+    [[nodiscard]] std::size_t size() const { return cost->size(); }
+    [[nodiscard]] std::span<const int> operator[](std::size_t number) const {
+        return std::span<const int>(parts).subspan(number * labels, labels);
+    }
+};
+
+/// The axes of a partition vector in their natural order: labels of the output as they stand there, then the others. A
+/// ring over a contracted label so runs between neighbouring ranks.
+inline mesh natural_mesh(const einsum_form& form, std::span<const int> parts) {
+    mesh ranks;
+    const auto append = [&](label_id label) {
+        if (label != no_label && parts[static_cast<std::size_t>(label)] > 1) {
+            ranks.axes.push_back({label, parts[static_cast<std::size_t>(label)]});
+        }
+    };
+    for (const label_id label : form.output) {
+        append(label);
+    }
+    for (std::size_t label = 0; label < parts.size(); ++label) {
+        if (!form.in_output(static_cast<label_id>(label))) {
+            append(static_cast<label_id>(label));
+        }
+    }
+    return ranks;
+}
+
+[[noreturn]] inline void throw_memory(const std::string& name, double bytes, std::size_t limit) {
+    throw error("decompose: " + name + " needs " + std::to_string(static_cast<std::size_t>(bytes)) +
+                " bytes on a rank in the smallest plan found, options.memory_limit is " + std::to_string(limit));
+}
+
+inline std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
+    std::vector<std::size_t> bytes;
+    for (const std::shared_ptr<vertex>& operand : einsum.operands) {
+        bytes.push_back(operand->element.bytes);
+    }
+    return bytes;
+}
+
+/// Extents as `wanted` allows them to be cut: 1 for the labels of other classes.
+inline std::vector<index> cuttable_extents(const vertex& einsum, algorithm wanted) {
+    std::vector<index> extents = einsum.extents;
+    for (std::size_t label = 0; label < extents.size() && wanted != algorithm::automatic; ++label) {
+        const label_class kind = einsum.form.class_of(static_cast<label_id>(label));
+        const bool allowed = wanted == algorithm::c    ? kind == label_class::c
+                             : wanted == algorithm::mn ? kind == label_class::m || kind == label_class::n
+                                                       : kind == label_class::k;
+        extents[label] = allowed ? extents[label] : 1;
+    }
+    return extents;
+}
+
+/// Leaves the shortest labels uncut until there are at most `limit` vectors with this product.
+inline std::vector<index> longest_labels(std::vector<index> extents, int product, std::size_t limit) {
+    std::vector<std::size_t> order(extents.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return extents[a] < extents[b]; });
+    for (const std::size_t label : order) {
+        if (count_partitions(extents, product) <= limit) {
+            break;
+        }
+        const index extent = std::exchange(extents[label], 1);
+        if (count_partitions(extents, product) == 0) {
+            extents[label] = extent;
+        }
+    }
+    return extents;
+}
+
+/// The numbers of ranks that compete for a vertex: the largest alone, or under `every` all of them down to 1. Where
+/// that makes too many vectors, the largest, the divisors of p and the powers of two.
+inline std::vector<int> competing_products(std::span<const index> extents, const options& asked, bool every) {
+    const int processes = planned_processes(asked.processes, asked.powers_of_two);
+    const int largest = largest_product(extents, asked.processes, asked.powers_of_two);
+    if (!every) {
+        return {largest};
+    }
+    std::vector<int> products;
+    std::size_t count = 0;
+    for (int product = largest; product >= 1 && count <= time_enumeration_limit; --product) {
+        if (!asked.powers_of_two || (product & (product - 1)) == 0) {
+            products.push_back(product);
+            const std::size_t more = count_partitions(extents, product);
+            count = more > time_enumeration_limit ? more : count + more;
+        }
+    }
+    if (count <= time_enumeration_limit) {
+        return products;
+    }
+    std::set<int, std::greater<>> few{largest};
+    for (int product = 1; product <= largest; product *= 2) {
+        few.insert(product);
+    }
+    for (const int divisor : divisors_of(processes)) {
+        if (divisor <= largest) {
+            few.insert(divisor);
+        }
+    }
+    return {few.begin(), few.end()};
+}
+
+/// Every partition vector that competes for a vertex. Vectors with smaller largest blocks come first, and among equals
+/// those that cut outer labels: of ways that cost the same the first is taken.
+inline std::vector<std::vector<int>> competing_vectors(std::span<const index> extents, const options& asked,
+                                                       bool every) {
+    std::vector<std::pair<double, std::vector<int>>> found;
+    const std::size_t limit = every ? time_enumeration_limit : enumeration_limit;
+    for (const int product : competing_products(extents, asked, every)) {
+        const std::vector<index> cuttable = longest_labels({extents.begin(), extents.end()}, product, limit);
+        const partition_vectors rows = all_partitions(cuttable, product);
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            double block = 1;
+            for (std::size_t label = 0; label < extents.size(); ++label) {
+                block *= static_cast<double>(block_of(extents[label], rows[row][label], 0).size());
+            }
+            found.emplace_back(block, std::vector<int>(rows[row].begin(), rows[row].end()));
+        }
+    }
+    std::ranges::sort(found, [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
+    std::vector<std::vector<int>> vectors;
+    vectors.reserve(found.size());
+    for (auto& [block, vector] : found) {
+        vectors.push_back(std::move(vector));
+    }
+    return vectors;
+}
+
+/// Classes of equal cuts of one tensor. Under the paper's cost only the parts count: its blocks are not at any place.
+inline tensor_choices classify_cuts(const std::vector<label_id>& labels, const std::vector<std::vector<int>>& vectors,
+                                    bool count_pieces) {
+    tensor_choices made;
+    auto classes = std::make_shared<state_classes>();
+    std::map<std::vector<int>, int> numbers;
+    for (const std::vector<int>& vector : vectors) {
+        std::vector<int> parts;
+        int ranks = 1;
+        for (const int part : vector) {
+            ranks *= part;
+        }
+        int pieces = ranks;
+        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+            const label_id label = labels[dimension];
+            parts.push_back(label == no_label ? 1 : vector[static_cast<std::size_t>(label)]);
+            const auto before = labels.begin() + static_cast<std::ptrdiff_t>(dimension);
+            pieces /= std::find(labels.begin(), before, label) == before ? parts.back() : 1;
+        }
+        std::vector<int> key = parts;
+        key.push_back(count_pieces ? pieces : 0);
+        const auto [place, fresh] = numbers.try_emplace(std::move(key), static_cast<int>(numbers.size()));
+        classes->of_state.push_back(place->second);
+        if (fresh) {
+            made.parts.push_back(std::move(parts));
+            made.pieces.push_back(pieces);
+            made.ranks.push_back(ranks);
+        }
+    }
+    classes->count = numbers.size();
+    made.classes = std::move(classes);
+    return made;
+}
+
+/// Keeps the ways that can be part of a cheapest plan: changing to the cheapest way of all costs at most
+/// `largest_edges` on the edges, so ways that are dearer by more than that are never taken. Of what is then left, at
+/// most time_choice_limit: the cheapest of every number of ranks, then the second cheapest, and so on.
+inline std::vector<std::size_t> worth_keeping(const std::vector<std::vector<int>>& vectors,
+                                              const std::vector<double>& cost, double largest_edges) {
+    const double bound = *std::ranges::min_element(cost) * (1 + 1e-9) + largest_edges;
+    std::map<int, std::vector<std::size_t>> by_ranks;
+    std::size_t count = 0;
+    for (std::size_t way = 0; way < vectors.size(); ++way) {
+        if (cost[way] <= bound) {
+            const int ranks = std::accumulate(vectors[way].begin(), vectors[way].end(), 1, std::multiplies<>());
+            by_ranks[ranks].push_back(way);
+            ++count;
+        }
+    }
+    std::vector<std::size_t> kept;
+    if (count <= time_choice_limit) {
+        for (const auto& [ranks, ways] : by_ranks) {
+            kept.insert(kept.end(), ways.begin(), ways.end());
+        }
+    } else {
+        for (auto& [ranks, ways] : by_ranks) {
+            std::ranges::stable_sort(ways, [&](std::size_t a, std::size_t b) { return better(cost[a], cost[b]); });
+        }
+        for (std::size_t place = 0; kept.size() < time_choice_limit; ++place) {
+            for (auto group = by_ranks.rbegin(); group != by_ranks.rend() && kept.size() < time_choice_limit; ++group) {
+                if (place < group->second.size()) {
+                    kept.push_back(group->second[place]);
+                }
+            }
+        }
+    }
+    std::ranges::sort(kept);
+    return kept;
+}
+
+}  // namespace einparallel::detail

@@ -1,0 +1,201 @@
+#pragma once
+// EinDecomp: from the outputs of a graph to the cheapest plan for running it on a number of ranks.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/align.hpp>
+#include <einparallel/plan/build.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/linearize.hpp>
+#include <einparallel/plan/model.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/pairwise.hpp>
+#include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/program.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+/// Ranks that a plan may be for: what is left of an int when blocks of blocks are counted.
+inline constexpr int largest_processes = 1 << 20;
+
+/// One sentence where options make no sense.
+inline void check_options(const options& asked) {
+    if (asked.processes < 1 || asked.processes > largest_processes) {
+        throw error("decompose: options.processes is " + std::to_string(asked.processes) +
+                    ", it must be between 1 and " + std::to_string(largest_processes));
+    }
+    if (static_cast<int>(asked.objective) > static_cast<int>(objective::bytes)) {
+        throw error("decompose: options.objective is none of time, paper and bytes");
+    }
+    if (static_cast<int>(asked.algorithm) > static_cast<int>(algorithm::master_worker)) {
+        throw error("decompose: options.algorithm is none of automatic, c, mn, k and master_worker");
+    }
+    if (asked.algorithm == algorithm::master_worker) {
+        throw error("decompose: master-worker runs are not part of this version, choose automatic, c, mn or k");
+    }
+    if (static_cast<int>(asked.method) > static_cast<int>(method::linearized)) {
+        throw error("decompose: options.method is neither exact nor linearized");
+    }
+    const machine& constants = asked.machine;
+    for (const double constant :
+         {constants.seconds_per_message, constants.seconds_per_byte, constants.seconds_per_flop}) {
+        if (!std::isfinite(constant) || constant < 0) {
+            throw error("decompose: every constant of options.machine must be finite and not negative");
+        }
+    }
+}
+
+/// Inputs that rest on ranks which the plan does not have cannot be read.
+inline void check_sources(const einsum_graph& graph, int processes) {
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const source* origin = graph.vertices[number]->is_input() ? graph.vertices[number]->origin.get() : nullptr;
+        if (origin == nullptr) {
+            continue;
+        }
+        if (origin->kind() == source_kind::root && (origin->root() < 0 || origin->root() >= processes)) {
+            throw error("decompose: the elements of " + graph.name_of(number) + " are on rank " +
+                        std::to_string(origin->root()) + ", the plan is for " + std::to_string(processes) + " ranks");
+        }
+        if (origin->kind() == source_kind::resting && origin->holders() > processes) {
+            throw error("decompose: " + graph.name_of(number) + " rests on " + std::to_string(origin->holders()) +
+                        " ranks, the plan is for " + std::to_string(processes));
+        }
+    }
+}
+
+/// One way per variable: exactly where tables stay small enough, otherwise by the paper's linearisation, improved one
+/// vertex at a time. Never worse than the linearisation.
+inline std::vector<int> minimise(const pairwise_model& model, method how) {
+    if (how == method::linearized) {
+        return minimise_along_paths(model);
+    }
+    if (std::optional<std::vector<int>> exact = minimise_exactly(model)) {
+        return *std::move(exact);
+    }
+    return improve_locally(model, minimise_along_paths(model));
+}
+
+/// The plan for one way per variable.
+inline plan plan_for(const einsum_graph& graph, const options& asked, const model_builder& builder,
+                     const std::vector<int>& states) {
+    std::vector<vertex_decision> decisions(graph.vertices.size());
+    for (std::size_t variable = 0; variable < states.size(); ++variable) {
+        const choices& ways = *builder.ways()[variable];
+        const std::span<const int> vector = ways[static_cast<std::size_t>(states[variable])];
+        decisions[builder.vertex_of()[variable]] = {{vector.begin(), vector.end()}, ways.wanted, ways.fell_back};
+    }
+    return plan_builder::build(graph, asked, decisions);
+}
+
+/// The best plan with this price on memory. Axis orders are chosen after the partition vectors, so under bytes and time
+/// what the edges really cost shows only then: the linearised ways are tried too, and the better plan is taken.
+inline plan best_plan(const einsum_graph& graph, const options& asked, double memory_price) {
+    model_builder builder(graph, asked, memory_price);
+    const pairwise_model model = builder.build();
+    const std::vector<int> states = minimise(model, asked.method);
+    plan best = plan_for(graph, asked, builder, states);
+    if (asked.objective != objective::paper && asked.method == method::exact && memory_price == 0) {
+        const std::vector<int> along_paths = minimise_along_paths(model);
+        if (along_paths != states) {
+            plan other = plan_for(graph, asked, builder, along_paths);
+            const auto cost_of = [&](const plan& made) {
+                return asked.objective == objective::time ? made.seconds() : static_cast<double>(made.bytes_sent());
+            };
+            if (better(cost_of(other), cost_of(best))) {
+                return other;
+            }
+        }
+    }
+    return best;
+}
+
+/// Ranks whose peak can be the largest: rank 0 has the largest block of everything regular, others may have a large
+/// share of what they alone hold.
+inline std::vector<int> heaviest_ranks(const einsum_graph& graph) {
+    std::vector<int> ranks{0};
+    for (const std::shared_ptr<vertex>& each : graph.vertices) {
+        const source* origin = each->is_input() ? each->origin.get() : nullptr;
+        if (origin != nullptr && origin->kind() == source_kind::root) {
+            ranks.push_back(origin->root());
+        }
+        for (int rank = 0; origin != nullptr && origin->kind() == source_kind::resting && rank < origin->holders();
+             ++rank) {
+            ranks.push_back(rank);
+        }
+    }
+    std::ranges::sort(ranks);
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    return ranks;
+}
+
+/// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices, so memory gets a
+/// price, raised until the peak fits or every vertex is as small as it can be.
+inline plan plan_within(const einsum_graph& graph, const options& asked) {
+    plan best = best_plan(graph, asked, 0);
+    if (asked.memory_limit == 0) {
+        return best;
+    }
+    const std::vector<int> ranks = heaviest_ranks(graph);
+    const auto peak_of = [&](const plan& made) {
+        std::pair<std::size_t, int> peak{0, 0};
+        for (const int rank : ranks) {
+            peak = std::max(peak, {made.peak_bytes(rank), -rank});
+        }
+        return peak;
+    };
+    std::pair<std::size_t, int> smallest = peak_of(best);
+    double total = 0;
+    for (const planned_vertex& each : best.vertices()) {
+        total += asked.objective == objective::time    ? each.seconds
+                 : asked.objective == objective::paper ? each.join + each.aggregation + each.repartition
+                                                       : static_cast<double>(each.bytes);
+    }
+    const double unit = std::max(total, 1e-12) / static_cast<double>(asked.memory_limit);
+    for (double price = unit / 64; smallest.first > asked.memory_limit && price <= unit * 5e6; price *= 8) {
+        plan other = best_plan(graph, asked, price);
+        const std::pair<std::size_t, int> peak = peak_of(other);
+        if (peak.first < smallest.first) {
+            smallest = peak;
+            best = std::move(other);
+        }
+    }
+    if (smallest.first > asked.memory_limit) {
+        const std::size_t at = vertex_at_peak(best.program_of(-smallest.second));
+        throw_memory(at < best.vertices().size() ? best.vertices()[at].name : "the outputs",
+                     static_cast<double>(smallest.first), asked.memory_limit);
+    }
+    return best;
+}
+
+}  // namespace detail
+
+/// The plan for computing `outputs` on options.processes ranks (with powers_of_two: on the next power of two). Needs no
+/// MPI; the same call gives the same plan on every rank. @throws error: options that make no sense, a graph whose
+/// recording failed, a memory limit that no plan found keeps to
+inline plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
+    detail::check_options(asked);
+    const detail::einsum_graph graph = detail::collect(outputs);
+    detail::check_sources(graph, planned_processes(asked.processes, asked.powers_of_two));
+    return detail::plan_within(graph, asked);
+}
+
+/// The plan for computing these tensors: `ep::decompose({.processes = 64}, Z, W)`.
+template <class First, std::size_t FirstRank, class... More>
+plan decompose(const options& asked, const tensor<First, FirstRank>& output, const More&... more) {
+    return decompose_vertices(asked, {output.node(), more.node()...});
+}
+
+}  // namespace einparallel

@@ -1,0 +1,250 @@
+#pragma once
+// The planner's problem as a sum over vertices and edges: which way to cut every vertex of a graph.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/plan/choices.hpp>
+#include <einparallel/plan/cost.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/pairwise.hpp>
+#include <einparallel/plan/traffic.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace einparallel::detail {
+
+/// Builds the model of a graph under an objective. Vertices of one shape share their choices, and edges between equal
+/// choices their tables: a loop of a thousand layers costs what one layer costs.
+class model_builder {
+public:
+    /// `memory_price` is what a byte on the rank with the largest share costs; vertices whose task alone needs more
+    /// than `memory_limit` bytes in every way throw.
+    model_builder(const einsum_graph& graph, const options& asked, double memory_price)
+        : graph_(graph), asked_(asked), memory_price_(memory_price) {}
+
+    /// Choices by variable. Variables are the einsums of the graph in its order.
+    [[nodiscard]] const std::vector<std::shared_ptr<const choices>>& ways() const { return ways_; }
+    [[nodiscard]] const std::vector<std::size_t>& vertex_of() const { return vertex_of_; }
+
+    pairwise_model build() {
+        pairwise_model model;
+        std::vector<std::size_t> consumers(graph_.vertices.size(), 0);
+        for (const std::vector<std::size_t>& inputs : graph_.inputs) {
+            for (const std::size_t input : inputs) {
+                ++consumers[input];
+            }
+        }
+        std::vector<std::size_t> variable_of(graph_.vertices.size(), 0);
+        for (std::size_t number = 0; number < graph_.vertices.size(); ++number) {
+            if (graph_.vertices[number]->is_input()) {
+                continue;
+            }
+            const std::size_t variable = vertex_of_.size();
+            variable_of[number] = variable;
+            vertex_of_.push_back(number);
+            ways_.push_back(choices_of(number, consumers[number]));
+            model.variables.push_back(ways_.back()->cost);
+            for (std::size_t operand = 0; operand < graph_.inputs[number].size(); ++operand) {
+                const std::size_t input = graph_.inputs[number][operand];
+                if (!graph_.vertices[input]->is_input()) {
+                    model.terms.push_back(term(variable_of[input], variable, operand));
+                }
+            }
+        }
+        return model;
+    }
+
+private:
+    /// What equal choices have in common, as text.
+    [[nodiscard]] std::string shape_of(std::size_t number, std::size_t consumers) const {
+        const vertex& einsum = *graph_.vertices[number];
+        std::string key;
+        const auto append = [&](auto value) { key.append(std::to_string(value)).push_back(' '); };
+        for (std::size_t operand = 0; operand < einsum.form.operands.size(); ++operand) {
+            for (const label_id label : einsum.form.operands[operand]) {
+                append(label);
+            }
+            append(einsum.operands[operand]->element.bytes);
+            key += einsum.operands[operand]->is_input() ? "in," : ",";
+        }
+        for (const label_id label : einsum.form.output) {
+            append(label);
+        }
+        append(einsum.element.bytes);
+        for (const index extent : einsum.extents) {
+            append(extent);
+        }
+        append(static_cast<int>(einsum.work->is_contraction()));
+        append(einsum.work->operations_per_point());
+        append(asked_.objective == objective::time ? consumers : std::size_t{0});
+        return key;
+    }
+
+    [[nodiscard]] double vertex_cost(const vertex& einsum, const std::vector<int>& vector, const task* work) const {
+        switch (asked_.objective) {
+            case objective::paper:
+                return cost::join(einsum.form, einsum.extents, vector) +
+                       cost::aggregate(einsum.form, einsum.extents, vector);
+            case objective::bytes:
+                return task_bytes(*work);
+            default:
+                return task_seconds(*work, einsum.work->operations_per_point(), asked_.machine);
+        }
+    }
+
+    [[nodiscard]] std::shared_ptr<const choices> choices_of(std::size_t number, std::size_t consumers) {
+        const vertex& einsum = *graph_.vertices[number];
+        std::shared_ptr<const choices>& known = by_shape_[shape_of(number, consumers)];
+        if (known != nullptr) {
+            return known;
+        }
+        auto made = std::make_shared<choices>();
+        made->labels = einsum.extents.size();
+        std::vector<index> extents = einsum.extents;
+        if (asked_.algorithm != algorithm::automatic && einsum.work->is_contraction()) {
+            made->wanted = asked_.algorithm;
+            extents = cuttable_extents(einsum, asked_.algorithm);
+            if (largest_product(extents, asked_.processes, asked_.powers_of_two) == 1 &&
+                largest_product(einsum.extents, asked_.processes, asked_.powers_of_two) > 1) {
+                made->wanted = algorithm::automatic;
+                made->fell_back = true;
+                extents = einsum.extents;
+            }
+        }
+        // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
+        const bool every = asked_.objective == objective::time && made->wanted == algorithm::automatic;
+        std::vector<std::vector<int>> vectors = competing_vectors(extents, asked_, every);
+
+        std::vector<double> price;
+        for (const std::vector<int>& vector : vectors) {
+            task work;
+            if (asked_.objective != objective::paper || asked_.memory_limit > 0) {
+                work = make_task(einsum.form, einsum.extents, operand_bytes_of(einsum), einsum.element.bytes,
+                                 natural_mesh(einsum.form, vector), made->wanted);
+            }
+            price.push_back(vertex_cost(einsum, vector, &work));
+            if (asked_.memory_limit > 0) {
+                made->memory.push_back(task_memory(work));
+                price.back() += memory_price_ * made->memory.back();
+            }
+        }
+        if (asked_.memory_limit > 0) {
+            drop_too_large(number, vectors, price, made->memory);
+        }
+        if (every) {
+            const std::vector<std::size_t> kept = worth_keeping(vectors, price, largest_edges(einsum, consumers));
+            keep(kept, vectors);
+            keep(kept, price);
+            if (asked_.memory_limit > 0) {
+                keep(kept, made->memory);
+            }
+        }
+        for (const std::vector<int>& vector : vectors) {
+            made->parts.insert(made->parts.end(), vector.begin(), vector.end());
+        }
+        const bool count_pieces = asked_.objective != objective::paper;
+        for (const std::vector<label_id>& labels : einsum.form.operands) {
+            made->operands.push_back(classify_cuts(labels, vectors, count_pieces));
+        }
+        made->output = classify_cuts(einsum.form.output, vectors, count_pieces);
+        made->cost = std::make_shared<const std::vector<double>>(std::move(price));
+        known = std::move(made);
+        return known;
+    }
+
+    template <class T>
+    static void keep(const std::vector<std::size_t>& kept, std::vector<T>& all) {
+        std::vector<T> chosen;
+        chosen.reserve(kept.size());
+        for (const std::size_t position : kept) {
+            chosen.push_back(std::move(all[position]));
+        }
+        all = std::move(chosen);
+    }
+
+    /// Ways that break the memory limit on their own are none.
+    void drop_too_large(std::size_t number, std::vector<std::vector<int>>& vectors, std::vector<double>& price,
+                        std::vector<double>& memory) const {
+        std::vector<std::size_t> kept;
+        for (std::size_t way = 0; way < vectors.size(); ++way) {
+            if (memory[way] <= static_cast<double>(asked_.memory_limit)) {
+                kept.push_back(way);
+            }
+        }
+        if (kept.empty()) {
+            throw_memory(graph_.name_of(number), *std::ranges::min_element(memory), asked_.memory_limit);
+        }
+        keep(kept, vectors);
+        keep(kept, price);
+        keep(kept, memory);
+    }
+
+    /// What all edges of a vertex together can cost at most under the time objective: every tensor that another vertex
+    /// makes or reads moves whole, in one message per rank.
+    [[nodiscard]] double largest_edges(const vertex& einsum, std::size_t consumers) const {
+        const machine& constants = asked_.machine;
+        const auto moving = [&](const vertex& tensor) {
+            double bytes = static_cast<double>(tensor.element.bytes);
+            for (const index bound : tensor.bounds) {
+                bytes *= static_cast<double>(bound);
+            }
+            return planned_processes(asked_.processes, asked_.powers_of_two) * constants.seconds_per_message +
+                   bytes * constants.seconds_per_byte;
+        };
+        double seconds = static_cast<double>(consumers) * moving(einsum);
+        for (const std::shared_ptr<vertex>& operand : einsum.operands) {
+            seconds += operand->is_input() ? 0 : moving(*operand);
+        }
+        return seconds;
+    }
+
+    [[nodiscard]] pairwise_term term(std::size_t producer, std::size_t consumer, std::size_t operand) {
+        const choices& made_in = *ways_[producer];
+        const choices& read_in = *ways_[consumer];
+        const tensor_choices& made = made_in.output;
+        const tensor_choices& read = read_in.operands[operand];
+        const vertex& tensor = *graph_.vertices[vertex_of_[producer]];
+        auto& table = by_edge_[{&made_in, &read_in, operand}];
+        if (table == nullptr) {
+            auto filled = std::make_shared<std::vector<double>>();
+            filled->reserve(made.parts.size() * read.parts.size());
+            for (std::size_t before = 0; before < made.parts.size(); ++before) {
+                for (std::size_t after = 0; after < read.parts.size(); ++after) {
+                    filled->push_back(edge_cost(tensor, made.cut(before), read.cut(after)));
+                }
+            }
+            table = std::move(filled);
+        }
+        return {producer, consumer, made.classes, read.classes, table};
+    }
+
+    [[nodiscard]] double edge_cost(const vertex& tensor, const tensor_cut& before, const tensor_cut& after) const {
+        if (asked_.objective == objective::paper) {
+            return cost::repartition(tensor.bounds, before.parts, after.parts);
+        }
+        double bytes = static_cast<double>(tensor.element.bytes);
+        for (const index bound : tensor.bounds) {
+            bytes *= static_cast<double>(bound);
+        }
+        bytes *= smallest_moved_share(before, after);
+        return asked_.objective == objective::bytes ? bytes : moving_seconds(before, after, bytes, asked_.machine);
+    }
+
+    const einsum_graph& graph_;
+    const options& asked_;
+    double memory_price_;
+    std::vector<std::size_t> vertex_of_;
+    std::vector<std::shared_ptr<const choices>> ways_;
+    std::map<std::string, std::shared_ptr<const choices>> by_shape_;
+    std::map<std::tuple<const choices*, const choices*, std::size_t>, std::shared_ptr<const std::vector<double>>>
+        by_edge_;
+};
+
+}  // namespace einparallel::detail

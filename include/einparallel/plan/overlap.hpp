@@ -1,0 +1,168 @@
+#pragma once
+// How much of a tensor stays where it is between two distributions: what the planner compares axis orders by.
+
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/plan/options.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace einparallel::detail {
+
+/// Number of a distribution in an overlap_table.
+using resting_id = int;
+
+/// Distributions, numbered by where they put what (the labels that got them there do not matter), and the traffic
+/// between any two of them, computed once.
+class overlap_table {
+public:
+    /// What a redistribution costs the rank with the most to do.
+    struct traffic {
+        double elements = 0;  ///< moved in all
+        double busiest = 0;   ///< elements sent or received by one rank
+        double messages = 0;  ///< sent or received by one rank
+    };
+
+    /// The number of the regular distribution of a tensor with these bounds and labels over a mesh.
+    resting_id number_of(const std::vector<index>& bounds, const mesh& ranks, const std::vector<label_id>& labels,
+                         std::size_t cut) {
+        // Per dimension the parts and the distance of neighbouring parts in ranks; then the axes that replicate.
+        std::vector<index> key{ranks.size()};
+        key.insert(key.end(), bounds.begin(), bounds.end());
+        std::vector<index> grid(2 * bounds.size(), 1);
+        std::vector<index> replicating;
+        index stride = 1;
+        for (std::size_t axis = ranks.axes.size(); axis-- > 0;) {
+            const mesh_axis& each = ranks.axes[axis];
+            bool cuts = false;
+            for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+                if (labels[dimension] == each.label) {
+                    grid[2 * dimension] = each.parts;
+                    grid[2 * dimension + 1] = stride;
+                    cuts = true;
+                }
+            }
+            if (!cuts) {
+                replicating.push_back(each.parts);
+                replicating.push_back(stride);
+            }
+            stride *= each.parts;
+        }
+        key.insert(key.end(), grid.begin(), grid.end());
+        key.push_back(replicating.empty() ? -1 : static_cast<index>(cut));
+        key.insert(key.end(), replicating.begin(), replicating.end());
+        const auto [known, fresh] = numbers_.try_emplace(std::move(key), static_cast<resting_id>(known_.size()));
+        if (fresh) {
+            known_.emplace_back(bounds, ranks, labels, cut);
+        }
+        return known->second;
+    }
+
+    /// The number of a distribution that may be irregular; such ones are not compared with each other.
+    resting_id number_of(distribution irregular) {
+        known_.push_back(std::move(irregular));
+        return static_cast<resting_id>(known_.size()) - 1;
+    }
+
+    [[nodiscard]] const distribution& resting(resting_id number) const {
+        return known_[static_cast<std::size_t>(number)];
+    }
+
+    /// Elements that have to change ranks.
+    double moved(resting_id from, resting_id to) {
+        if (from == to) {
+            return 0;
+        }
+        const auto [known, fresh] = moved_.try_emplace({from, to}, 0.0);
+        if (fresh) {
+            fill(resting(from), had_);
+            fill(resting(to), wanted_);
+            known->second = difference(resting(from).bounds().size());
+        }
+        return known->second;
+    }
+
+    /// The same with the busiest rank's share of it.
+    const traffic& between(resting_id from, resting_id to) {
+        const auto [known, fresh] = traffic_.try_emplace({from, to});
+        if (fresh && moved(from, to) > 0) {
+            known->second = count_traffic(resting(from), resting(to));
+        }
+        return known->second;
+    }
+
+private:
+    /// Sides of every rank's box, one after the other, and how many elements it holds.
+    struct flat_boxes {
+        std::vector<interval> sides;
+        std::vector<double> elements;
+    };
+
+    static void fill(const distribution& from, flat_boxes& into) {
+        into.sides.clear();
+        into.elements.clear();
+        for (int rank = 0; rank < from.holders(); ++rank) {
+            const box held = from.held_by(rank);
+            into.sides.insert(into.sides.end(), held.sides.begin(), held.sides.end());
+            into.elements.push_back(static_cast<double>(held.size()));
+        }
+    }
+
+    [[nodiscard]] double difference(std::size_t dimensions) const {
+        double moving = 0;
+        for (std::size_t rank = 0; rank < wanted_.elements.size(); ++rank) {
+            double kept = rank < had_.elements.size() && had_.elements[rank] > 0 && wanted_.elements[rank] > 0 ? 1 : 0;
+            for (std::size_t dimension = 0; dimension < dimensions && kept > 0; ++dimension) {
+                const std::size_t side = rank * dimensions + dimension;
+                kept *= static_cast<double>(intersect(had_.sides[side], wanted_.sides[side]).size());
+            }
+            moving += wanted_.elements[rank] - kept;
+        }
+        return moving;
+    }
+
+    static traffic count_traffic(const distribution& from, const distribution& to) {
+        const auto ranks = static_cast<std::size_t>(std::max(from.holders(), to.holders()));
+        std::vector<traffic> sent(ranks);
+        std::vector<traffic> received(ranks);
+        for (int reader = 0; reader < to.holders(); ++reader) {
+            const box wanted = to.held_by(reader);
+            for (const int owner : from.ranks_meeting(wanted)) {
+                if (owner != reader) {
+                    const auto elements = static_cast<double>(intersect(from.held_by(owner), wanted).size());
+                    sent[static_cast<std::size_t>(owner)].elements += elements;
+                    sent[static_cast<std::size_t>(owner)].messages += 1;
+                    received[static_cast<std::size_t>(reader)].elements += elements;
+                    received[static_cast<std::size_t>(reader)].messages += 1;
+                }
+            }
+        }
+        traffic total;
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            total.elements += sent[rank].elements;
+            total.busiest = std::max({total.busiest, sent[rank].elements, received[rank].elements});
+            total.messages = std::max({total.messages, sent[rank].messages, received[rank].messages});
+        }
+        return total;
+    }
+
+    std::vector<distribution> known_;
+    std::map<std::vector<index>, resting_id> numbers_;
+    std::map<std::pair<resting_id, resting_id>, double> moved_;
+    std::map<std::pair<resting_id, resting_id>, traffic> traffic_;
+    flat_boxes had_;
+    flat_boxes wanted_;
+};
+
+/// Seconds of a redistribution on the busiest rank.
+inline double redistribution_seconds(const overlap_table::traffic& moving, std::size_t element_bytes,
+                                     const machine& constants) {
+    return moving.messages * constants.seconds_per_message +
+           moving.busiest * static_cast<double>(element_bytes) * constants.seconds_per_byte;
+}
+
+}  // namespace einparallel::detail

@@ -1,0 +1,163 @@
+#pragma once
+// From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
+
+#include <einparallel/graph/source.hpp>
+#include <einparallel/plan/plan.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/program.hpp>
+#include <einparallel/schedule/redistribute.hpp>
+#include <einparallel/schedule/vertex_schedule.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <variant>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+/// Writes one rank's program. All ranks pass through the same phases, whatever they have to do in them.
+class program_writer {
+public:
+    program_writer(const plan& of, int rank) : plan_(of), rank_(rank), copies_(of.vertices().size()) {}
+
+    program write() && {
+        for (std::size_t number = 0; number < plan_.vertices().size(); ++number) {
+            const planned_vertex& each = plan_.vertices()[number];
+            if (each.is_input()) {
+                continue;  // read where it is wanted first
+            }
+            std::vector<buffer_id> operands;
+            for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+                operands.push_back(bring(each.inputs[operand], each.work.operands[operand]));
+            }
+            const buffer_id output = schedule_vertex(written_, number, each.work, rank_, operands, phase_);
+            phase_ += phases_of(each.work);
+            copies_[number].push_back({&each.resting, output});
+        }
+        for (const std::size_t output : plan_.outputs()) {
+            written_.results.push_back(bring(output, plan_.vertices()[output].resting));
+        }
+        return std::move(written_);
+    }
+
+private:
+    /// A tensor, or this rank's part of it, as some vertex wants it.
+    struct copy {
+        const distribution* resting = nullptr;
+        buffer_id place = no_buffer;
+    };
+
+    /// The buffer with this rank's part of a tensor in the distribution wanted. A copy is made once and serves all who
+    /// want the same.
+    buffer_id bring(std::size_t number, const distribution& wanted) {
+        const planned_vertex& each = plan_.vertices()[number];
+        for (const copy& known : copies_[number]) {
+            if (*known.resting == wanted) {
+                return known.place;
+            }
+        }
+        buffer_id place = no_buffer;
+        if (each.is_input() && read_by_all(each)) {
+            place = read(number, wanted);
+        } else {
+            if (each.is_input() && copies_[number].empty()) {
+                copies_[number].push_back({&each.resting, read(number, each.resting)});
+            }
+            const copy resting = copies_[number].front();
+            place = schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_);
+            phase_ += redistribution_phases(*resting.resting, wanted);
+        }
+        copies_[number].push_back({&wanted, place});
+        return place;
+    }
+
+    /// Every rank can read any part: nothing has to be sent, whatever the consumers want.
+    static bool read_by_all(const planned_vertex& input) {
+        return input.origin->origin == nullptr || input.origin->origin->kind() == source_kind::everywhere;
+    }
+
+    buffer_id read(std::size_t number, const distribution& wanted) {
+        const planned_vertex& each = plan_.vertices()[number];
+        const buffer_id place = written_.add_buffer(wanted.held_by(rank_), each.element.bytes);
+        if (!written_.buffers.back().region.empty()) {
+            step reading;
+            reading.phase = phase_;
+            reading.work.emplace_back(read_source{number, place});
+            written_.steps.push_back(std::move(reading));
+        }
+        ++phase_;
+        return place;
+    }
+
+    const plan& plan_;
+    int rank_;
+    program written_;
+    std::size_t phase_ = 0;
+    std::vector<std::vector<copy>> copies_;  // by vertex; the first is where it rests
+};
+
+inline bool is_result(const program& of_rank, buffer_id number) {
+    return std::ranges::find(of_rank.results, number) != of_rank.results.end();
+}
+
+/// The vertex that is computed when a rank holds most: the first contraction at or after that step.
+inline std::size_t vertex_at_peak(const program& of_rank) {
+    const std::vector<lifetime> alive = lifetimes_of(of_rank);
+    std::vector<std::size_t> begins(of_rank.steps.size() + 2, 0);
+    std::vector<std::size_t> ends(of_rank.steps.size() + 2, 0);
+    for (std::size_t number = 0; number < alive.size(); ++number) {
+        if (alive[number].named) {
+            begins[alive[number].first] += of_rank.buffers[number].bytes();
+            ends[alive[number].last + 1] += of_rank.buffers[number].bytes();
+        }
+    }
+    std::size_t held = 0;
+    std::size_t most = 0;
+    std::size_t peak = 0;
+    for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
+        held += begins[position] - ends[position];
+        if (held > most) {
+            most = held;
+            peak = position;
+        }
+    }
+    for (std::size_t position = peak; position < of_rank.steps.size(); ++position) {
+        for (const action& done : of_rank.steps[position].work) {
+            if (const auto* call = std::get_if<contraction>(&done)) {
+                return call->vertex;
+            }
+        }
+    }
+    return static_cast<std::size_t>(-1);
+}
+
+}  // namespace detail
+
+inline program plan::program_of(int rank) const {
+    if (rank < 0 || rank >= processes_) {
+        throw error("plan: there is no rank " + std::to_string(rank) + " in a plan for " + std::to_string(processes_) +
+                    " ranks");
+    }
+    return detail::program_writer(*this, rank).write();
+}
+
+inline std::size_t plan::bytes_sent(int rank) const {
+    return einparallel::bytes_sent(program_of(rank));
+}
+
+/// Results, and one arena for all other buffers (schedule/arena.hpp). An input that is used in place in the
+/// application's memory counts as if it were copied.
+inline std::size_t plan::peak_bytes(int rank) const {
+    const program mine = program_of(rank);
+    std::size_t bytes = plan_arena(mine, [&](buffer_id number) { return detail::is_result(mine, number); }).bytes;
+    for (std::size_t result = 0; result < mine.results.size(); ++result) {
+        const auto begin = mine.results.begin();
+        const auto here = begin + static_cast<std::ptrdiff_t>(result);
+        bytes += std::find(begin, here, *here) == here ? mine.buffers[static_cast<std::size_t>(*here)].bytes() : 0;
+    }
+    return bytes;
+}
+
+}  // namespace einparallel

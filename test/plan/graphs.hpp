@@ -1,0 +1,118 @@
+#pragma once
+// Vertices made by hand for the planner's tests: no handles, no data, a kernel that is never called.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+namespace ep = einparallel;
+
+/// A kernel with properties and no work.
+class paper_kernel final : public ep::kernel {
+public:
+    paper_kernel(bool contraction, double operations) : contraction_(contraction), operations_(operations) {}
+    void contract(const ep::block_call&) const override { throw ep::error("a planner's kernel was run"); }
+    void combine(std::span<const ep::index>, void*, std::span<const ep::index>, const void*,
+                 std::span<const ep::index>) const override {
+        throw ep::error("a planner's kernel was run");
+    }
+    [[nodiscard]] ep::element_type output_type() const override { return {'f', 8}; }
+    [[nodiscard]] bool is_contraction() const override { return contraction_; }
+    [[nodiscard]] bool is_distributive() const override { return contraction_; }
+    [[nodiscard]] double operations_per_point() const override { return operations_; }
+    [[nodiscard]] std::string formula() const override { return contraction_ ? "sum(x*y)" : "join"; }
+
+private:
+    bool contraction_;
+    double operations_;
+};
+
+class paper_source final : public ep::source {
+public:
+    explicit paper_source(ep::source_kind kind, int root = 0, std::vector<ep::box> boxes = {})
+        : kind_(kind), root_(root), boxes_(std::move(boxes)) {}
+    [[nodiscard]] ep::source_kind kind() const override { return kind_; }
+    void read(const ep::box&, void*) const override { throw ep::error("a planner's source was read"); }
+    [[nodiscard]] int root() const override { return root_; }
+    [[nodiscard]] int holders() const override { return static_cast<int>(boxes_.size()); }
+    [[nodiscard]] ep::box held_by(int rank) const override { return boxes_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] std::string description() const override { return "paper"; }
+
+private:
+    ep::source_kind kind_;
+    int root_;
+    std::vector<ep::box> boxes_;
+};
+
+using node = std::shared_ptr<ep::vertex>;
+
+inline node input(std::vector<ep::index> bounds, ep::source_kind kind = ep::source_kind::everywhere, int root = 0) {
+    node made = std::make_shared<ep::vertex>();
+    made->bounds = std::move(bounds);
+    made->element = {'f', 8};
+    made->origin = std::make_shared<paper_source>(kind, root);
+    return made;
+}
+
+inline node resting_input(std::vector<ep::index> bounds, std::vector<ep::box> boxes) {
+    node made = input(std::move(bounds));
+    made->origin = std::make_shared<paper_source>(ep::source_kind::resting, 0, std::move(boxes));
+    return made;
+}
+
+/// An einsum of one-letter labels, `ij,jk->ik`, over vertices that exist.
+inline node einsum(const std::string& text, std::vector<node> operands) {
+    node made = std::make_shared<ep::vertex>();
+    std::size_t operand = 0;
+    made->form.operands.emplace_back();
+    std::vector<ep::label_id>* into = &made->form.operands.back();
+    for (std::size_t place = 0; place < text.size(); ++place) {
+        const char letter = text[place];
+        if (letter == '-') {
+            into = &made->form.output;
+            ++place;
+            continue;
+        }
+        if (letter == ',') {
+            ++operand;
+            into = &made->form.operands.emplace_back();
+            continue;
+        }
+        const std::string name(1, letter);
+        const auto known = std::ranges::find(made->form.names, name);
+        const auto label = static_cast<ep::label_id>(known - made->form.names.begin());
+        if (known == made->form.names.end()) {
+            made->form.names.push_back(name);
+            made->extents.push_back(operands[operand]->bounds[into->size()]);
+        }
+        into->push_back(label);
+        if (into == &made->form.output) {
+            made->bounds.push_back(made->extents[static_cast<std::size_t>(label)]);
+        }
+    }
+    made->element = {'f', 8};
+    const bool contraction = operands.size() == 2 && made->form.output.size() < made->form.names.size();
+    made->work = std::make_shared<paper_kernel>(contraction, contraction ? 2 : 1);
+    made->operands = std::move(operands);
+    return made;
+}
+
+/// (A × B) + (C × (D × E)), square or skewed as in EinDecomp §9.2.
+inline node matrix_chain(ep::index s, bool skewed) {
+    const ep::index small = skewed ? s / 10 : s;
+    const ep::index large = skewed ? s * 10 : s;
+    const node ab = einsum("ij,jk->ik", {input({s, small}), input({small, s})});
+    const node de = einsum("ij,jk->ik", {input({small, large}), input({large, s})});
+    const node cde = einsum("ij,jk->ik", {input({s, small}), de});
+    return einsum("ij,ij->ij", {ab, cde});
+}
+
+}  // namespace test
