@@ -75,7 +75,7 @@ message(STATUS "SimGrid's simulated MPI: ${EINPARALLEL_WITH_SMPI}")
 function(einparallel_test_properties test ranks)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "LABELS")
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 300)
+        set(arg_TIMEOUT 120)
     endif()
     set_tests_properties(
         ${test} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"

@@ -1,0 +1,226 @@
+# Sourced by examples/run and test/run: finds what is missing, installs it where the distribution's package manager may
+# be used, configures and builds. What is already there or done is not done again.
+# shellcheck shell=bash
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# A compiler that the user names gets a build folder of its own, so that going back and forth rebuilds nothing.
+build="$root/build/release${CXX:+-$(basename "${CXX%% *}")}"
+
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# The C++ compiler that CMake will take, or nothing.
+compiler() {
+    local name
+    for name in ${CXX:+"${CXX%% *}"} c++ g++ clang++; do
+        if has "$name"; then
+            printf '%s' "$name"
+            return
+        fi
+    done
+}
+
+# has_header FILE...: true where the compiler, or a folder of CMAKE_PREFIX_PATH, has one of them.
+has_header() {
+    local cxx header folder
+    cxx=$(compiler)
+    for header in "$@"; do
+        if [ -n "$cxx" ] && printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$header" |
+            "$cxx" -E -x c++ - >/dev/null 2>&1; then
+            return 0
+        fi
+        local IFS=':;'
+        for folder in ${CMAKE_PREFIX_PATH:-}; do
+            [ -e "$folder/include/$header" ] && return 0
+        done
+    done
+    return 1
+}
+
+has_mpi() {
+    local folder
+    [ -n "${MPI_HOME:-}" ] && return 0
+    has mpicxx.mpich && has mpiexec.mpich && return 0
+    for folder in /usr/lib64/mpich/bin /usr/lib/mpich/bin /usr/lib64/mpi/gcc/mpich/bin /opt/mpich/bin; do
+        [ -x "$folder/mpicxx" ] && return 0
+    done
+    # Elsewhere than on Debian the plain names are MPICH's own, or those of an MPI that the machine's owner chose.
+    [ "$(distribution)" != debian ] && has mpicxx && has mpiexec
+}
+
+# is_there THING: whether one of the things that package() knows is on this machine.
+is_there() {
+    case $1 in
+        compiler) [ -n "$(compiler)" ] ;;
+        cmake) has cmake ;;
+        build) has ninja || has make ;;
+        mpich) has_mpi ;;
+        hana) has_header boost/hana.hpp ;;
+        eigen) has_header Eigen/Core eigen3/Eigen/Core ;;
+        doctest) has_header doctest/doctest.h ;;
+        simgrid) has smpirun && has_header smpi/smpi_helpers.h ;;
+    esac
+}
+
+distribution() {
+    local words=""
+    if [ -r /etc/os-release ]; then
+        words=" $(. /etc/os-release && printf '%s %s' "${ID:-}" "${ID_LIKE:-}") "
+    fi
+    case $words in
+        *" debian "* | *" ubuntu "*) printf debian ;;
+        *" fedora "* | *" rhel "*) printf fedora ;;
+        *" arch "*) printf arch ;;
+        *suse*) printf suse ;;
+        *) printf other ;;
+    esac
+}
+
+# package THING: its packages in this distribution; nothing where it has none.
+package() {
+    case $(distribution):$1 in
+        debian:compiler) printf 'g++' ;;
+        fedora:compiler | suse:compiler) printf 'gcc-c++' ;;
+        arch:compiler) printf 'gcc' ;;
+        debian:build | fedora:build) printf 'ninja-build' ;;
+        arch:build | suse:build) printf 'ninja' ;;
+        debian:mpich) printf 'mpich libmpich-dev' ;;
+        fedora:mpich | suse:mpich) printf 'mpich-devel' ;;
+        arch:mpich) printf 'openmpi' ;;
+        debian:hana) printf 'libboost-dev' ;;
+        fedora:hana) printf 'boost-devel' ;;
+        arch:hana) printf 'boost' ;;
+        suse:hana) printf 'libboost_headers-devel' ;;
+        debian:eigen) printf 'libeigen3-dev' ;;
+        fedora:eigen | suse:eigen) printf 'eigen3-devel' ;;
+        arch:eigen) printf 'eigen' ;;
+        debian:doctest) printf 'doctest-dev' ;;
+        fedora:doctest | suse:doctest) printf 'doctest-devel' ;;
+        arch:doctest) printf 'doctest' ;;
+        debian:simgrid) printf 'libsimgrid-dev' ;;
+        fedora:simgrid) printf 'simgrid-devel' ;;
+        *:cmake) printf 'cmake' ;;
+        other:simgrid | arch:simgrid | suse:simgrid) ;;
+        other:compiler) printf 'a C++20 compiler' ;;
+        other:build) printf 'Ninja or Make' ;;
+        other:mpich) printf 'MPICH with its development files' ;;
+        other:hana) printf 'Boost headers' ;;
+        other:eigen) printf 'Eigen 3' ;;
+        other:doctest) printf 'doctest' ;;
+    esac
+}
+
+# install_with_apt PACKAGE...: as root or through sudo; false where neither may be.
+install_with_apt() {
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get)
+    if [ "$(id -u)" -ne 0 ]; then
+        has sudo || return 1
+        # Without a terminal nobody can type a password.
+        if ! sudo -n true 2>/dev/null; then
+            [ -t 0 ] && sudo -v || return 1
+        fi
+        apt=(sudo "${apt[@]}")
+    fi
+    printf 'installing %s\n' "$*"
+    local log
+    log=$(mktemp)
+    # Lists may be absent (a fresh container) or too old; they are fetched only then.
+    if ! "${apt[@]}" install -s --no-install-recommends "$@" >"$log" 2>&1 </dev/null ||
+        ! "${apt[@]}" install -y -q --no-install-recommends "$@" >"$log" 2>&1 </dev/null; then
+        printf 'fetching the package lists\n'
+        if ! "${apt[@]}" update -q >"$log" 2>&1 </dev/null ||
+            ! "${apt[@]}" install -y -q --no-install-recommends "$@" >"$log" 2>&1 </dev/null; then
+            tail -n 20 "$log" >&2
+            rm -f "$log"
+            return 1
+        fi
+    fi
+    rm -f "$log"
+}
+
+# need THING...: all of them are there when it returns; a word with a question mark is wanted, but not needed.
+need() {
+    local thing packages=() wanted=() missing=() line=""
+    for thing in "$@"; do
+        if ! is_there "${thing%\?}"; then
+            read -r -a wanted <<<"$(package "${thing%\?}")"
+            if [ "${thing%\?}" = "$thing" ]; then
+                missing+=("${wanted[@]}")
+                line="$line, $(package "$thing")"
+            fi
+            packages+=("${wanted[@]}")
+        fi
+    done
+    if [ ${#packages[@]} -gt 0 ] && [ "$(distribution)" = debian ]; then
+        if install_with_apt "${packages[@]}"; then
+            missing=()
+            for thing in "$@"; do
+                if [ "${thing%\?}" = "$thing" ] && ! is_there "$thing"; then
+                    fail "Even with its packages ($(package "$thing")) installed, $thing is not found on this machine."
+                fi
+            done
+        fi
+    fi
+    if [ ${#missing[@]} -gt 0 ]; then
+        case $(distribution) in
+            debian) fail "Missing packages, please install them: apt-get install ${missing[*]}" ;;
+            fedora) fail "Missing packages, please install them: dnf install ${missing[*]}" ;;
+            arch) fail "Missing packages, please install them: pacman -S ${missing[*]}" ;;
+            suse) fail "Missing packages, please install them: zypper install ${missing[*]}" ;;
+            *) fail "Missing, please install: ${line#, }" ;;
+        esac
+    fi
+    local version
+    version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+    if [ "${version% *}" -lt 3 ] || { [ "${version% *}" -eq 3 ] && [ "${version#* }" -lt 25 ]; }; then
+        fail "CMake 3.25 or newer is needed, and $(command -v cmake) is ${version/ /.}: a newer one comes with" \
+            "'pip install cmake' or your distribution's backports."
+    fi
+}
+
+# cached NAME: the value that the build folder has for it.
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt" 2>/dev/null || true; }
+
+# configure NAME=VALUE...: runs CMake where the build folder is not there, is another's, or has other values.
+configure() {
+    local setting arguments=() current=yes
+    for setting in "$@"; do
+        arguments+=("-D$setting")
+        [ "$(cached "${setting%%=*}")" = "${setting#*=}" ] || current=no
+    done
+    if [ "$(cached CMAKE_HOME_DIRECTORY)" != "$root" ] ||
+        { [ ! -e "$build/build.ninja" ] && [ ! -e "$build/Makefile" ]; }; then
+        current=no
+        rm -f "$build/CMakeCache.txt"
+        if has ninja; then
+            arguments+=(-G Ninja)
+        else
+            arguments+=(-G "Unix Makefiles")
+        fi
+    fi
+    [ "$current" = yes ] && return
+    cmake -S "$root" -B "$build" "${arguments[@]}" -DCMAKE_BUILD_TYPE=Release -DEINPARALLEL_MPI=ON </dev/null ||
+        fail "Configuring in $build failed."
+}
+
+# As many compilers at once as there are cores, and as there is memory for: templates take over 1 GB each.
+jobs() {
+    local cores memory
+    cores=$(nproc 2>/dev/null || echo 1)
+    memory=$(awk '/^MemAvailable:/ {print int($2 / 1500000)}' /proc/meminfo 2>/dev/null || true)
+    if [ -n "$memory" ] && [ "$memory" -lt "$cores" ]; then
+        cores=$((memory > 0 ? memory : 1))
+    fi
+    printf '%s' "$cores"
+}
+
+# compile TARGET...
+compile() {
+    cmake --build "$build" --parallel "$(jobs)" --target "$@" </dev/null || fail "Building in $build failed."
+}
