@@ -18,22 +18,6 @@
 
 namespace einparallel::detail {
 
-/// Sets every element of the output to `value`; contracted loops of the nest are passed over.
-template <Element T>
-void fill_output(const loop_nest& nest, T* output, T value) {
-    small_vector<std::size_t, 12> loops;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (nest.in_output(loop)) {
-            loops.push_back(loop);
-        }
-    }
-    odometer point(nest, {loops.data(), loops.size()});
-    small_vector<index, 12> offsets(nest.slots, 0);
-    do {
-        output[offsets[0]] = value;
-    } while (point.advance(offsets.data()));
-}
-
 /// Contracts two operands: sorts the loops of the nest into batch, m, n and k, and picks the way to run them.
 template <Element T>
 class pair_contraction {
@@ -173,7 +157,7 @@ private:
         gemm_call<T> call;
         call.scale = scale_;
         call.add = mode_ == write_mode::combine;
-        small_vector<std::size_t, 12> batch;
+        odometer::loop_list batch;
         const auto has_unit = [&](std::size_t slot, bool in_output) {
             for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
                 if (nest_.of(loop)[slot] == 1 && nest_.in_output(loop) == in_output) {
@@ -212,7 +196,7 @@ private:
         }
         const T* const a = swapped ? y_ : x_;
         const T* const b = swapped ? x_ : y_;
-        odometer point(nest_, {batch.data(), batch.size()});
+        odometer point(nest_, batch);
         index at[3] = {0, 0, 0};
         do {
             call.a = a + at[a_slot];
@@ -286,7 +270,11 @@ void contract_product(const block_call& call, T scale) {
     }
     if (nest.sum_empty) {
         if (call.mode == write_mode::overwrite) {
-            fill_output(nest, output, semiring::zero);
+            odometer point = output_points(nest);
+            small_vector<index, 12> offsets(nest.slots, 0);
+            do {
+                output[offsets[0]] = semiring::zero;
+            } while (point.advance(offsets.data()));
         }
         return;
     }
@@ -318,17 +306,9 @@ template <Element T>
 void add_box(std::span<const index> extents, T* into, std::span<const index> into_strides, const T* from,
              std::span<const index> from_strides) {
     loop_nest nest(2);
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        if (extents[dimension] == 0) {
-            return;
-        }
-        if (extents[dimension] > 1) {
-            index* const moves = nest.add(extents[dimension]);
-            moves[0] = into_strides[dimension];
-            moves[1] = from_strides[dimension];
-        }
+    if (!nest.add_box(extents, into_strides, from_strides)) {
+        return;
     }
-    nest.fuse();
     nest.sort_by(0);
     product_rows<T> worker(into, &from, 1, sum_of_products<T>::one, write_mode::combine);
     run_rows(nest, worker);

@@ -38,6 +38,8 @@ struct loop_nest {
         strides.resize(strides.size() + slots, 0);
         return of(extents.size() - 1);
     }
+    /// Adds the loops of a box that slots 0 and 1 walk; false where it is empty.
+    bool add_box(std::span<const index> box_extents, std::span<const index> first, std::span<const index> second);
     void remove(std::size_t loop);
     /// Makes one loop of every two that walk like one in all tensors.
     void fuse();
@@ -73,6 +75,22 @@ inline loop_nest::loop_nest(const block_call& call) : slots(call.operands.size()
         visit(operand + 1, call.operands[operand].labels, call.operands[operand].strides);
     }
     fuse();
+}
+
+inline bool loop_nest::add_box(std::span<const index> box_extents, std::span<const index> first,
+                               std::span<const index> second) {
+    for (std::size_t dimension = 0; dimension < box_extents.size(); ++dimension) {
+        if (box_extents[dimension] <= 0) {
+            return false;
+        }
+        if (box_extents[dimension] > 1) {
+            index* const moves = add(box_extents[dimension]);
+            moves[0] = first[dimension];
+            moves[1] = second[dimension];
+        }
+    }
+    fuse();
+    return true;
 }
 
 inline void loop_nest::remove(std::size_t loop) {
@@ -130,10 +148,11 @@ inline void loop_nest::sort_by(std::size_t slot) {
 /// No recursion, and two additions per slot and step.
 class odometer {
 public:
+    using loop_list = small_vector<std::size_t, 12>;
+
     /// @param chosen loops of the nest, outermost first; the nest must outlive the odometer
-    odometer(const loop_nest& nest, std::span<const std::size_t> chosen) : nest_(&nest), chosen_(chosen) {
-        counters_.resize(chosen.size(), 0);
-    }
+    odometer(const loop_nest& nest, const loop_list& chosen)
+        : nest_(&nest), chosen_(chosen), counters_(chosen.size(), 0) {}
 
     /// Goes to the next point; false (and back at the start, offsets too) after the last one.
     bool advance(index* offsets) {
@@ -157,8 +176,19 @@ public:
 
 private:
     const loop_nest* nest_;
-    std::span<const std::size_t> chosen_;
+    loop_list chosen_;
     small_vector<index, 12> counters_;
 };
+
+/// Steps through the elements of the output.
+inline odometer output_points(const loop_nest& nest) {
+    odometer::loop_list loops;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        if (nest.in_output(loop)) {
+            loops.push_back(loop);
+        }
+    }
+    return {nest, loops};
+}
 
 }  // namespace einparallel::detail

@@ -114,8 +114,8 @@ inline void run_rows(const loop_nest& nest, row_worker& worker) {
     // cache.
     const index width = tiled ? row_width / 4 : contracted_row ? row_width / 4 : row_width;
 
-    odometer output(nest, {order.outer_output.data(), order.outer_output.size()});
-    odometer contracted(nest, {order.outer_contracted.data(), order.outer_contracted.size()});
+    odometer output(nest, order.outer_output);
+    odometer contracted(nest, order.outer_contracted);
     const auto move_to = [&](index start) {
         for (std::size_t slot = 0; slot < nest.slots; ++slot) {
             at[slot] = offsets[slot] + start * moves[slot];

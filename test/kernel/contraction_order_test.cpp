@@ -1,0 +1,219 @@
+// Orders of pairwise contractions against all orders there are.
+
+#include <einparallel/kernel/contraction_order.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace {
+
+using einparallel::contraction_order;
+using einparallel::index;
+using einparallel::label_id;
+using einparallel::pairwise_contraction;
+
+using labels = std::set<label_id>;
+
+struct network {
+    std::vector<std::vector<label_id>> operands;
+    std::vector<label_id> output;
+    std::vector<index> extents;
+};
+
+double volume(const labels& of, const std::vector<index>& extents) {
+    double size = 1;
+    for (const label_id label : of) {
+        size *= static_cast<double>(extents[static_cast<std::size_t>(label)]);
+    }
+    return size;
+}
+
+/// What of `own` is still needed once `others` are the other tensors.
+labels needed(const labels& own, const std::vector<labels>& others, const labels& output) {
+    labels kept;
+    for (const label_id label : own) {
+        const bool elsewhere =
+            std::any_of(others.begin(), others.end(), [&](const labels& set) { return set.contains(label); });
+        if (elsewhere || output.contains(label)) {
+            kept.insert(label);
+        }
+    }
+    return kept;
+}
+
+struct cost {
+    double operations = 0;
+    double elements = 0;
+    bool operator<(const cost& other) const {
+        return operations < other.operations || (operations == other.operations && elements < other.elements);
+    }
+};
+
+/// The cheapest of all orders, by trying every pair at every step.
+cost cheapest(std::vector<labels> tensors, const labels& output, const std::vector<index>& extents) {
+    if (tensors.size() == 1) {
+        return {};
+    }
+    cost best{std::numeric_limits<double>::infinity(), 0};
+    for (std::size_t left = 0; left < tensors.size(); ++left) {
+        for (std::size_t right = left + 1; right < tensors.size(); ++right) {
+            std::vector<labels> rest;
+            for (std::size_t each = 0; each < tensors.size(); ++each) {
+                if (each != left && each != right) {
+                    rest.push_back(tensors[each]);
+                }
+            }
+            labels joined = tensors[left];
+            joined.insert(tensors[right].begin(), tensors[right].end());
+            const labels made = needed(joined, rest, output);
+            rest.push_back(made);
+            cost total = cheapest(rest, output, extents);
+            total.operations += volume(joined, extents);
+            total.elements += volume(made, extents);
+            best = std::min(best, total);
+        }
+    }
+    return best;
+}
+
+std::vector<labels> starting_sets(const network& net) {
+    const labels output(net.output.begin(), net.output.end());
+    std::vector<labels> sets;
+    for (const std::vector<label_id>& operand : net.operands) {
+        sets.emplace_back(operand.begin(), operand.end());
+    }
+    std::vector<labels> kept;
+    for (std::size_t each = 0; each < sets.size(); ++each) {
+        std::vector<labels> others = sets;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(each));
+        kept.push_back(needed(sets[each], others, output));
+    }
+    return kept;
+}
+
+/// Plays the order: every tensor used once, labels of every result right. Returns its cost.
+cost play(const network& net, const std::vector<pairwise_contraction>& order) {
+    const labels output(net.output.begin(), net.output.end());
+    std::vector<labels> tensors = starting_sets(net);
+    std::vector<bool> used(tensors.size(), false);
+    cost total;
+    REQUIRE(order.size() + 1 == net.operands.size());
+    for (const pairwise_contraction& step : order) {
+        REQUIRE(step.left < tensors.size());
+        REQUIRE(step.right < tensors.size());
+        REQUIRE(step.left != step.right);
+        REQUIRE_FALSE(used[step.left]);
+        REQUIRE_FALSE(used[step.right]);
+        used[step.left] = used[step.right] = true;
+        labels joined = tensors[step.left];
+        joined.insert(tensors[step.right].begin(), tensors[step.right].end());
+        std::vector<labels> rest;
+        for (std::size_t each = 0; each < tensors.size(); ++each) {
+            if (!used[each]) {
+                rest.push_back(tensors[each]);
+            }
+        }
+        const labels made = needed(joined, rest, output);
+        CHECK(labels(step.labels.begin(), step.labels.end()) == made);
+        CHECK(step.labels.size() == made.size());
+        total.operations += volume(joined, net.extents);
+        total.elements += volume(made, net.extents);
+        tensors.push_back(made);
+        used.push_back(false);
+    }
+    CHECK(order.back().labels == net.output);
+    return total;
+}
+
+network random_network(std::mt19937& random, std::size_t operands, std::size_t label_count) {
+    network net;
+    net.operands.resize(operands);
+    std::vector<std::size_t> order(label_count);
+    for (std::size_t label = 0; label < label_count; ++label) {
+        const auto id = static_cast<label_id>(label);
+        net.extents.push_back(1 + static_cast<index>(random() % 9));
+        const std::size_t places = 1 + random() % 3;
+        for (std::size_t place = 0; place < places; ++place) {
+            net.operands[random() % operands].push_back(id);  // may stand twice in one operand
+        }
+        if (random() % 3 == 0) {
+            net.output.push_back(id);
+        }
+    }
+    std::shuffle(net.output.begin(), net.output.end(), random);
+    return net;
+}
+
+}  // namespace
+
+TEST_CASE("contraction_order is the cheapest of all orders up to six operands") {
+    std::mt19937 random(9);
+    for (int repetition = 0; repetition < 400; ++repetition) {
+        CAPTURE(repetition);
+        const network net = random_network(random, 2 + random() % (repetition % 20 == 0 ? 5 : 4), 1 + random() % 8);
+        const cost found = play(net, contraction_order(net.operands, net.output, net.extents));
+        const cost best = cheapest(starting_sets(net), labels(net.output.begin(), net.output.end()), net.extents);
+        CHECK(found.operations == best.operations);
+        CHECK(found.elements == best.elements);
+    }
+}
+
+TEST_CASE("contraction_order: a matrix chain of ten is cut as the textbook cuts it") {
+    network chain;
+    const std::vector<index> sizes{30, 35, 15, 5, 10, 20, 25, 7, 40, 3, 12};
+    chain.extents = sizes;
+    for (label_id at = 0; at < 10; ++at) {
+        chain.operands.push_back({at, static_cast<label_id>(at + 1)});
+    }
+    chain.output = {0, 10};
+    const cost found = play(chain, contraction_order(chain.operands, chain.output, chain.extents));
+    std::vector<std::vector<double>> table(10, std::vector<double>(10, 0));
+    for (std::size_t length = 1; length < 10; ++length) {
+        for (std::size_t from = 0; from + length < 10; ++from) {
+            const std::size_t to = from + length;
+            table[from][to] = std::numeric_limits<double>::infinity();
+            for (std::size_t cut = from; cut < to; ++cut) {
+                table[from][to] =
+                    std::min(table[from][to], table[from][cut] + table[cut + 1][to] +
+                                                  static_cast<double>(sizes[from] * sizes[cut + 1] * sizes[to + 1]));
+            }
+        }
+    }
+    CHECK(found.operations == table[0][9]);
+}
+
+TEST_CASE("contraction_order: labels beyond one word, operands beyond the exact limit, disconnected parts") {
+    std::mt19937 random(10);
+    for (int repetition = 0; repetition < 60; ++repetition) {
+        CAPTURE(repetition);
+        const std::size_t operands = 5 + random() % 40;
+        const network net = random_network(random, operands, 70 + random() % 100);
+        play(net, contraction_order(net.operands, net.output, net.extents));
+    }
+}
+
+TEST_CASE("contraction_order: a chain of five hundred matrices never outgrows its matrices") {
+    network chain;
+    chain.extents.assign(501, 2);
+    for (label_id at = 0; at < 500; ++at) {
+        chain.operands.push_back({at, static_cast<label_id>(at + 1)});
+    }
+    std::mt19937 random(11);
+    std::shuffle(chain.operands.begin(), chain.operands.end(), random);
+    chain.output = {500, 0};
+    const cost found = play(chain, contraction_order(chain.operands, chain.output, chain.extents));
+    CHECK(found.operations == 499 * 8.0);
+}
+
+TEST_CASE("contraction_order: nothing to do for fewer than two operands") {
+    CHECK(contraction_order({}, {}, {}).empty());
+    CHECK(contraction_order({{0, 1}}, {1}, {2, 3}).empty());
+    const std::vector<pairwise_contraction> scalars = contraction_order({{}, {}, {}}, {}, {});
+    CHECK(scalars.size() == 2);
+}
