@@ -1,6 +1,7 @@
 // Schedules of one vertex: all ranks played in one process against scalar loops on whole tensors.
 
 #include "random_task.hpp"
+#include "whole_tensor.hpp"
 
 #include <einparallel/schedule/check.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
@@ -18,50 +19,6 @@ namespace {
 
 using namespace einparallel;
 using namespace einparallel::testing;
-
-/// A tensor of small integers, so that every order of summation gives the same double.
-struct whole_tensor {
-    std::vector<index> bounds;
-    std::vector<double> elements;
-
-    double at(const std::vector<index>& point) const {
-        index offset = 0;
-        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-            offset = offset * bounds[dimension] + point[dimension];
-        }
-        return elements[static_cast<std::size_t>(offset)];
-    }
-};
-
-whole_tensor random_tensor(const std::vector<index>& bounds, random_tasks& random) {
-    whole_tensor made{bounds, {}};
-    for_each_point(bounds, [&](const std::vector<index>&) { made.elements.push_back(random.between(-3, 3)); });
-    return made;
-}
-
-/// The einsum by its definition.
-whole_tensor reference(const task& work, const std::vector<whole_tensor>& operands, played_operators operators) {
-    whole_tensor made{work.output.bounds(), {}};
-    for_each_point(made.bounds, [&](const std::vector<index>&) { made.elements.push_back(identity_of(operators)); });
-    for_each_point(work.extents, [&](const std::vector<index>& point) {
-        double joined = unit_of(operators);
-        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            std::vector<index> at;
-            for (const label_id label : work.form.operands[operand]) {
-                at.push_back(label == no_label ? 0 : point[static_cast<std::size_t>(label)]);
-            }
-            joined = join(operators, joined, operands[operand].at(at));
-        }
-        index offset = 0;
-        for (std::size_t dimension = 0; dimension < made.bounds.size(); ++dimension) {
-            const label_id label = work.form.output[dimension];
-            offset = offset * made.bounds[dimension] + (label == no_label ? 0 : point[static_cast<std::size_t>(label)]);
-        }
-        double& place = made.elements[static_cast<std::size_t>(offset)];
-        place = aggregate(operators, place, joined);
-    });
-    return made;
-}
 
 /// Programs of all ranks, idle ones included: phase 0 reads the operands, vertex r being operand r and the last one the
 /// einsum.
@@ -84,36 +41,6 @@ std::vector<program> programs_of(const task& work, int world) {
         programs.push_back(std::move(mine));
     }
     return programs;
-}
-
-/// True where every rank's result is what the reference says, element by element.
-bool results_agree(const task& work, const std::vector<program>& programs, std::vector<played_memory>& memories,
-                   const whole_tensor& expected) {
-    std::vector<int> holders(expected.elements.size(), 0);
-    for (std::size_t rank = 0; rank < programs.size(); ++rank) {
-        const box held = work.output.held_by(static_cast<int>(rank));
-        const std::vector<double> mine = memories[rank].pack(programs[rank].results[0], held);
-        std::size_t next = 0;
-        bool equal = true;
-        if (!held.empty()) {
-            std::vector<index> shape;
-            for (const interval& side : held.sides) {
-                shape.push_back(side.size());
-            }
-            for_each_point(shape, [&](const std::vector<index>& point) {
-                index offset = 0;
-                for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
-                    offset = offset * expected.bounds[dimension] + held.sides[dimension].begin + point[dimension];
-                }
-                ++holders[static_cast<std::size_t>(offset)];
-                equal = equal && mine[next++] == expected.elements[static_cast<std::size_t>(offset)];
-            });
-        }
-        if (!equal) {
-            return false;
-        }
-    }
-    return std::ranges::all_of(holders, [](int count) { return count == 1; });
 }
 
 std::size_t count_contractions(const program& of_rank) {
@@ -171,7 +98,7 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
     int mn_rings = 0;
     int reductions = 0;
     int uneven = 0;
-    for (int trial = 0; trial < 6000; ++trial) {
+    for (int trial = 0; trial < 4000; ++trial) {
         task work = random.any_task();
         const auto operators = random.one_in(2) ? played_operators::sum_of_products : played_operators::max_of_sums;
         const loop_kernel loops(operators);
@@ -181,18 +108,7 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
             operands.push_back(random_tensor(operand.bounds(), random));
         }
         for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            vertices.push_back({{}, nullptr, [&operands, operand](const box& region, double* destination) {
-                                    std::vector<index> shape;
-                                    for (const interval& side : region.sides) {
-                                        shape.push_back(side.size());
-                                    }
-                                    for_each_point(shape, [&](std::vector<index> point) {
-                                        for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
-                                            point[dimension] += region.sides[dimension].begin;
-                                        }
-                                        *destination++ = operands[operand].at(point);
-                                    });
-                                }});
+            vertices.push_back({{}, nullptr, reader_of(operands[operand])});
         }
         vertices.push_back({work.form, &loops, {}});
         const whole_tensor expected = reference(work, operands, operators);
@@ -208,9 +124,9 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
                 programs, [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; });
             REQUIRE(broken == "");
             std::vector<played_memory> apart = play(programs, vertices, false);
-            REQUIRE(results_agree(work, programs, apart, expected));
+            REQUIRE(results_agree(work.output, programs, apart, expected));
             std::vector<played_memory> together = play(programs, vertices, true);
-            REQUIRE(results_agree(work, programs, together, expected));
+            REQUIRE(results_agree(work.output, programs, together, expected));
 
             std::size_t sent = 0;
             for (const program& each : programs) {
@@ -226,8 +142,8 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
     }
     MESSAGE(played << " schedules played: " << k_rings << " k rings, " << mn_rings << " m/n rings, " << reductions
                    << " reductions; " << uneven << " extents that p does not divide");
-    CHECK(played > 20000);
-    CHECK(k_rings > 200);
+    CHECK(played > 15000);
+    CHECK(k_rings > 150);
     CHECK(mn_rings > 2000);
     CHECK(reductions > 2000);
 }

@@ -296,7 +296,17 @@ inline std::vector<played_memory> play(const std::vector<program>& of_ranks, con
                     memory.unpack(moved->into, moved->region, memory.pack(moved->from, moved->region));
                 }
             }
+            // What is sent must stay as it was while the phase lasts, also where buffers share memory.
             std::map<int, std::size_t> taken;
+            for (const message& sent : now->sends) {
+                const std::vector<double>& letter = mail[{static_cast<int>(rank), sent.peer}][taken[sent.peer]++];
+                const std::vector<double> still = memory.pack(sent.place, sent.region);
+                if (!std::ranges::equal(letter, still,
+                                        [](double x, double y) { return x == y || (x != x && y != y); })) {
+                    throw std::logic_error("a send whose elements changed on the way");
+                }
+            }
+            taken.clear();
             for (const message& received : now->receives) {
                 const auto& letters = mail[{received.peer, static_cast<int>(rank)}];
                 const std::size_t letter = taken[received.peer]++;
