@@ -1,0 +1,110 @@
+// The dictionary in an .npy file's header, as NumPy writes it and as other programs do.
+
+#include <doctest/doctest.h>
+
+#include <einparallel/io/npy_header.hpp>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace ep = einparallel;
+
+ep::detail::npy_header parse(const std::string& text) {
+    const std::string path = "w.npy";
+    return ep::detail::npy_header_parser(path, text).parse();
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        parse(text);
+    } catch (const ep::error& caught) {
+        return caught.what();
+    }
+    return "accepted";
+}
+
+bool mentions(const std::string& text, const std::string& words) {
+    return text.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a header in NumPy's own spelling") {
+    const auto header = parse("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }        \n");
+    CHECK(header.type == ep::element_type{'f', 8});
+    CHECK_FALSE(header.fortran_order);
+    CHECK(header.shape == std::vector<ep::index>{3, 4});
+}
+
+TEST_CASE("blanks, order of the keys, quotes, a missing last comma and Python 2's long integers change nothing") {
+    for (const char* text :
+         {"{'descr':'<f4','fortran_order':True,'shape':(3,4)}",
+          "{'shape': (3L, 4L), 'fortran_order': True, 'descr': '<f4'}",
+          "  {  \"fortran_order\"  :\tTrue ,\n \"descr\" : \"<f4\" , \"shape\" : ( 3 , 4 , ) , }  \n",
+          "{'descr': '=f4', 'shape': (3, 4,), 'fortran_order': True, }",
+          "{'descr': 'f4', 'shape': (3, 4,), 'fortran_order': True, }"}) {
+        CAPTURE(text);
+        const auto header = parse(text);
+        CHECK(header.type == ep::element_type{'f', 4});
+        CHECK(header.fortran_order);
+        CHECK(header.shape == std::vector<ep::index>{3, 4});
+    }
+}
+
+TEST_CASE("ranks 0 and 1") {
+    CHECK(parse("{'descr': '|b1', 'fortran_order': False, 'shape': (), }").shape.empty());
+    CHECK(parse("{'descr': '|b1', 'fortran_order': False, 'shape': (7,), }").shape == std::vector<ep::index>{7});
+}
+
+TEST_CASE("the order of bytes is refused only where an element has more than one") {
+    CHECK(parse("{'descr': '>i1', 'fortran_order': False, 'shape': (), }").type == ep::element_type{'i', 1});
+    const std::string said = refusal("{'descr': '>i4', 'fortran_order': False, 'shape': (), }");
+    CHECK(mentions(said, "'w.npy' holds elements of type '>i4'"));
+    CHECK(mentions(said, "big-endian"));
+}
+
+TEST_CASE("what is no number is refused by its name") {
+    for (const char* type :
+         {"<f2", "<f16", "<U3", "|S5", "|O", "<M8[ns]", "<c4", "<i3", "<b2", "", "<", "<f", "<f99999999999"}) {
+        CAPTURE(type);
+        const std::string said =
+            refusal("{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (3,), }");
+        CHECK(mentions(said, "'w.npy' holds elements of type '" + std::string(type) + "'"));
+    }
+    CHECK(mentions(refusal("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3,), }"), "holds records"));
+}
+
+TEST_CASE("a damaged header is refused, never guessed at") {
+    const std::string good = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }";
+    REQUIRE(refusal(good) == "accepted");
+    for (std::size_t length = 0; length < good.size(); ++length) {  // cut off anywhere
+        CHECK(refusal(good.substr(0, length)) != "accepted");
+    }
+    CHECK(mentions(refusal("{'descr': '<f8', 'fortran_order': False, }"), "no entry 'shape'"));
+    CHECK(mentions(refusal("{'fortran_order': False, 'shape': ()}"), "no entry 'descr'"));
+    CHECK(mentions(refusal("{'descr': '<f8', 'shape': ()}"), "no entry 'fortran_order'"));
+    CHECK(mentions(refusal("{'descr': '<f8', 'fortran_order': 0, 'shape': ()}"), "neither True nor False"));
+    CHECK(
+        mentions(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': (-3,)}"), "not a tuple of whole numbers"));
+    CHECK(mentions(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': (3.5,)}"), "')' is missing"));
+    CHECK(mentions(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': [3]}"), "'(' is missing"));
+    CHECK(mentions(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}"), "2^63"));
+    CHECK(mentions(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': (), 'colour': 'red'}"), "'colour'"));
+    CHECK(mentions(refusal(good + " and more"), "behind the dictionary"));
+}
+
+TEST_CASE("what is written can be read, and the elements begin at a multiple of 64") {
+    for (const auto& shape :
+         {std::vector<ep::index>{}, {5}, {3, 0, 2}, std::vector<ep::index>(30, 1), std::vector<ep::index>(30000, 1)}) {
+        const std::string preamble = ep::detail::npy_preamble({'c', 16}, shape);
+        CHECK(preamble.size() % 64 == 0);
+        const bool long_form = preamble[6] == '\2';
+        CHECK(long_form == (shape.size() > 20000));
+        const auto header = parse(preamble.substr(long_form ? 12 : 10));
+        CHECK(header.type == ep::element_type{'c', 16});
+        CHECK(header.shape == shape);
+        CHECK_FALSE(header.fortran_order);
+    }
+}
