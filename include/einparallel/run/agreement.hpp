@@ -1,0 +1,133 @@
+#pragma once
+// Ranks agree before they communicate: either all go on, or all throw the same sentence.
+
+#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/communicator.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel::detail {
+
+/// FNV-1a over 64-bit words and bytes: the same on every rank for the same sequence of calls.
+class fingerprint {
+public:
+    fingerprint& add(std::uint64_t number) {
+        for (unsigned byte = 0; byte < 8; ++byte) {
+            mix(static_cast<unsigned char>(number >> (8 * byte)));
+        }
+        return *this;
+    }
+    fingerprint& add(index number) { return add(static_cast<std::uint64_t>(number)); }
+    fingerprint& add(int number) { return add(static_cast<index>(number)); }
+    fingerprint& add(std::string_view text) {
+        for (const char letter : text) {
+            mix(static_cast<unsigned char>(letter));
+        }
+        return add(static_cast<std::uint64_t>(text.size()));
+    }
+    fingerprint& add(const box& region) {
+        add(region.empty() ? 1 : 0);
+        for (std::size_t dimension = 0; !region.empty() && dimension < region.rank(); ++dimension) {
+            add(region.sides[dimension].begin);
+            add(region.sides[dimension].end);
+        }
+        return *this;
+    }
+
+    [[nodiscard]] std::uint64_t value() const { return value_; }
+
+private:
+    void mix(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
+
+    std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+/// A number that must be the same on all ranks, and what is wrong where it is not.
+struct common {
+    std::uint64_t value = 0;
+    std::string_view sentence;
+};
+
+/// The sentence of what f() throws; empty where it throws nothing. `doing` goes in front of what is not the library's
+/// own sentence.
+template <class F>
+std::string failure_of(std::string_view doing, F&& f) {
+    const auto because = [&](std::string_view words) { return std::string(doing) + ": " + std::string(words); };
+    try {
+        std::forward<F>(f)();
+        return {};
+    } catch (const error& known) {
+        return known.what();
+    } catch (const std::bad_alloc&) {
+        return because("out of memory");
+    } catch (const std::exception& other) {
+        return because(other.what());
+    } catch (...) {
+        return because("an exception that is no std::exception was thrown");
+    }
+}
+
+/// The longest sentence that travels; what is longer is cut.
+inline constexpr std::size_t longest_sentence = 2048;
+
+/// Collective. Returns on all ranks, or throws the same error on all: where some rank brings a failure (a sentence that
+/// is not empty), the sentence of the lowest such rank; else the sentence of the first number that is not the same
+/// everywhere. One allreduce of 8 + 16·numbers.size() bytes, and a broadcast only on failure. Every rank brings as many
+/// numbers.
+inline void agree(const communicator& control, std::string_view failure, std::span<const common> numbers = {}) {
+    // The smallest value and the smallest complement, which is the largest value, of each number: they meet where all
+    // are the same.
+    std::array<std::uint64_t, 9> least{};
+    const std::size_t count = std::min<std::size_t>(numbers.size(), 4);
+    least[0] = static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank());
+    for (std::size_t number = 0; number < count; ++number) {
+        least[1 + 2 * number] = numbers[number].value;
+        least[2 + 2 * number] = ~numbers[number].value;
+    }
+    allreduce_minimum(control, std::span(least).first(1 + 2 * count));
+    if (least[0] < static_cast<std::uint64_t>(control.size())) {
+        std::array<char, longest_sentence> text{};
+        std::copy_n(failure.begin(), std::min(failure.size(), text.size() - 1), text.begin());
+        broadcast(control, text.data(), text.size(), static_cast<int>(least[0]));
+        throw error(text.data());
+    }
+    for (std::size_t number = 0; number < count; ++number) {
+        if (least[1 + 2 * number] != ~least[2 + 2 * number]) {
+            throw error(std::string(numbers[number].sentence));
+        }
+    }
+}
+
+inline void agree(const communicator& control, std::string_view failure, std::initializer_list<common> numbers) {
+    agree(control, failure, std::span<const common>(numbers.begin(), numbers.size()));
+}
+
+/// Runs f() on every rank; where it throws on one of them, all throw the sentence of the lowest. Collective; f itself
+/// must not communicate. Returns what f returns.
+template <class F>
+auto agreed(const communicator& control, std::string_view doing, F&& f) {
+    using result = decltype(f());
+    if constexpr (std::is_void_v<result>) {
+        agree(control, failure_of(doing, std::forward<F>(f)));
+    } else {
+        std::vector<result> made;  // at most one, and no need for a default constructor
+        agree(control, failure_of(doing, [&] { made.push_back(f()); }));
+        return std::move(made.front());
+    }
+}
+
+}  // namespace einparallel::detail

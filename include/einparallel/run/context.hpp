@@ -1,0 +1,96 @@
+#pragma once
+// The ranks that a program computes with.
+
+#include <einparallel/mpi/communicator.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <mpi.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+/// What the executor keeps in a context from run to run: prepared programs and memory, one kind per memory space.
+struct context_extension {
+    context_extension() = default;
+    context_extension(const context_extension&) = delete;
+    context_extension& operator=(const context_extension&) = delete;
+    virtual ~context_extension() = default;
+};
+
+/// What a context owns. Results refer to it weakly, so that the communicators go with the context, at the same point of
+/// the program on every rank.
+struct context_state {
+    explicit context_state(MPI_Comm ranks)
+        : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {}
+
+    communicator payload;                                        ///< elements
+    communicator control;                                        ///< agreements
+    std::vector<std::unique_ptr<context_extension>> extensions;  ///< go before the communicators
+
+    /// The extension of this type, made at the first call.
+    template <class Extension>
+    Extension& extension() {
+        for (const std::unique_ptr<context_extension>& each : extensions) {
+            if (auto* found = dynamic_cast<Extension*>(each.get())) {
+                return *found;
+            }
+        }
+        auto made = std::make_unique<Extension>(*this);
+        Extension& reference = *made;
+        extensions.push_back(std::move(made));
+        return reference;
+    }
+};
+
+}  // namespace detail
+
+/// A communicator of the application's, as the library uses it: through two duplicates, one for elements and one for
+/// control traffic, so that messages of the application's on the same communicator never meet the library's. Works at
+/// MPI_THREAD_SINGLE. Move-only. Keeps what plans need to run again: programs, datatypes, memory.
+///
+///     ep::context world{MPI_COMM_WORLD};
+class context {
+public:
+    /// Collective over `ranks`. MPI must be initialised; initialising and finalising it stays the application's.
+    /// @throws error, mpi_error
+    explicit context(MPI_Comm ranks) : state_(std::make_shared<detail::context_state>(ranks)) {}
+
+    context(context&&) noexcept = default;
+    context& operator=(context&&) noexcept = default;
+    context(const context&) = delete;
+    context& operator=(const context&) = delete;
+    ~context() = default;
+
+    [[nodiscard]] int rank() const { return payload().rank(); }
+    [[nodiscard]] int size() const { return payload().size(); }
+
+    /// The duplicate that elements travel on.
+    [[nodiscard]] const communicator& payload() const { return state()->payload; }
+    /// The duplicate that ranks agree on.
+    [[nodiscard]] const communicator& control() const { return state()->control; }
+
+    /// Lets go of prepared programs and of the memory kept between runs; the next run prepares again. Local. Results
+    /// that the application holds stay.
+    void release_memory() { state()->extensions.clear(); }
+
+    /// For the rooms of the library.
+    [[nodiscard]] const std::shared_ptr<detail::context_state>& state() const {
+        if (state_ == nullptr) {
+            throw error("context: this context was moved from");
+        }
+        if (!detail::mpi_is_running()) {
+            throw error("context: MPI is finalised");
+        }
+        return state_;
+    }
+
+private:
+    std::shared_ptr<detail::context_state> state_;
+};
+
+}  // namespace einparallel
