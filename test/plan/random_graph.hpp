@@ -1,0 +1,149 @@
+#pragma once
+// Random EinGraphs for the planner's tests.
+
+#include "graphs.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace test {
+
+struct graph_wishes {
+    int vertices = 4;          ///< einsums
+    int labels = 3;            ///< at most, per einsum
+    bool tree = true;          ///< every einsum has one consumer at most
+    bool any_sources = false;  ///< inputs on a root, resting somewhere, bound later
+    bool empty_extents = false;
+    int processes = 1;  ///< ranks that sources may name
+};
+
+class random_graphs {
+public:
+    explicit random_graphs(unsigned seed) : engine_(seed) {}
+
+    int between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
+    bool one_in(int count) { return between(1, count) == 1; }
+
+    /// Einsums over inputs and over each other; the last one is the root of the tree, or in a DAG every einsum that
+    /// nobody reads is an output.
+    std::vector<node> graph(const graph_wishes& wishes) {
+        std::vector<node> made;
+        std::vector<node> inputs;
+        std::vector<bool> read;
+        for (int vertex = 0; vertex < wishes.vertices; ++vertex) {
+            std::vector<node> operands;
+            const int count = one_in(6) ? 3 : one_in(4) ? 1 : 2;
+            const bool last = vertex + 1 == wishes.vertices;
+            for (int operand = 0; operand < count; ++operand) {
+                const int pick = made.empty() || one_in(4) ? -1 : between(0, static_cast<int>(made.size()) - 1);
+                if (pick >= 0 && (!wishes.tree || !read[static_cast<std::size_t>(pick)])) {
+                    operands.push_back(made[static_cast<std::size_t>(pick)]);
+                    read[static_cast<std::size_t>(pick)] = true;
+                } else if (!inputs.empty() && one_in(4)) {
+                    operands.push_back(
+                        inputs[static_cast<std::size_t>(between(0, static_cast<int>(inputs.size()) - 1))]);
+                } else {
+                    inputs.push_back(any_input(wishes));
+                    operands.push_back(inputs.back());
+                }
+            }
+            if (last && wishes.tree) {
+                for (std::size_t other = 0; other < made.size(); ++other) {
+                    if (!read[other]) {
+                        operands.push_back(made[other]);
+                    }
+                }
+            }
+            made.push_back(join(std::move(operands), wishes.labels));
+            read.push_back(false);
+        }
+        if (wishes.tree) {
+            return {made.back()};
+        }
+        std::vector<node> outputs;
+        for (std::size_t vertex = 0; vertex < made.size(); ++vertex) {
+            if (!read[vertex] || one_in(5)) {
+                outputs.push_back(made[vertex]);
+            }
+        }
+        if (one_in(10) && !inputs.empty()) {
+            outputs.push_back(inputs.front());
+        }
+        return outputs;
+    }
+
+private:
+    node any_input(const graph_wishes& wishes) {
+        static constexpr int lengths[] = {1, 2, 3, 4, 5, 8, 9};
+        std::vector<ep::index> bounds(static_cast<std::size_t>(between(0, 3)));
+        for (ep::index& bound : bounds) {
+            bound = wishes.empty_extents && one_in(20) ? 0 : lengths[between(0, 6)];
+        }
+        if (!wishes.any_sources || one_in(2)) {
+            return input(bounds);
+        }
+        if (one_in(3)) {
+            return input(bounds, ep::source_kind::placeholder);
+        }
+        if (one_in(2)) {
+            return input(bounds, ep::source_kind::root, between(0, wishes.processes - 1));
+        }
+        // Somebody's own distribution: slabs along the last dimension, in any order of ranks.
+        const int holders = between(1, wishes.processes);
+        std::vector<ep::box> boxes;
+        for (int rank = 0; rank < holders; ++rank) {
+            boxes.push_back(ep::whole_box(bounds));
+            if (bounds.empty()) {
+                boxes.back().nothing = rank > 0;
+            } else {
+                boxes.back().sides.back() = ep::block_of(bounds.back(), holders, rank);
+            }
+        }
+        std::shuffle(boxes.begin(), boxes.end(), engine_);
+        return resting_input(bounds, boxes);
+    }
+
+    /// An einsum that fits: dimensions of equal extent share labels now and then, an operand's own too.
+    node join(std::vector<node> operands, int most_labels) {
+        std::string letters;
+        std::vector<ep::index> extents;
+        std::string text;
+        for (const node& operand : operands) {
+            text += &operand == &operands.front() ? "" : ",";
+            std::string own;
+            for (const ep::index bound : operand->bounds) {
+                std::string fitting;
+                for (std::size_t label = 0; label < letters.size(); ++label) {
+                    const bool again = own.find(letters[label]) != std::string::npos;
+                    if (extents[label] == bound && (!again || one_in(6))) {
+                        fitting += letters[label];
+                    }
+                }
+                const bool full = static_cast<int>(letters.size()) >= most_labels;
+                if (!fitting.empty() && (full || !one_in(4))) {
+                    own += fitting[static_cast<std::size_t>(between(0, static_cast<int>(fitting.size()) - 1))];
+                } else {
+                    own += static_cast<char>('a' + static_cast<int>(letters.size()));
+                    letters += own.back();
+                    extents.push_back(bound);
+                }
+            }
+            text += own;
+        }
+        std::string kept;
+        for (const char letter : letters) {
+            if (!one_in(3) && kept.size() < 3) {
+                kept += letter;
+            }
+        }
+        std::shuffle(kept.begin(), kept.end(), engine_);
+        return einsum(text + "->" + kept, std::move(operands));
+    }
+
+    std::mt19937 engine_;
+};
+
+}  // namespace test

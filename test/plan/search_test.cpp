@@ -1,0 +1,297 @@
+// The search against brute force over all assignments of partition vectors.
+
+#include "random_graph.hpp"
+
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/explain.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace {
+
+using namespace einparallel;
+using test::node;
+
+/// Vectors with the largest product of at most p, by trying all.
+std::vector<std::vector<int>> all_vectors(const std::vector<index>& extents, int processes) {
+    for (int product = processes;; --product) {
+        std::vector<std::vector<int>> found;
+        std::vector<int> row(extents.size(), 1);
+        for (bool more = true; more;) {
+            int all = 1;
+            for (const int part : row) {
+                all *= part;
+            }
+            if (all == product) {
+                found.push_back(row);
+            }
+            std::size_t label = row.size();
+            while (label > 0 && ++row[label - 1] > std::min<index>(product, std::max<index>(extents[label - 1], 1))) {
+                row[--label] = 1;
+            }
+            more = label > 0;
+        }
+        if (!found.empty()) {
+            return found;
+        }
+    }
+}
+
+/// The paper's formulas, written down once more.
+struct by_the_paper {
+    static double part(const vertex& einsum, const std::vector<label_id>& labels, const std::vector<int>& d) {
+        double block = 1;
+        for (const label_id label : labels) {
+            block = block * static_cast<double>(einsum.extents[static_cast<std::size_t>(label)]) /
+                    d[static_cast<std::size_t>(label)];
+        }
+        return block;
+    }
+
+    static double vertex_cost(const vertex& einsum, const std::vector<int>& d) {
+        double p = 1;
+        double aggregated = 1;
+        for (std::size_t label = 0; label < d.size(); ++label) {
+            p *= d[label];
+            aggregated *= einsum.form.in_output(static_cast<label_id>(label)) ? 1 : d[label];
+        }
+        double cost = 0;
+        for (const std::vector<label_id>& labels : einsum.form.operands) {
+            cost += p * part(einsum, labels, d);
+        }
+        return cost + p / aggregated * (aggregated - 1) * part(einsum, einsum.form.output, d);
+    }
+
+    static double edge_cost(const vertex& producer, const std::vector<int>& before, const vertex& consumer,
+                            std::size_t operand, const std::vector<int>& after) {
+        double n = 1;
+        double n_p = 1;
+        double n_c = 1;
+        double n_int = 1;
+        bool equal = true;
+        for (std::size_t dimension = 0; dimension < producer.bounds.size(); ++dimension) {
+            const auto bound = static_cast<double>(producer.bounds[dimension]);
+            const int cut_before = before[static_cast<std::size_t>(producer.form.output[dimension])];
+            const int cut_after = after[static_cast<std::size_t>(consumer.form.operands[operand][dimension])];
+            n *= bound;
+            n_p *= bound / cut_before;
+            n_c *= bound / cut_after;
+            n_int *= std::min(bound / cut_before, bound / cut_after);
+            equal = equal && cut_before == cut_after;
+        }
+        if (equal || n == 0) {
+            return 0;
+        }
+        const bool extracts = std::abs(n_p - n_int) > 1e-9 * n_p;
+        return (n_c / n_int - 1) * n / n_c * (n_c + n_p) + (extracts ? n_p * n / n_c : 0);
+    }
+};
+
+/// The smallest cost of all assignments; NaN where there are too many to try.
+double brute_force(const std::vector<node>& outputs, int processes) {
+    const detail::einsum_graph graph = detail::collect(outputs);
+    std::vector<std::size_t> einsums;
+    std::vector<std::size_t> position(graph.vertices.size(), 0);
+    std::vector<std::vector<std::vector<int>>> vectors;
+    double assignments = 1;
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        if (!graph.vertices[number]->is_input()) {
+            position[number] = einsums.size();
+            einsums.push_back(number);
+            vectors.push_back(all_vectors(graph.vertices[number]->extents, processes));
+            assignments *= static_cast<double>(vectors.back().size());
+        }
+    }
+    if (assignments > 3e5) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    struct edge {
+        std::size_t producer;
+        std::size_t consumer;
+        std::vector<std::vector<double>> cost;
+    };
+    std::vector<std::vector<double>> alone(einsums.size());
+    std::vector<edge> edges;
+    for (std::size_t here = 0; here < einsums.size(); ++here) {
+        const vertex& einsum = *graph.vertices[einsums[here]];
+        for (const std::vector<int>& d : vectors[here]) {
+            alone[here].push_back(by_the_paper::vertex_cost(einsum, d));
+        }
+        for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+            const std::size_t from = graph.inputs[einsums[here]][operand];
+            if (graph.vertices[from]->is_input()) {
+                continue;
+            }
+            edge made{position[from], here, {}};
+            for (const std::vector<int>& before : vectors[made.producer]) {
+                made.cost.emplace_back();
+                for (const std::vector<int>& after : vectors[here]) {
+                    made.cost.back().push_back(
+                        by_the_paper::edge_cost(*graph.vertices[from], before, einsum, operand, after));
+                }
+            }
+            edges.push_back(std::move(made));
+        }
+    }
+    std::vector<std::size_t> chosen(einsums.size(), 0);
+    double best = std::numeric_limits<double>::infinity();
+    for (bool more = true; more;) {
+        double cost = 0;
+        for (std::size_t here = 0; here < chosen.size(); ++here) {
+            cost += alone[here][chosen[here]];
+        }
+        for (const edge& each : edges) {
+            cost += each.cost[chosen[each.producer]][chosen[each.consumer]];
+        }
+        best = std::min(best, cost);
+        std::size_t here = chosen.size();
+        while (here > 0 && ++chosen[here - 1] == vectors[here - 1].size()) {
+            chosen[--here] = 0;
+        }
+        more = here > 0;
+    }
+    return best;
+}
+
+constexpr int few_processes[] = {2, 3, 4, 6, 8};
+
+/// Compares `wanted` random graphs; returns how many of them had a linearisation that is worse.
+int compare_with_brute_force(bool trees, int wanted, unsigned seed) {
+    test::random_graphs random(seed);
+    int compared = 0;
+    int worse = 0;
+    for (int trial = 0; compared < wanted && trial < 20 * wanted; ++trial) {
+        const int processes = few_processes[trial % 5];
+        const std::vector<node> outputs = random.graph(
+            {.vertices = random.between(1, 6), .labels = 4, .tree = trees, .empty_extents = trial % 7 == 0});
+        if (outputs.empty()) {
+            continue;
+        }
+        const double best = brute_force(outputs, processes);
+        if (std::isnan(best)) {
+            continue;
+        }
+        options asked{.processes = processes, .objective = objective::paper};
+        const plan exact = decompose_vertices(asked, outputs);
+        INFO("trial " << trial << ", p = " << processes);
+        REQUIRE(exact.cost() == doctest::Approx(best).epsilon(1e-9));
+        asked.method = method::linearized;
+        const plan linear = decompose_vertices(asked, outputs);
+        REQUIRE(linear.cost() >= best * (1 - 1e-9));
+        worse += linear.cost() > best * (1 + 1e-9) ? 1 : 0;
+        ++compared;
+    }
+    CHECK(compared == wanted);
+    return worse;
+}
+
+}  // namespace
+
+TEST_CASE("on random trees the plan costs what brute force finds") {
+    const int worse = compare_with_brute_force(true, 500, 11);
+    MESSAGE("500 trees; the linearisation is worse on " << worse);
+    CHECK(worse > 0);
+}
+
+TEST_CASE("on random DAGs the plan costs what brute force finds") {
+    const int worse = compare_with_brute_force(false, 500, 12);
+    MESSAGE("500 DAGs; the linearisation is worse on " << worse);
+    CHECK(worse > 0);
+}
+
+TEST_CASE("elimination finds the smallest sum under every objective") {
+    test::random_graphs random(13);
+    int compared = 0;
+    for (int trial = 0; compared < 450 && trial < 20000; ++trial) {
+        options asked{.processes = few_processes[trial % 5],
+                      .objective = trial % 3 == 0 ? objective::bytes : objective::time,
+                      .algorithm = static_cast<algorithm>(trial % 4)};
+        // Slow messages or slow arithmetic: small numbers of ranks win, or large ones do.
+        asked.machine.seconds_per_flop = trial % 2 == 0 ? 1e-6 : 1e-10;
+        const std::vector<node> outputs =
+            random.graph({.vertices = random.between(1, 5), .labels = 3, .tree = trial % 4 == 0});
+        if (outputs.empty()) {
+            continue;
+        }
+        const detail::einsum_graph graph = detail::collect(outputs);
+        const detail::pairwise_model model = detail::model_builder(graph, asked, 0).build();
+        double assignments = 1;
+        for (const auto& states : model.variables) {
+            assignments *= static_cast<double>(states->size());
+        }
+        if (assignments > 2e5) {
+            continue;
+        }
+        std::vector<int> chosen(model.variables.size(), 0);
+        double best = std::numeric_limits<double>::infinity();
+        for (bool more = true; more;) {
+            best = std::min(best, detail::total_cost(model, chosen));
+            std::size_t here = chosen.size();
+            while (here > 0 && ++chosen[here - 1] == static_cast<int>(model.variables[here - 1]->size())) {
+                chosen[--here] = 0;
+            }
+            more = here > 0;
+        }
+        const std::optional<std::vector<int>> exact = detail::minimise_exactly(model);
+        REQUIRE(exact);
+        REQUIRE(detail::total_cost(model, *exact) == doctest::Approx(best).epsilon(1e-9));
+        const std::vector<int> linear = detail::minimise_along_paths(model);
+        const std::vector<int> improved = detail::improve_locally(model, linear);
+        REQUIRE(detail::total_cost(model, improved) <= detail::total_cost(model, linear) * (1 + 1e-12));
+        REQUIRE(detail::total_cost(model, improved) >= best * (1 - 1e-9));
+        ++compared;
+    }
+    CHECK(compared == 450);
+}
+
+TEST_CASE("tables that would grow past their limits are refused, not truncated") {
+    test::random_graphs random(14);
+    int refused = 0;
+    for (int trial = 0; trial < 50; ++trial) {
+        const std::vector<node> outputs = random.graph({.vertices = 6, .labels = 4, .tree = false});
+        const options asked{.processes = 8, .objective = objective::paper};
+        const detail::einsum_graph graph = detail::collect(outputs);
+        const detail::pairwise_model model = detail::model_builder(graph, asked, 0).build();
+        const std::optional<std::vector<int>> tiny = detail::minimise_exactly(model, {4, 1000});
+        refused += tiny ? 0 : 1;
+        if (tiny) {
+            CHECK(detail::total_cost(model, *tiny) ==
+                  doctest::Approx(detail::total_cost(model, *detail::minimise_exactly(model))));
+        }
+    }
+    CHECK(refused > 10);
+}
+
+TEST_CASE("chains of any length, identical plans every time") {
+    node chain = test::input({6, 6});
+    for (int vertex = 0; vertex < 100'000; ++vertex) {
+        chain = test::einsum("ij->ji", {chain});
+    }
+    const options asked{.processes = 6, .objective = objective::paper};
+    const plan made = decompose_vertices(asked, {chain});
+    CHECK(made.vertices().size() == 100'001);
+    CHECK(made.cost() == doctest::Approx(100'000.0 * 36));
+    CHECK(made.bytes_sent() == 0);
+}
+
+TEST_CASE("the same graph recorded twice gives equal plans") {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        const test::graph_wishes wishes{.vertices = 6, .labels = 4, .tree = false};
+        const std::vector<node> first = test::random_graphs(seed).graph(wishes);
+        const std::vector<node> second = test::random_graphs(seed).graph(wishes);
+        for (const objective wanted : {objective::paper, objective::bytes, objective::time}) {
+            const options asked{.processes = 12, .objective = wanted};
+            const plan once = decompose_vertices(asked, first);
+            CHECK(once == decompose_vertices(asked, second));
+            options other = asked;
+            other.processes = 6;
+            CHECK(!(once == decompose_vertices(other, first)));
+        }
+    }
+}
