@@ -228,17 +228,37 @@ private:
         }
     };
 
+    /// Without packing into slivers: B is laid out row by row, and a row of C is summed in one go, so that no sum waits
+    /// for the one before it.
     static void small_product(const gemm_call<T>& call, const tables& offsets) {
-        for (index row = 0; row < call.m.size; ++row) {
+        const index rows = call.m.size;
+        const index columns = call.n.size;
+        const index depth = call.k.size;
+        T right[tiny_points];
+        T* packed = right;
+        for (index step = 0; step < depth; ++step) {
+            const T* const b = call.b + offsets.b_k[step];
+            for (index column = 0; column < columns; ++column) {
+                *packed++ = b[offsets.b_n[column]];
+            }
+        }
+        for (index row = 0; row < rows; ++row) {
             const T* const a = call.a + offsets.a_m[row];
-            T* const c = call.c + offsets.c_m[row];
-            for (index column = 0; column < call.n.size; ++column) {
-                const T* const b = call.b + offsets.b_n[column];
-                T sum = semiring::times(a[offsets.a_k[0]], b[offsets.b_k[0]]);
-                for (index step = 1; step < call.k.size; ++step) {
-                    sum = semiring::plus(sum, semiring::times(a[offsets.a_k[step]], b[offsets.b_k[step]]));
+            T sums[tiny_side];
+            const T head = a[offsets.a_k[0]];
+            for (index column = 0; column < columns; ++column) {
+                sums[column] = semiring::times(head, right[column]);
+            }
+            for (index step = 1; step < depth; ++step) {
+                const T factor = a[offsets.a_k[step]];
+                const T* const b = right + step * columns;
+                for (index column = 0; column < columns; ++column) {
+                    sums[column] = semiring::plus(sums[column], semiring::times(factor, b[column]));
                 }
-                sum = call.scale == semiring::one ? sum : semiring::times(call.scale, sum);
+            }
+            T* const c = call.c + offsets.c_m[row];
+            for (index column = 0; column < columns; ++column) {
+                const T sum = call.scale == semiring::one ? sums[column] : semiring::times(call.scale, sums[column]);
                 T& into = c[offsets.c_n[column]];
                 into = call.add ? semiring::plus(into, sum) : sum;
             }

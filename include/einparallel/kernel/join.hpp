@@ -18,6 +18,9 @@
 
 namespace einparallel::detail {
 
+/// Points of a row: every operand may need a copy of its own beside the results.
+inline constexpr index join_row_width = 256;
+
 /// An operand's value at every point of a row along which it does not change.
 template <class T>
 struct constant_row {
@@ -52,7 +55,7 @@ public:
 private:
     const T* filled_from_ = nullptr;
     index filled_ = 0;
-    T copy_[row_width];
+    T copy_[join_row_width];
 };
 
 /// Rows of ⊕ over f(x1, …, xr).
@@ -61,7 +64,7 @@ class join_rows final : public row_worker {
 public:
     join_rows(const Reduce& reduce, const Function& function, Out* output, const std::tuple<const In*...>& operands,
               write_mode mode)
-        : reduce_(reduce), function_(function), output_(output), operands_(operands), mode_(mode) {}
+        : row_worker(join_row_width), reduce_(reduce), function_(function), output_(output), operands_(operands), mode_(mode) {}
 
     void accumulate(const index* offsets, const index* moves, index count, bool first) override {
         accumulate(offsets + 1, moves + 1, count, first, std::index_sequence_for<In...>{});
@@ -153,14 +156,15 @@ private:
     std::tuple<const In*...> operands_;
     write_mode mode_;
     std::tuple<gathered_row<In>...> rows_;
-    Out results_[row_width];
+    Out results_[join_row_width];
 };
 
 /// Rows of into ⊕ from.
 template <class Out, class Reduce>
 class combining_rows final : public row_worker {
 public:
-    combining_rows(const Reduce& reduce, Out* into, const Out* from) : reduce_(reduce), into_(into), from_(from) {}
+    combining_rows(const Reduce& reduce, Out* into, const Out* from) 
+        : row_worker(join_row_width), reduce_(reduce), into_(into), from_(from) {}
 
     void accumulate(const index* offsets, const index* moves, index, bool) override {
         row_ = from_ + offsets[1];

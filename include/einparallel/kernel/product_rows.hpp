@@ -30,11 +30,13 @@ inline void in_blocks(index count, Body body) {
 template <Element T>
 class product_rows final : public row_worker {
     using semiring = sum_of_products<T>;
+    /// Long rows, because what is summed over may lie a page apart: 8 KiB, but no row shorter than a tile needs.
+    static constexpr index row_width = 8192 / static_cast<index>(sizeof(T) < 8 ? 8 : sizeof(T));
 
 public:
     /// @param operands first elements; the array must outlive the worker
     product_rows(T* output, const T* const* operands, std::size_t operand_count, T scale, write_mode mode)
-        : output_(output), operands_(operands), operand_count_(operand_count), scale_(scale), mode_(mode) {}
+        : row_worker(row_width), output_(output), operands_(operands), operand_count_(operand_count), scale_(scale), mode_(mode) {}
 
     void accumulate(const index* offsets, const index* moves, index count, bool first) override {
         const T* const x = operands_[0] + offsets[1];

@@ -11,14 +11,11 @@
 
 namespace einparallel::detail {
 
-/// Elements that a row worker can accumulate at once. Small enough for the first-level cache beside the operands' rows.
-inline constexpr index row_width = 256;
-
-/// The typed half of a nest: accumulates rows of ⊗ into a private row and writes it. A row is up to row_width points of
-/// the innermost loop; `moves` holds that loop's stride in every slot.
+/// The typed half of a nest: accumulates rows of ⊗ into a private row and writes it. A row is up to `width` points of the
+/// innermost loop, few enough for the first-level cache; `moves` holds that loop's stride in every slot.
 class row_worker {
 public:
-    row_worker() = default;
+    explicit row_worker(index width) : width_(width) {}
     row_worker(const row_worker&) = delete;
     row_worker& operator=(const row_worker&) = delete;
 
@@ -29,8 +26,13 @@ public:
     /// Writes (or combines) ⊕ of all `count` accumulators into the output element at `offset`.
     virtual void write_total(index offset, index count) = 0;
 
+    [[nodiscard]] index width() const { return width_; }
+
 protected:
     ~row_worker() = default;
+
+private:
+    index width_;
 };
 
 /// The loops of a nest in the order in which they are walked.
@@ -51,7 +53,7 @@ inline double row_cost(const loop_nest& nest, std::size_t loop) {
         const bool unit = moves[slot] == 1;
         cost += moves[slot] == 0 ? 0.25 : unit ? 0.5 : 2.0;
     }
-    return cost + 8.0 / static_cast<double>(std::min(nest.extents[loop], row_width));
+    return cost + 8.0 / static_cast<double>(std::min<index>(nest.extents[loop], 256));
 }
 
 /// @pre the loops of the nest are sorted by the output's stride
@@ -97,7 +99,7 @@ inline row_order order_rows(const loop_nest& nest) {
     return order;
 }
 
-/// Computes every output element of the nest through `worker`.
+/// Computes every output element of the nest through `worker`, whose width is 64 at least.
 /// @pre no extent of the nest is 0; loops sorted by the output's stride
 inline void run_rows(const loop_nest& nest, row_worker& worker) {
     const row_order order = order_rows(nest);

@@ -26,21 +26,21 @@ struct statement {
     using flags = std::array<bool, ids::size>;
 
     template <class... Labels>
-    static consteval flags set_of(label_list<Labels...> /*labels*/) {
+    static constexpr flags set_of(label_list<Labels...> /*labels*/) {
         flags set{};
         ((set[static_cast<std::size_t>(ids::template id<Labels>)] = true), ...);
         return set;
     }
     static constexpr flags on_left = set_of(LeftLabels{});
 
-    static consteval flags both(const flags& a, const flags& b) {
+    static constexpr flags both(const flags& a, const flags& b) {
         flags set{};
         for (std::size_t label = 0; label < set.size(); ++label) {
             set[label] = a[label] && b[label];
         }
         return set;
     }
-    static consteval flags without(const flags& a, const flags& b) {
+    static constexpr flags without(const flags& a, const flags& b) {
         flags set{};
         for (std::size_t label = 0; label < set.size(); ++label) {
             set[label] = a[label] && !b[label];
@@ -50,15 +50,15 @@ struct statement {
 
     /// Labels that an expression still has after its own reductions.
     template <class Operand, class Labels>
-    static consteval flags free(std::type_identity<leaf<Operand, Labels>> /*node*/) {
+    static constexpr flags free(std::type_identity<leaf<Operand, Labels>> /*node*/) {
         return set_of(Labels{});
     }
     template <class T>
-    static consteval flags free(std::type_identity<constant<T>> /*node*/) {
+    static constexpr flags free(std::type_identity<constant<T>> /*node*/) {
         return {};
     }
     template <class Function, class... Arguments>
-    static consteval flags free(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+    static constexpr flags free(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
         flags all{};
         const auto add = [&all](const flags& some) {
             for (std::size_t label = 0; label < all.size(); ++label) {
@@ -69,7 +69,7 @@ struct statement {
         return all;
     }
     template <class Op, class Over, class Inner>
-    static consteval flags free(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
+    static constexpr flags free(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
         if constexpr (std::is_same_v<Over, missing_labels>) {
             return both(free(std::type_identity<Inner>{}), on_left);
         } else {
@@ -77,7 +77,7 @@ struct statement {
         }
     }
     template <class Over, class Inner>
-    static consteval flags free(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
+    static constexpr flags free(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
         return free(std::type_identity<Inner>{});
     }
 
@@ -87,7 +87,7 @@ struct statement {
     template <class E>
     static constexpr flags missing_of = without(free_of<E>, on_left);
 
-    static consteval std::size_t count(const flags& set) {
+    static constexpr std::size_t count(const flags& set) {
         return static_cast<std::size_t>(std::count(set.begin(), set.end(), true));
     }
     template <class E>
@@ -102,7 +102,7 @@ struct statement {
     /// The free labels of E as ids, left labels first and in their order. Without those missing on the left if `Kept`
     /// is on_left's intersection.
     template <std::size_t Count>
-    static consteval std::array<label_id, Count> listed(const flags& set) {
+    static constexpr std::array<label_id, Count> listed(const flags& set) {
         std::array<label_id, Count> labels{};
         std::size_t position = 0;
         for (std::size_t label = 0; label < set.size(); ++label) {
@@ -117,81 +117,117 @@ struct statement {
     static constexpr auto left_labels = ids::template ids<LeftLabels>;
 };
 
-// --- mistakes, one struct and one sentence per rule, instantiated once per label so that the label stands in the error
-// -------
+// --- mistakes: for each rule its truth, and a struct with one sentence, instantiated once per label so that the label
+// stands in the error. The truth is kept apart because clang takes a struct whose assertion failed for no constant.
+// ----------------------
+
+template <class Label, class Statement, class Right>
+inline constexpr bool is_in_an_operand =
+    Statement::template free_of<Right>[static_cast<std::size_t>(Statement::ids::template id<Label>)];
 
 template <class Label, class Statement, class Right>
 struct check_output_label {
-    static constexpr bool value =
-        Statement::template free_of<Right>[static_cast<std::size_t>(Statement::ids::template id<Label>)];
-    static_assert(value, "einsum: this output label appears in no operand");
+    static_assert(is_in_an_operand<Label, Statement, Right>, "einsum: this output label appears in no operand");
 };
 
 template <class Label, std::size_t Position, class LeftLabels>
-struct check_output_once {
-    static constexpr bool value = position_of<Label>(LeftLabels{}) == Position;
-    static_assert(value, "einsum: this output label is repeated");
-};
+inline constexpr bool is_first_of_its_kind = position_of<Label>(LeftLabels{}) == Position;
 
-template <class Statement, class Right, class... Labels, std::size_t... Position>
-consteval bool check_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
-    return (check_output_once<Labels, Position, label_list<Labels...>>::value && ... && true) &&
-           (check_output_label<Labels, Statement, Right>::value && ... && true);
-}
+template <class Label, std::size_t Position, class LeftLabels>
+struct check_output_once {
+    static_assert(is_first_of_its_kind<Label, Position, LeftLabels>, "einsum: this output label is repeated");
+};
 
 /// Inside a term, + and − join operands that miss the same labels on the left; otherwise nobody can tell over which of
 /// them the user wants the sum. Numbers are exempt, and whatever stands inside an explicit reduction.
-template <class Function, class A, class B, class Statement>
+template <class Statement, class A, class B>
+inline constexpr bool misses_the_same =
+    is_constant<A> || is_constant<B> || Statement::template missing_of<A> == Statement::template missing_of<B>;
+
+template <class Statement, class A, class B>
 struct check_inner_sum {
-    static constexpr bool value =
-        is_constant<A> || is_constant<B> || Statement::template missing_of<A> == Statement::template missing_of<B>;
-    static_assert(value,
+    static_assert(misses_the_same<Statement, A, B>,
                   "einsum: the operands of this + or - inside a term have different labels missing on the left: say "
                   "what is summed "
                   "with ep::sum(expr) or ep::sum(label, expr)");
 };
 
 template <class Statement, class E>
-struct check_term {
-    static constexpr bool value = true;
-};
+constexpr bool is_sound_term(std::type_identity<E> /*node*/) {
+    return true;
+}
 template <class Statement, class Function, class... Arguments>
-struct check_term<Statement, join_node<Function, Arguments...>> {
-    static constexpr bool value = (check_term<Statement, Arguments>::value && ...);
-};
-template <class Statement, class A, class B>
-struct check_term<Statement, join_node<plus, A, B>> {
-    static constexpr bool value = check_inner_sum<plus, A, B, Statement>::value && check_term<Statement, A>::value &&
-                                  check_term<Statement, B>::value;
-};
-template <class Statement, class A, class B>
-struct check_term<Statement, join_node<minus, A, B>> {
-    static constexpr bool value = check_inner_sum<minus, A, B, Statement>::value && check_term<Statement, A>::value &&
-                                  check_term<Statement, B>::value;
-};
+constexpr bool is_sound_term(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+    if constexpr (std::is_same_v<Function, plus> || std::is_same_v<Function, minus>) {
+        if constexpr (!misses_the_same<Statement, Arguments...>) {
+            return false;
+        }
+    }
+    return (is_sound_term<Statement>(std::type_identity<Arguments>{}) && ...);
+}
 
 /// The right-hand side as a sum of terms: top-level +, − and sign are looked through.
-template <class Statement, class E>
-struct check_terms : check_term<Statement, E> {};
-template <class Statement, class A, class B>
-struct check_terms<Statement, join_node<plus, A, B>> {
-    static constexpr bool value = check_terms<Statement, A>::value && check_terms<Statement, B>::value;
-};
-template <class Statement, class A, class B>
-struct check_terms<Statement, join_node<minus, A, B>> {
-    static constexpr bool value = check_terms<Statement, A>::value && check_terms<Statement, B>::value;
-};
-template <class Statement, class A>
-struct check_terms<Statement, join_node<negate, A>> {
-    static constexpr bool value = check_terms<Statement, A>::value;
-};
+template <class Function>
+inline constexpr bool joins_terms =
+    std::is_same_v<Function, plus> || std::is_same_v<Function, minus> || std::is_same_v<Function, negate>;
 
-/// All rules that a statement must keep; each broken one is reported in one sentence.
+template <class Statement, class E>
+constexpr bool are_sound_terms(std::type_identity<E> node) {
+    return is_sound_term<Statement>(node);
+}
+template <class Statement, class Function, class... Arguments>
+constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments...>> node) {
+    if constexpr (joins_terms<Function>) {
+        return (are_sound_terms<Statement>(std::type_identity<Arguments>{}) && ...);
+    } else {
+        return is_sound_term<Statement>(node);
+    }
+}
+
+template <class Statement, class Right, class... Labels, std::size_t... Position>
+constexpr bool is_sound_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
+    return (is_first_of_its_kind<Labels, Position, label_list<Labels...>> && ... && true) &&
+           (is_in_an_operand<Labels, Statement, Right> && ... && true);
+}
+
+/// The statement keeps all rules.
 template <class LeftLabels, class Right>
-consteval bool check_statement() {
+inline constexpr bool is_sound =
+    is_sound_output<statement<LeftLabels, Right>, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
+    are_sound_terms<statement<LeftLabels, Right>>(std::type_identity<Right>{});
+
+// Instantiates the sentences for the rules that a statement breaks.
+template <class Statement, class E>
+void report_term(std::type_identity<E> /*node*/) {}
+template <class Statement, class Function, class... Arguments>
+void report_term(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+    if constexpr (std::is_same_v<Function, plus> || std::is_same_v<Function, minus>) {
+        static_cast<void>(sizeof(check_inner_sum<Statement, Arguments...>));
+    }
+    (report_term<Statement>(std::type_identity<Arguments>{}), ...);
+}
+template <class Statement, class E>
+void report_terms(std::type_identity<E> node) {
+    report_term<Statement>(node);
+}
+template <class Statement, class Function, class... Arguments>
+void report_terms(std::type_identity<join_node<Function, Arguments...>> node) {
+    if constexpr (joins_terms<Function>) {
+        (report_terms<Statement>(std::type_identity<Arguments>{}), ...);
+    } else {
+        report_term<Statement>(node);
+    }
+}
+template <class Statement, class Right, class... Labels, std::size_t... Position>
+void report_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
+    static_cast<void>((sizeof(check_output_once<Labels, Position, label_list<Labels...>>) + ... + 0));
+    static_cast<void>((sizeof(check_output_label<Labels, Statement, Right>) + ... + 0));
+}
+template <class LeftLabels, class Right>
+void report_mistakes() {
     using Statement = statement<LeftLabels, Right>;
-    return check_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
-           check_terms<Statement, Right>::value;
+    report_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{});
+    report_terms<Statement>(std::type_identity<Right>{});
 }
 
 }  // namespace einparallel::detail

@@ -37,7 +37,7 @@ template <subscripts Text, class Operands>
 struct spec_table;
 template <subscripts Text, std::size_t... Operand>
 struct spec_table<Text, std::index_sequence<Operand...>> {
-    static_assert(check_subscripts<Text, spelled_rank(Text.view(), Operand)...>::value);
+    static_assert(sizeof(check_subscripts<Text, spelled_rank(Text.view(), Operand)...>) > 0);
     static constexpr const auto& value = subscript_table_of<Text, spelled_rank(Text.view(), Operand)...>;
 };
 
@@ -58,7 +58,7 @@ public:
 
     /// Which of c, m, n, k, x_only, y_only a label is.
     template <label_name Name>
-    static consteval einparallel::label_class label_class() {
+    static constexpr einparallel::label_class label_class() {
         constexpr label_id wanted = find(Name.view());
         static_assert(wanted != no_label, "einsum_spec::label_class: this label appears in no operand");
         std::uint64_t mask = 0;
@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    static consteval label_id find(std::string_view name) {
+    static constexpr label_id find(std::string_view name) {
         for (std::size_t label = 0; label < table.label_count; ++label) {
             if (table.names[label].view() == name) {
                 return static_cast<label_id>(label);

@@ -32,15 +32,19 @@ struct check_reduced_label {
     static_assert(
         appears_in<Label, typename Inner::labels>,
         "ep::sum, max, min, prod, reduce or softmax over a label: this label appears in no operand of the expression");
-    static constexpr bool value = appears_in<Label, typename Inner::labels>;
 };
 
 /// op over the labels that come first, of the expression that comes last.
 template <class Op, class... Labels, class Inner>
 auto reduce_named(Op op, label_list<Labels...> /*over*/, const Inner& inner) {
     static_assert(Expression<Inner>, "ep::sum, max, min, prod, reduce: labels come first, one expression comes last");
-    static_assert((check_reduced_label<Labels, Inner>::value && ...));
-    return make_reduction<label_list<Labels...>>(std::move(op), inner);
+    static_cast<void>((sizeof(check_reduced_label<Labels, Inner>) + ... + 0));
+    constexpr bool present = (appears_in<Labels, typename Inner::labels> && ...);
+    if constexpr (present) {
+        return make_reduction<label_list<Labels...>>(std::move(op), inner);
+    } else {
+        return make_reduction<missing_labels>(std::move(op), inner);
+    }
 }
 template <class Op, class... Labels, class First, class Second, class... Rest>
 auto reduce_named(Op op, label_list<Labels...> /*over*/, const First& /*label*/, const Second& second,
@@ -143,8 +147,13 @@ auto join(Function function, const A& a, const B& b, const Rest&... rest) {
 /// §3), four vertices.
 template <Label L, Expression E>
 auto softmax(const L& /*over*/, const E& expression) {
-    static_assert(detail::check_reduced_label<L, E>::value);
-    return detail::softmax_node<L, typename E::node>(expression);
+    static_cast<void>(sizeof(detail::check_reduced_label<L, E>));
+    constexpr bool present = detail::appears_in<L, typename E::labels>;
+    if constexpr (present) {
+        return detail::softmax_node<L, typename E::node>(expression);
+    } else {
+        return typename E::node(expression);
+    }
 }
 
 }  // namespace einparallel

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace einparallel {
 
@@ -19,7 +20,7 @@ struct fixed_text {
     constexpr fixed_text() = default;
 
     template <std::size_t Length>
-    consteval fixed_text(const char (&literal)[Length]) {  // implicit: label<"i">, einsum<"ij,jk->ik">
+    constexpr fixed_text(const char (&literal)[Length]) {  // implicit: label<"i">, einsum<"ij,jk->ik">
         static_assert(Length <= Capacity + 1, "einparallel: this label or subscript string is too long");
         for (std::size_t position = 0; position + 1 < Length && position < Capacity; ++position) {
             characters[position] = literal[position];
@@ -40,19 +41,28 @@ struct fixed_text {
 /// Name of a label: up to 31 bytes of UTF-8.
 using label_name = fixed_text<31>;
 
-/// A label: a type of its own for every name, with one object. `constexpr ep::label<"i"> i;`, or EINPARALLEL_LABELS(i,
-/// j, k). Two labels of the same name are the same label, in whichever translation unit they were made.
-template <label_name Name>
+/// A label: a type of its own for every name, spelled out so that errors show it as label<'i'>, with one object per
+/// type. EINPARALLEL_LABELS(i, j, k) declares such objects; ep::label_named<"i"> is the type. Two labels of the same
+/// name are the same label, in whichever translation unit they were made.
+template <char... Characters>
 struct label {
-    static constexpr label_name name = Name;
+    static constexpr char text[sizeof...(Characters) + 1] = {Characters..., '\0'};
+    static constexpr std::string_view name{text, sizeof...(Characters)};
 };
 
 namespace detail {
 
 template <class T>
 inline constexpr bool is_label = false;
-template <label_name Name>
-inline constexpr bool is_label<label<Name>> = true;
+template <char... Characters>
+inline constexpr bool is_label<label<Characters...>> = true;
+
+template <label_name Name, class Positions>
+struct spell;
+template <label_name Name, std::size_t... Position>
+struct spell<Name, std::index_sequence<Position...>> {
+    using type = label<Name.characters[Position]...>;
+};
 
 /// Labels in the order written, repetitions kept: the dimensions of an operand, or all of an expression.
 template <class... Labels>
@@ -84,7 +94,7 @@ inline constexpr bool appears_in<Label, label_list<Labels...>> = (std::is_same_v
 
 /// Position of the first occurrence of a label in a list; the list's size where it is not there.
 template <class Label, class... Labels>
-consteval std::size_t position_of(label_list<Labels...> /*list*/) {
+constexpr std::size_t position_of(label_list<Labels...> /*list*/) {
     std::size_t position = 0;
     static_cast<void>(((std::is_same_v<Label, Labels> || (++position, false)) || ...));
     return position;
@@ -97,13 +107,13 @@ struct universe;
 template <class... Labels>
 struct universe<label_list<Labels...>> {
     static constexpr std::size_t size = sizeof...(Labels);
-    static constexpr std::array<std::string_view, sizeof...(Labels)> names = {Labels::name.view()...};
+    static constexpr std::array<std::string_view, sizeof...(Labels)> names = {Labels::name...};
 
     template <class Label>
     static constexpr label_id id = static_cast<label_id>(position_of<Label>(label_list<Labels...>{}));
 
     template <class... Some>
-    static consteval std::array<label_id, sizeof...(Some)> list_ids(label_list<Some...> /*some*/) {
+    static constexpr std::array<label_id, sizeof...(Some)> list_ids(label_list<Some...> /*some*/) {
         return {id<Some>...};
     }
     /// Ids of some labels, in their order.
@@ -112,6 +122,10 @@ struct universe<label_list<Labels...>> {
 };
 
 }  // namespace detail
+
+/// The label of this name.
+template <label_name Name>
+using label_named = typename detail::spell<Name, std::make_index_sequence<Name.view().size()>>::type;
 
 /// A label object's type.
 template <class T>
@@ -135,8 +149,8 @@ concept Label = detail::is_label<std::remove_cvref_t<T>>;
     EINPARALLEL_DETAIL_EXPAND1(        \
         EINPARALLEL_DETAIL_EXPAND1(EINPARALLEL_DETAIL_EXPAND1(EINPARALLEL_DETAIL_EXPAND1(__VA_ARGS__))))
 #define EINPARALLEL_DETAIL_PARENTHESES ()
-#define EINPARALLEL_DETAIL_LABEL(name, ...)                                                   \
-    [[maybe_unused]] constexpr ::einparallel::label<::einparallel::label_name{#name}> name{}; \
+#define EINPARALLEL_DETAIL_LABEL(name, ...)                                                         \
+    [[maybe_unused]] constexpr ::einparallel::label_named<::einparallel::label_name{#name}> name{}; \
     __VA_OPT__(EINPARALLEL_DETAIL_LABEL_AGAIN EINPARALLEL_DETAIL_PARENTHESES(__VA_ARGS__))
 #define EINPARALLEL_DETAIL_LABEL_AGAIN() EINPARALLEL_DETAIL_LABEL
 #define EINPARALLEL_LABELS(...)                                                  \

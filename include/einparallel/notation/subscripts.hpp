@@ -272,8 +272,10 @@ struct check_subscripts {
         "ep::einsum: an operand's ellipsis stands for dimensions that the output lacks: write '...' in the output");
     static_assert(problem != subscript_problem::output_unknown, "ep::einsum: this output label appears in no operand");
     static_assert(problem != subscript_problem::output_repeated, "ep::einsum: this output label is repeated");
-    static constexpr bool value = problem == subscript_problem::none;
 };
+
+template <subscripts Text, std::size_t... Ranks>
+inline constexpr bool are_sound = subscript_table_of<Text, Ranks...>.problem == subscript_problem::none;
 
 }  // namespace detail
 

@@ -1,0 +1,62 @@
+#pragma once
+// ep::einsum<"ij,jk->ik">(X, Y) on tensors: records what the same call on arrays would compute.
+
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/kernel/einsum.hpp>
+#include <einparallel/notation/subscripts.hpp>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+namespace einparallel {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_tensor = false;
+template <class T, std::size_t Rank>
+inline constexpr bool is_tensor<tensor<T, Rank>> = true;
+
+template <class T>
+concept TensorOperand = is_tensor<std::remove_cvref_t<T>>;
+
+template <subscripts Text, class... Tensors>
+auto record_einsum(const Tensors&... operands) {
+    using Out = typename common_element<typename Tensors::value_type...>::type;
+    static constexpr const auto& table = subscript_table_of<Text, Tensors::rank...>;
+    const std::array<std::shared_ptr<vertex>, sizeof...(Tensors)> nodes{
+        recording_builder::handle_of(tensor_operand<typename Tensors::value_type, Tensors::rank>{operands.node()})...};
+    std::array<const index*, sizeof...(Tensors)> extents{};
+    for (std::size_t operand = 0; operand < sizeof...(Tensors); ++operand) {
+        extents[operand] = nodes[operand]->bounds.data();
+    }
+    const subscript_labels<table, sizeof...(Tensors)> labels(extents);
+    std::array<labelled_handle<std::shared_ptr<vertex>>, sizeof...(Tensors)> handles;
+    for (std::size_t operand = 0; operand < sizeof...(Tensors); ++operand) {
+        handles[operand] = {nodes[operand], labels.of(operand)};
+    }
+    recording_builder builder(table_names<table>, labels.output());
+    return tensor<Out, table.output_rank>(product_of<Out, typename Tensors::value_type...>(
+        builder, recording_builder::last_vertex{}, labels.output(), handles));
+}
+
+}  // namespace detail
+
+/// The einsum of numpy's language, recorded: a tensor of the operands' common element type. A product of more than two
+/// operands becomes a vertex for each contraction, in the cheapest order.
+template <subscripts Text, detail::TensorOperand... Tensors>
+auto einsum(const Tensors&... operands) {
+    static_cast<void>(sizeof(detail::check_subscripts<Text, Tensors::rank...>));
+    constexpr bool sound = detail::are_sound<Text, Tensors::rank...>;
+    if constexpr (sound) {
+        return detail::record_einsum<Text>(operands...);
+    } else {  // of a plausible type, so that the sentence is the only error
+        return tensor<typename detail::common_element<typename Tensors::value_type...>::type,
+                      detail::spelled_output_rank(Text.view())>();
+    }
+}
+
+}  // namespace einparallel

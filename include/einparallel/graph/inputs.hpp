@@ -1,0 +1,118 @@
+#pragma once
+// Inputs that need neither ranks nor files: functions of the index, and placeholders.
+
+#include <einparallel/graph/source.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/operand.hpp>
+#include <einparallel/notation/box.hpp>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+/// Calls visit(indices) for every element of a box in row-major order.
+template <std::size_t Rank, class Visit>
+void for_each_index(const box& region, Visit&& visit) {
+    if (region.empty()) {
+        return;
+    }
+    std::array<index, Rank> at{};
+    for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+        at[dimension] = region.sides[dimension].begin;
+    }
+    for (;;) {
+        visit(at);
+        std::size_t dimension = Rank;
+        while (dimension > 0 && ++at[dimension - 1] == region.sides[dimension - 1].end) {
+            at[dimension - 1] = region.sides[dimension - 1].begin;
+            --dimension;
+        }
+        if (dimension == 0) {
+            return;
+        }
+    }
+}
+
+/// Elements that a pure function makes, on the rank that holds them.
+template <class T, std::size_t Rank, class Function>
+class generated_source final : public source {
+public:
+    explicit generated_source(Function function) : function_(std::move(function)) {}
+
+    [[nodiscard]] source_kind kind() const override { return source_kind::everywhere; }
+    void read(const box& region, void* destination) const override {
+        T* next = static_cast<T*>(destination);
+        for_each_index<Rank>(
+            region, [&](const std::array<index, Rank>& at) { *next++ = static_cast<T>(std::apply(function_, at)); });
+    }
+    [[nodiscard]] std::string description() const override { return "generate"; }
+
+private:
+    Function function_;
+};
+
+/// Elements that are bound at the run.
+class placeholder_source final : public source {
+public:
+    [[nodiscard]] source_kind kind() const override { return source_kind::placeholder; }
+    void read(const box& /*region*/, void* /*destination*/) const override {}
+    [[nodiscard]] std::string description() const override { return "placeholder"; }
+};
+
+/// An input vertex with this source. A negative extent poisons it.
+template <class T, std::size_t Rank>
+tensor<T, Rank> input_tensor(const std::vector<index>& bounds, std::shared_ptr<const source> origin) {
+    auto made = std::make_shared<vertex>();
+    made->bounds = bounds;
+    made->element = element_type_of<T>();
+    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+        if (bounds[dimension] < 0) {
+            made->failure = origin->description() + ": extent " + std::to_string(bounds[dimension]) + " of dimension " +
+                            std::to_string(dimension) + " is negative";
+            made->bounds[dimension] = 0;
+        }
+    }
+    made->origin = std::move(origin);
+    return tensor<T, Rank>(std::move(made));
+}
+
+template <std::size_t Count>
+std::vector<index> bounds_of(const extent (&extents)[Count]) {
+    return std::vector<index>(extents, extents + Count);
+}
+
+}  // namespace detail
+
+/// An input whose elements are function(i, j, …), called on each rank for its own elements, in any order and possibly
+/// more than once: it must be pure. It may throw; every rank of the run then throws.
+template <Element T, std::size_t Rank, class Function>
+tensor<T, Rank> generate(const extent (&extents)[Rank], Function function) {
+    return detail::input_tensor<T, Rank>(
+        detail::bounds_of(extents), std::make_shared<detail::generated_source<T, Rank, Function>>(std::move(function)));
+}
+template <Element T, class Function>
+tensor<T, 0> generate(std::array<extent, 0> /*none*/, Function function) {
+    return detail::input_tensor<T, 0>({},
+                                      std::make_shared<detail::generated_source<T, 0, Function>>(std::move(function)));
+}
+
+/// An input whose elements are given at each run by ep::bind.
+template <Element T, std::size_t Rank>
+tensor<T, Rank> placeholder(const extent (&extents)[Rank]) {
+    return detail::input_tensor<T, Rank>(detail::bounds_of(extents), std::make_shared<detail::placeholder_source>());
+}
+template <Element T>
+tensor<T, 0> placeholder(std::array<extent, 0> /*none*/) {
+    return detail::input_tensor<T, 0>({}, std::make_shared<detail::placeholder_source>());
+}
+
+}  // namespace einparallel

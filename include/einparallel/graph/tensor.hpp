@@ -1,0 +1,162 @@
+#pragma once
+// The typed handle on a vertex of the EinGraph. Assigning to it records; nothing runs.
+
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/assign.hpp>
+#include <einparallel/kernel/lower.hpp>
+#include <einparallel/kernel/operand.hpp>
+#include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/functions.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel {
+
+namespace detail {
+
+template <class T, std::size_t Rank, class Labels>
+class tensor_target;
+
+}  // namespace detail
+
+/// A tensor that a graph computes, or an input of one. Copying a handle copies the reference; assigning through labels
+/// records a vertex and rebinds the handle, so that a loop may write `X(i, k) = X(i, j) * W(j, k)`.
+template <class T, std::size_t Rank>
+class tensor {
+    static_assert(Element<T>, "ep::tensor: elements are float, double, std::complex of these, integers or bool");
+
+public:
+    using value_type = T;
+    static constexpr std::size_t rank = Rank;
+
+    /// A handle on nothing, to be assigned to.
+    tensor() = default;
+    explicit tensor(std::shared_ptr<vertex> made_by) : node_(std::move(made_by)) {}
+
+    /// An operand, and what an einsum can be assigned to. One label for each dimension.
+    template <class... Labels>
+    auto operator()(const Labels&... /*labels*/) {
+        [[maybe_unused]] constexpr detail::check_labels<Rank, std::remove_cvref_t<Labels>...> checked{};
+        using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
+        return detail::tensor_target<T, Rank, List>(*this);
+    }
+    template <class... Labels>
+    auto operator()(const Labels&... /*labels*/) const {
+        [[maybe_unused]] constexpr detail::check_labels<Rank, std::remove_cvref_t<Labels>...> checked{};
+        using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
+        return detail::leaf<detail::tensor_operand<T, Rank>, List>(detail::tensor_operand<T, Rank>{node_});
+    }
+
+    /// Names the vertex for tables and errors. Returns the handle.
+    tensor& named(std::string name) & {
+        if (node_ != nullptr) {
+            node_->name = std::move(name);
+        }
+        return *this;
+    }
+    tensor named(std::string name) && { return std::move(named(std::move(name))); }
+
+    /// Extents of the tensor; empty for a handle on nothing.
+    [[nodiscard]] std::vector<index> extents() const { return node_ == nullptr ? std::vector<index>{} : node_->bounds; }
+
+    /// The vertex, null for a handle on nothing.
+    [[nodiscard]] const std::shared_ptr<vertex>& node() const { return node_; }
+
+private:
+    std::shared_ptr<vertex> node_;
+};
+
+namespace detail {
+
+template <class E>
+inline constexpr bool reads_tensors_only = true;
+template <class T, std::size_t Rank, class Labels>
+inline constexpr bool reads_tensors_only<leaf<array_operand<T, Rank>, Labels>> = false;
+template <class Function, class... Arguments>
+inline constexpr bool reads_tensors_only<join_node<Function, Arguments...>> = (reads_tensors_only<Arguments> && ...);
+template <class Op, class Over, class Inner>
+inline constexpr bool reads_tensors_only<reduce_node<Op, Over, Inner>> = reads_tensors_only<Inner>;
+template <class Over, class Inner>
+inline constexpr bool reads_tensors_only<softmax_node<Over, Inner>> = reads_tensors_only<Inner>;
+
+/// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
+template <class Out, class LeftLabels, class E>
+std::shared_ptr<vertex> record_statement(const E& right) {
+    using Statement = statement<LeftLabels, E>;
+    recording_builder builder(Statement::ids::names, Statement::left_labels);
+    lowering<recording_builder, Statement> lower(builder);
+    constexpr recording_builder::last_vertex last{};
+    constexpr bool is_alone = !Statement::template aggregates<E> && Statement::template fills_left<E>;
+    if constexpr (is_alone && is_reduction<E>) {
+        return lower.template reduce<Out>(last, right.op, right.inner, Statement::left_labels);
+    } else if constexpr (is_alone && is_softmax<E> && std::is_same_v<typename E::value_type, Out>) {
+        return lower.softmax(last, right);
+    } else if constexpr (is_single_term<E> && is_direct<Statement, E>) {
+        return lower.template reduce<Out>(last, op::sum, right, Statement::left_labels);
+    } else {
+        return lower.template reduce<Out>(last, op::sum, elementwise_part<Statement, true>(right),
+                                          Statement::left_labels);
+    }
+}
+
+/// A labelled tensor: an operand, and what an einsum can be assigned to.
+template <class T, std::size_t Rank, class Labels>
+class tensor_target : public leaf<tensor_operand<T, Rank>, Labels> {
+public:
+    explicit tensor_target(tensor<T, Rank>& handle)
+        : leaf<tensor_operand<T, Rank>, Labels>(tensor_operand<T, Rank>{handle.node()}), handle_(&handle) {}
+    tensor_target(const tensor_target&) = default;
+    tensor_target(tensor_target&&) noexcept = default;
+    ~tensor_target() = default;
+
+    /// Records Z = …; the handle then stands for the new vertex.
+    template <Expression E>
+    const tensor_target& operator=(const E& right) const {
+        return rebind(static_cast<const typename E::node&>(right));
+    }
+    const tensor_target& operator=(const tensor_target& right) const {
+        return rebind(static_cast<const typename tensor_target::node&>(right));
+    }
+    tensor_target& operator=(const tensor_target& right) {
+        std::as_const(*this).operator=(right);
+        return *this;
+    }
+    /// Records Z' = Z + …; the handle then stands for Z', and whoever read Z before still reads Z.
+    template <Expression E>
+    const tensor_target& operator+=(const E& right) const {
+        return rebind(make_join(plus{}, *this, right));
+    }
+    template <Expression E>
+    const tensor_target& operator-=(const E& right) const {
+        return rebind(make_join(minus{}, *this, right));
+    }
+
+private:
+    template <class E>
+    const tensor_target& rebind(const E& right) const {
+        constexpr bool storable = is_storable<typename E::value_type, T>;
+        static_assert(storable, "einsum: complex values cannot be assigned to real elements");
+        constexpr bool recordable = reads_tensors_only<E>;
+        static_assert(recordable,
+                      "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
+                      "ep::from_root or ep::placeholder and ep::bind");
+        if constexpr (!is_sound<Labels, E>) {
+            report_mistakes<Labels, E>();
+        } else if constexpr (storable && recordable) {
+            *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));
+        }
+        return *this;
+    }
+
+    tensor<T, Rank>* handle_;
+};
+
+}  // namespace detail
+
+}  // namespace einparallel

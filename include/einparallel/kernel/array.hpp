@@ -1,0 +1,114 @@
+#pragma once
+// A tensor that owns its elements.
+
+#include <einparallel/kernel/operand.hpp>
+#include <einparallel/kernel/view.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace einparallel {
+
+/// Owning, dense, row-major, zeroed; aligned to a cache line. Value semantics: a copy copies the elements.
+/// An array of rank 0 holds one element.
+template <Element T, std::size_t Rank>
+class array {
+public:
+    using value_type = T;
+    static constexpr std::size_t rank = Rank;
+
+    /// No elements; one for rank 0.
+    array() { allocate(); }
+
+    /// ep::array<double, 2> A({m, k}): any mix of integral types in the braces. A negative extent is an ep::error.
+    template <std::size_t Count>
+    explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::checked_extents<Rank>(extents)) {
+        allocate();
+    }
+    explicit array(std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) { allocate(); }
+    /// From extents in a std::array. A template, so that a braced list never means this one.
+    template <std::same_as<std::array<index, Rank>> Extents>
+    explicit array(const Extents& extents) : extents_(extents) {
+        detail::check_extents(extents_);
+        allocate();
+    }
+
+    array(const array& other) : extents_(other.extents_) {
+        allocate();
+        std::copy_n(other.data(), other.size(), data());
+    }
+    array(array&& other) noexcept
+        : extents_(std::exchange(other.extents_, {})), elements_(std::move(other.elements_)) {}
+    array& operator=(const array& other) {
+        if (this != &other) {
+            *this = array(other);
+        }
+        return *this;
+    }
+    array& operator=(array&& other) noexcept {
+        extents_ = std::exchange(other.extents_, {});
+        elements_ = std::move(other.elements_);
+        return *this;
+    }
+    ~array() = default;
+
+    [[nodiscard]] T* data() { return elements_.get(); }
+    [[nodiscard]] const T* data() const { return elements_.get(); }
+    /// Number of elements.
+    [[nodiscard]] index size() const { return detail::element_count(extents_); }
+    [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
+    [[nodiscard]] const std::array<index, Rank>& extents() const { return extents_; }
+    /// Row-major, in elements.
+    [[nodiscard]] std::array<index, Rank> strides() const { return detail::row_major(extents_); }
+
+    /// One element, by indices; or with labels an operand or the left-hand side of an einsum. Labels on an rvalue move
+    /// the array into the expression.
+    template <class... Indices>
+    decltype(auto) operator()(const Indices&... indices) & {
+        return detail::access<T>(data(), extents_, strides(), nullptr, indices...);
+    }
+    template <class... Indices>
+    decltype(auto) operator()(const Indices&... indices) const& {
+        return detail::access<const T>(data(), extents_, strides(), nullptr, indices...);
+    }
+    template <class... Indices>
+    auto operator()(const Indices&... indices) && {
+        const T* const first = data();
+        const std::array<index, Rank> shape = extents_;
+        auto owner = std::make_shared<const array>(std::move(*this));
+        return detail::owned_access<T>(first, shape, detail::row_major(shape), std::move(owner), indices...);
+    }
+
+    /// The element of an array of rank 0.
+    [[nodiscard]] T& value() requires(Rank == 0) { return *data(); }
+    [[nodiscard]] const T& value() const requires(Rank == 0) { return *data(); }
+
+    operator view<T, Rank>() { return {data(), extents_, strides()}; }
+    operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
+
+private:
+    struct release {
+        void operator()(T* elements) const { ::operator delete[](elements, alignment); }
+    };
+    static constexpr std::align_val_t alignment{64};
+
+    void allocate() {
+        const index count = size();
+        T* const memory = static_cast<T*>(
+            ::operator new[](static_cast<std::size_t>(std::max<index>(count, 1)) * sizeof(T), alignment));
+        std::uninitialized_fill_n(memory, count, T(0));
+        elements_.reset(memory);
+    }
+
+    std::array<index, Rank> extents_{};
+    std::unique_ptr<T[], release> elements_;
+};
+
+}  // namespace einparallel

@@ -1,0 +1,140 @@
+#pragma once
+// The element-wise part of an expression as one function of its leaves' elements: the ⊗ of a vertex.
+
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/host_device.hpp>
+
+#include <boost/hana/basic_tuple.hpp>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::detail {
+
+/// Element of leaf number `Leaf`.
+template <std::size_t Leaf>
+struct pick {
+    template <class Elements>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(const Elements& elements) const {
+        return boost::hana::at_c<Leaf>(elements);
+    }
+};
+
+/// A number of the expression.
+template <class T>
+struct number {
+    T value;
+    template <class Elements>
+    EINPARALLEL_HOST_DEVICE constexpr T operator()(const Elements& /*elements*/) const {
+        return value;
+    }
+};
+
+/// A function of subtrees.
+template <class Function, class... Branches>
+struct apply {
+    Function function;
+    boost::hana::basic_tuple<Branches...> branches;
+
+    explicit constexpr apply(Function applied, Branches... to)
+        : function(std::move(applied)), branches(std::move(to)...) {}
+
+    template <class Elements>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(const Elements& elements) const {
+        return call(elements, std::index_sequence_for<Branches...>{});
+    }
+
+private:
+    template <class Elements, std::size_t... Branch>
+    EINPARALLEL_HOST_DEVICE constexpr auto call(const Elements& elements,
+                                                std::index_sequence<Branch...> /*all*/) const {
+        return function(boost::hana::at_c<Branch>(branches)(elements)...);
+    }
+};
+
+template <class Function, class... Branches>
+auto make_apply(Function function, Branches... branches) {
+    return apply<Function, Branches...>(std::move(function), std::move(branches)...);
+}
+
+/// A tree as a function of r elements: what a join kernel calls.
+template <class Tree>
+struct tree_function {
+    Tree tree;
+    template <class... Elements>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(Elements... elements) const {
+        return tree(boost::hana::basic_tuple<Elements...>(elements...));
+    }
+};
+
+/// The tree f(leaf 0, leaf 1, …) is f itself.
+template <class Function, class... Branches, std::size_t... Leaf>
+constexpr bool applies_to_leaves_in_order(std::type_identity<apply<Function, Branches...>> /*tree*/,
+                                          std::index_sequence<Leaf...> /*all*/) {
+    return (std::is_same_v<Branches, pick<Leaf>> && ...);
+}
+template <class Function, class... Branches>
+auto flatten_tree(apply<Function, Branches...> tree) {
+    if constexpr (applies_to_leaves_in_order(std::type_identity<apply<Function, Branches...>>{},
+                                             std::index_sequence_for<Branches...>{})) {
+        return std::move(tree.function);
+    } else {
+        return tree_function<apply<Function, Branches...>>{std::move(tree)};
+    }
+}
+template <class Tree>
+auto flatten_tree(Tree tree) {
+    return tree_function<Tree>{std::move(tree)};
+}
+
+// --- words for tables
+// ---------------------------------------------------------------------------------------------------------
+
+template <class Function>
+concept Named = requires {
+    Function::name;
+};
+
+template <std::size_t Leaf>
+std::string written(const pick<Leaf>& /*tree*/) {
+    const char* const letters = "xyzuvwabcdefghijklmnopqrst";
+    return Leaf < 26 ? std::string(1, letters[Leaf]) : "x" + std::to_string(Leaf);
+}
+template <class T>
+std::string written(const number<T>& tree) {
+    if constexpr (is_complex<T>::value) {
+        return "(" + std::to_string(tree.value.real()) + "," + std::to_string(tree.value.imag()) + ")";
+    } else {
+        return std::to_string(tree.value);
+    }
+}
+template <class Function, class... Branches>
+std::string written(const apply<Function, Branches...>& tree);
+
+template <class Function, class Branches, std::size_t... Branch>
+std::string written_call(const Branches& branches, std::index_sequence<Branch...> /*all*/) {
+    std::string inside;
+    ((inside += (Branch > 0 ? "," : "") + written(boost::hana::at_c<Branch>(branches))), ...);
+    if constexpr (Named<Function>) {
+        return std::string(Function::name) + "(" + inside + ")";
+    } else {
+        return "f(" + inside + ")";
+    }
+}
+template <class Function, class... Branches>
+std::string written(const apply<Function, Branches...>& tree) {
+    if constexpr (Named<Function> && sizeof...(Branches) == 2) {
+        if constexpr (Function::name[1] == '\0') {  // an infix operator
+            return "(" + written(boost::hana::at_c<0>(tree.branches)) + Function::name +
+                   written(boost::hana::at_c<1>(tree.branches)) + ")";
+        } else {
+            return written_call<Function>(tree.branches, std::index_sequence_for<Branches...>{});
+        }
+    } else {
+        return written_call<Function>(tree.branches, std::index_sequence_for<Branches...>{});
+    }
+}
+
+}  // namespace einparallel::detail

@@ -1,0 +1,317 @@
+#pragma once
+// From an expression to vertices: the one lowering behind immediate execution (arrays) and recording (tensors). It cuts
+// an expression where a reduction ends and hands each piece, labels and kernel, to a builder that executes or records
+// it.
+//
+// A builder has a type `handle` and
+//   handle handle_of(const Operand&)                      a leaf's data
+//   handle emit<Out>(sink, labels, operands, make_kernel) one vertex: output labels, operands with labels, and a
+//   function that
+//                                                         makes its kernel; make_kernel(std::true_type{}) with the
+//                                                         formula that tables show, make_kernel(std::false_type{})
+//                                                         without
+//   handle product<Out>(sink, labels, operands, scale)    Σ of a product of any number of operands of element type Out
+// where a sink says where the result goes: `temporary{}` or what the builder's own statement passes in.
+
+#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/function_tree.hpp>
+#include <einparallel/kernel/join.hpp>
+#include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/operators.hpp>
+
+#include <boost/hana/basic_tuple.hpp>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::detail {
+
+/// The result of a vertex goes into memory, or becomes a vertex, of its own.
+struct temporary {};
+
+/// An operand of one vertex: who makes it, and a label id for each of its dimensions.
+template <class Handle>
+struct labelled_handle {
+    Handle handle;
+    std::span<const label_id> labels;
+};
+
+/// The element types of the leaves of E, as the kernel of a vertex sees them.
+template <class... T>
+struct type_list {
+    static constexpr std::size_t size = sizeof...(T);
+};
+template <class... Lists>
+struct join_types;
+template <class... A>
+struct join_types<type_list<A...>> {
+    using type = type_list<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct join_types<type_list<A...>, type_list<B...>, Rest...> : join_types<type_list<A..., B...>, Rest...> {};
+
+template <class E>
+struct leaf_types {  // leaves, and whatever becomes a vertex of its own
+    using type = type_list<typename E::value_type>;
+};
+template <class T>
+struct leaf_types<constant<T>> {
+    using type = type_list<>;
+};
+template <class Function, class... Arguments>
+struct leaf_types<join_node<Function, Arguments...>> {
+    using type = typename join_types<type_list<>, typename leaf_types<Arguments>::type...>::type;
+};
+template <class E>
+inline constexpr std::size_t leaf_count = leaf_types<E>::type::size;
+
+// --- products
+// -----------------------------------------------------------------------------------------------------------------
+
+template <class T>
+inline constexpr bool is_divisible = std::is_floating_point_v<T> || is_complex<T>::value;
+
+/// Number of factors of E as a product Σ-able by a contraction kernel of element type T; constants are scale, not
+/// factors. `unfit` where E is no such product.
+inline constexpr std::size_t unfit = static_cast<std::size_t>(-1) / 4;
+
+template <class Statement, class Whole, class T, class E>
+struct factors {  // any other expression: a factor to be computed first, where that is less work than fusing it
+    static constexpr std::size_t count =
+        std::is_same_v<typename E::value_type, T> && Statement::template has_fewer_labels<E, Whole> ? 1 : unfit;
+};
+template <class Statement, class Whole, class T, class Operand, class Labels>
+struct factors<Statement, Whole, T, leaf<Operand, Labels>> {
+    static constexpr std::size_t count = std::is_same_v<typename Operand::value_type, T> ? 1 : unfit;
+};
+template <class Statement, class Whole, class T, class Number>
+struct factors<Statement, Whole, T, constant<Number>> {
+    static constexpr std::size_t count = std::is_same_v<Number, T> ? 0 : unfit;
+};
+template <class Statement, class Whole, class T, class A, class B>
+struct factors<Statement, Whole, T, join_node<times, A, B>> {
+    static constexpr std::size_t count =
+        factors<Statement, Whole, T, A>::count + factors<Statement, Whole, T, B>::count;
+};
+template <class Statement, class Whole, class T, class A, class Number>
+struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> {
+    static constexpr std::size_t count =
+        is_divisible<T> && std::is_same_v<Number, T> ? factors<Statement, Whole, T, A>::count : unfit;
+};
+template <class Statement, class Whole, class T, class A>
+struct factors<Statement, Whole, T, join_node<negate, A>> {
+    static constexpr std::size_t count = factors<Statement, Whole, T, A>::count;
+};
+
+/// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number.
+template <class Statement, class T, class E>
+inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 && factors<Statement, E, T, E>::count < unfit;
+
+/// exp(x − c), the third line of the paper's softmax.
+struct shifted_exponential {
+    static constexpr const char* name = "exp-";
+    template <class T>
+    EINPARALLEL_HOST_DEVICE T operator()(T x, T c) const {
+        using std::exp;
+        return exp(x - c);
+    }
+};
+struct unchanged {
+    static constexpr const char* name = "id";
+    template <class T>
+    EINPARALLEL_HOST_DEVICE constexpr T operator()(T x) const {
+        return x;
+    }
+};
+
+template <class Op>
+std::string reduction_name() {
+    if constexpr (std::is_same_v<Op, op::sum_type>) {
+        return "sum";
+    } else if constexpr (std::is_same_v<Op, op::prod_type>) {
+        return "prod";
+    } else if constexpr (std::is_same_v<Op, op::max_type>) {
+        return "max";
+    } else if constexpr (std::is_same_v<Op, op::min_type>) {
+        return "min";
+    } else {
+        return "reduce";
+    }
+}
+
+/// True where Function is ⊗ itself (not a tree of functions) and is declared to distribute over ⊕.
+template <class Op, class Function>
+inline constexpr bool is_distributive = distributes_over<Op, Function>;
+
+template <class Builder, class Statement>
+class lowering {
+public:
+    using handle = typename Builder::handle;
+    using operand = labelled_handle<handle>;
+
+    explicit lowering(Builder& builder) : builder_(builder) {}
+
+    /// ⊕ of `inner` over all labels that `out` lacks, as elements of type Out.
+    template <class Out, class Op, class E, class Sink>
+    handle reduce(Sink sink, const Op& op, const E& inner, std::span<const label_id> out) {
+        if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
+            std::array<operand, factors<Statement, E, Out, E>::count> operands{};
+            Out scale = Out(1);
+            collect_factors<E, 0>(inner, operands, scale);
+            return builder_.template product<Out>(sink, out, std::span<const operand>(operands), scale);
+        } else {
+            std::array<operand, leaf_count<E>> operands{};
+            auto tree = collect<0>(inner, operands);
+            return emit_join<Out>(sink, op, std::move(tree), typename leaf_types<E>::type{}, out, operands);
+        }
+    }
+
+    /// A vertex of its own for an expression that is none yet.
+    template <class Operand, class Labels>
+    handle vertex_of(const leaf<Operand, Labels>& node) {
+        return builder_.handle_of(node.operand);
+    }
+    template <class Op, class Over, class Inner>
+    handle vertex_of(const reduce_node<Op, Over, Inner>& node) {
+        return reduce<typename Inner::value_type>(temporary{}, node.op, node.inner, labels_of(node));
+    }
+    template <class Over, class Inner>
+    handle vertex_of(const softmax_node<Over, Inner>& node) {
+        return softmax(temporary{}, node);
+    }
+    template <class Function, class... Arguments>
+    handle vertex_of(const join_node<Function, Arguments...>& node) {
+        return reduce<typename join_node<Function, Arguments...>::value_type>(temporary{}, op::sum, node,
+                                                                              labels_of(node));
+    }
+
+    /// The paper's four vertices: C = max x, E = exp(x − C), S = Σ E, Y = E / S.
+    template <class Over, class Inner, class Sink>
+    handle softmax(Sink sink, const softmax_node<Over, Inner>& node) {
+        using T = typename Inner::value_type;
+        static_assert(std::is_floating_point_v<T>, "ep::softmax: the elements must be float or double");
+        using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
+        const std::span<const label_id> all = Statement::template free_labels<Inner>;
+        const std::span<const label_id> rows = Statement::template free_labels<Rows>;
+        const operand x = as_operand(node.inner);
+        const std::array<operand, 1> only_x{x};
+        const handle largest =
+            emit_join<T>(temporary{}, op::max, make_apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
+        const std::array<operand, 2> shifted{x, operand{largest, rows}};
+        const handle exponentials =
+            emit_join<T>(temporary{}, op::sum, make_apply(shifted_exponential{}, pick<0>{}, pick<1>{}),
+                         type_list<T, T>{}, all, shifted);
+        const std::array<operand, 1> summed{operand{exponentials, all}};
+        const handle sums = builder_.template product<T>(temporary{}, rows, std::span<const operand>(summed), T(1));
+        const std::array<operand, 2> quotient{operand{exponentials, all}, operand{sums, rows}};
+        return emit_join<T>(sink, op::sum, make_apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{}, all,
+                            quotient);
+    }
+
+    template <class E>
+    static constexpr std::span<const label_id> labels_of(const E& /*node*/) {
+        return Statement::template free_labels<E>;
+    }
+
+private:
+    template <class Out, class Op, class Tree, class... In, class Sink, std::size_t Count>
+    handle emit_join(Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/, std::span<const label_id> out,
+                     const std::array<operand, Count>& operands) {
+        auto function = flatten_tree(tree);
+        using Function = decltype(function);
+        using Kernel = join_kernel<Out, Op, Function, In...>;
+        return builder_.template emit<Out>(sink, out, std::span<const operand>(operands), [&](auto described) {
+            std::string formula;
+            if constexpr (decltype(described)::value) {
+                formula = reduction_name<Op>() + " " + written(tree);
+            }
+            return Kernel(op, std::move(function), is_distributive<Op, Function>,
+                          2.0 * static_cast<double>(sizeof...(In)), std::move(formula));
+        });
+    }
+
+    // A leaf keeps the order of its dimensions; a vertex made here has its labels in id order.
+    template <class Operand, class Labels>
+    operand as_operand(const leaf<Operand, Labels>& node) {
+        return {builder_.handle_of(node.operand), Statement::ids::template ids<Labels>};
+    }
+    template <class E>
+    operand as_operand(const E& node) {
+        return {vertex_of(node), labels_of(node)};
+    }
+
+    template <std::size_t First, std::size_t Count, class E>
+    auto collect(const E& node, std::array<operand, Count>& operands) {
+        operands[First] = as_operand(node);
+        return pick<First>{};
+    }
+    template <std::size_t First, std::size_t Count, class T>
+    auto collect(const constant<T>& node, std::array<operand, Count>& /*operands*/) {
+        return number<T>{node.value};
+    }
+    template <std::size_t First, std::size_t Count, class Function, class A>
+    auto collect(const join_node<Function, A>& node, std::array<operand, Count>& operands) {
+        auto a = collect<First>(boost::hana::at_c<0>(node.arguments), operands);
+        return make_apply(node.function, std::move(a));
+    }
+    template <std::size_t First, std::size_t Count, class Function, class A, class B>
+    auto collect(const join_node<Function, A, B>& node, std::array<operand, Count>& operands) {
+        auto a = collect<First>(boost::hana::at_c<0>(node.arguments), operands);
+        auto b = collect<First + leaf_count<A>>(boost::hana::at_c<1>(node.arguments), operands);
+        return make_apply(node.function, std::move(a), std::move(b));
+    }
+    template <std::size_t First, std::size_t Count, class Function, class... Arguments>
+        requires(sizeof...(Arguments) > 2)
+    auto collect(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands) {
+        return collect_all<First>(node, operands, std::index_sequence_for<Arguments...>{});
+    }
+    template <std::size_t First, std::size_t Count, class Function, class... Arguments, std::size_t... Position>
+    auto collect_all(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands,
+                     std::index_sequence<Position...> /*all*/) {
+        constexpr std::array<std::size_t, sizeof...(Arguments)> counts{leaf_count<Arguments>...};
+        constexpr auto before = [](const auto& list, std::size_t end) {
+            std::size_t sum = 0;
+            for (std::size_t position = 0; position < end; ++position) {
+                sum += list[position];
+            }
+            return sum;
+        };
+        return make_apply(node.function, collect<First + before(counts, Position)>(
+                                             boost::hana::at_c<Position>(node.arguments), operands)...);
+    }
+
+    template <class Whole, std::size_t First, std::size_t Count, class Out, class E>
+    void collect_factors(const E& node, std::array<operand, Count>& operands, Out& /*scale*/) {
+        operands[First] = as_operand(node);
+    }
+    template <class Whole, std::size_t First, std::size_t Count, class Out>
+    void collect_factors(const constant<Out>& node, std::array<operand, Count>& /*operands*/, Out& scale) {
+        scale = times{}(scale, node.value);
+    }
+    template <class Whole, std::size_t First, std::size_t Count, class Out, class A, class B>
+    void collect_factors(const join_node<times, A, B>& node, std::array<operand, Count>& operands, Out& scale) {
+        collect_factors<Whole, First>(boost::hana::at_c<0>(node.arguments), operands, scale);
+        collect_factors<Whole, First + factors<Statement, Whole, Out, A>::count>(boost::hana::at_c<1>(node.arguments),
+                                                                                 operands, scale);
+    }
+    template <class Whole, std::size_t First, std::size_t Count, class Out, class A>
+    void collect_factors(const join_node<detail::over, A, constant<Out>>& node, std::array<operand, Count>& operands,
+                         Out& scale) {
+        scale = scale / boost::hana::at_c<1>(node.arguments).value;
+        collect_factors<Whole, First>(boost::hana::at_c<0>(node.arguments), operands, scale);
+    }
+    template <class Whole, std::size_t First, std::size_t Count, class Out, class A>
+    void collect_factors(const join_node<negate, A>& node, std::array<operand, Count>& operands, Out& scale) {
+        scale = negate{}(scale);
+        collect_factors<Whole, First>(boost::hana::at_c<0>(node.arguments), operands, scale);
+    }
+
+    Builder& builder_;
+};
+
+}  // namespace einparallel::detail

@@ -1,0 +1,138 @@
+#pragma once
+// Arrays and views as operands of an expression, and as its left-hand side.
+
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/label.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::detail {
+
+template <std::size_t Rank>
+constexpr index element_count(const std::array<index, Rank>& extents) {
+    index count = 1;
+    for (const index extent : extents) {
+        count *= extent;
+    }
+    return count;
+}
+
+template <std::size_t Rank>
+constexpr std::array<index, Rank> row_major(const std::array<index, Rank>& extents) {
+    std::array<index, Rank> strides{};
+    index stride = 1;
+    for (std::size_t dimension = Rank; dimension-- > 0;) {
+        strides[dimension] = stride;
+        stride *= extents[dimension];
+    }
+    return strides;
+}
+
+template <std::size_t Rank>
+void check_extents(const std::array<index, Rank>& extents) {
+    for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+        if (extents[dimension] < 0) {
+            throw error("einparallel: extent " + std::to_string(extents[dimension]) + " of dimension " +
+                        std::to_string(dimension) + " is negative");
+        }
+    }
+}
+
+/// A braced list as extents of a tensor of this rank.
+template <std::size_t Rank, std::size_t Count>
+std::array<index, Rank> checked_extents(const extent (&list)[Count]) {
+    static_assert(Count == Rank, "einparallel: the number of extents differs from the rank");
+    std::array<index, Rank> extents{};
+    for (std::size_t dimension = 0; dimension < Rank && dimension < Count; ++dimension) {
+        extents[dimension] = list[dimension];
+    }
+    check_extents(extents);
+    return extents;
+}
+
+/// Strided memory in an expression. `owner` keeps an rvalue's elements alive; it is null for what the user keeps.
+template <Element T, std::size_t Rank>
+struct array_operand {
+    using value_type = T;
+    static constexpr std::size_t rank = Rank;
+
+    const T* data = nullptr;
+    std::array<index, Rank> extents{};
+    std::array<index, Rank> strides{};
+    std::shared_ptr<const void> owner;
+};
+
+/// The labels of an operand, made as many as its rank where a user wrote too few or too many: that is reported once,
+/// and nothing else is said about it.
+template <std::size_t Rank, class... Labels>
+constexpr auto fitted_labels(label_list<Labels...> labels) {
+    if constexpr (sizeof...(Labels) == Rank) {
+        return labels;
+    } else if constexpr (sizeof...(Labels) < Rank) {
+        return fitted_labels<Rank>(label_list<Labels..., label<'?'>>{});
+    } else {
+        return []<std::size_t... Kept>(std::index_sequence<Kept...> /*kept*/) {
+            return label_list<std::remove_cvref_t<decltype(boost::hana::at_c<Kept>(
+                std::declval<const boost::hana::basic_tuple<Labels...>&>()))>...>{};
+        }
+        (std::make_index_sequence<Rank>{});
+    }
+}
+
+/// Every argument of operator() is a label, as many as the rank; or every one is an integer.
+template <std::size_t Rank, class... Indices>
+struct check_labels {
+    static_assert(
+        sizeof...(Indices) == Rank,
+        "einparallel: wrong number of labels: an operand needs one label (or index) for each of its dimensions");
+    static_assert((is_label<Indices> && ...) || !(is_label<Indices> || ...),
+                  "einparallel: labels and integer indices cannot be mixed in one operand");
+};
+
+/// The labels that operator() goes on with, whatever check_labels found.
+template <std::size_t Rank, class... Indices>
+using labels_of_call =
+    decltype(fitted_labels<Rank>(label_list<std::conditional_t<is_label<Indices>, Indices, label<'?'>>...>{}));
+
+template <class T, std::size_t Rank, class Labels>
+class target;  // what can be assigned to: kernel/assign.hpp
+
+/// operator() of arrays and views: an element where the arguments are integers, a leaf where they are labels.
+template <class T, std::size_t Rank, class... Indices>
+decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides,
+                      std::shared_ptr<const void> owner, const Indices&... indices) {
+    if constexpr (Rank > 0 && sizeof...(Indices) == Rank && (std::integral<Indices> && ...)) {
+        const std::array<index, Rank> at{static_cast<index>(indices)...};
+        index offset = 0;
+        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+            offset += at[dimension] * strides[dimension];
+        }
+        return static_cast<T&>(data[offset]);
+    } else {
+        [[maybe_unused]] constexpr check_labels<Rank, std::remove_cvref_t<Indices>...> checked{};
+        using Labels = labels_of_call<Rank, std::remove_cvref_t<Indices>...>;
+        using Operand = array_operand<std::remove_const_t<T>, Rank>;
+        if constexpr (std::is_const_v<T>) {
+            return leaf<Operand, Labels>(Operand{data, extents, strides, std::move(owner)});
+        } else {
+            return target<T, Rank, Labels>(Operand{data, extents, strides, std::move(owner)});
+        }
+    }
+}
+
+/// The same for an rvalue array: an element is copied out, labels give an operand that owns.
+template <class T, std::size_t Rank, class... Indices>
+auto owned_access(const T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides,
+                  std::shared_ptr<const void> owner, const Indices&... indices) {
+    return access<const T>(data, extents, strides, std::move(owner), indices...);
+}
+
+}  // namespace einparallel::detail

@@ -1,0 +1,91 @@
+#pragma once
+// Memory that somebody else owns, as a strided tensor.
+
+#include <einparallel/kernel/foreign.hpp>
+#include <einparallel/kernel/operand.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+namespace einparallel {
+
+/// A tensor in memory that it does not own, with strides in elements, of any sign and order. T may be const.
+/// Assigning through labels writes the elements: V(i, k) = A(i, j) * B(j, k). Copying a view copies the reference.
+template <class T, std::size_t Rank>
+    requires Element<std::remove_const_t<T>>
+class view {
+public:
+    using value_type = std::remove_const_t<T>;
+    static constexpr std::size_t rank = Rank;
+
+    /// Row-major: ep::view<double, 2> V(ptr, {m, k}). Any mix of integral types in the braces.
+    template <std::size_t Count>
+    view(T* data, const einparallel::extent (&extents)[Count])
+        : data_(data), extents_(detail::checked_extents<Rank>(extents)) {
+        strides_ = detail::row_major(extents_);
+    }
+    /// With strides in elements: ep::view<double, 2> V(ptr, {m, k}, {sm, sk}).
+    template <std::size_t Count, std::size_t StrideCount>
+    view(T* data, const einparallel::extent (&extents)[Count], const einparallel::extent (&strides)[StrideCount])
+        : data_(data), extents_(detail::checked_extents<Rank>(extents)) {
+        static_assert(StrideCount == Rank, "ep::view: the number of strides differs from the rank");
+        for (std::size_t dimension = 0; dimension < Rank && dimension < StrideCount; ++dimension) {
+            strides_[dimension] = strides[dimension];
+        }
+    }
+    /// Rank 0: ep::view<double, 0>(ptr, {}).
+    view(T* data, std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) : data_(data) {}
+
+    view(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides)
+        : data_(data), extents_(extents), strides_(strides) {
+        detail::check_extents(extents_);
+    }
+
+    /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, and mdspan-shaped types.
+    template <class Foreign>
+    requires detail::ForeignTensor<Foreign, Rank> && std::is_convertible_v<detail::foreign_pointer_t<Foreign>, T*> view(
+        Foreign&& foreign)  // implicit: accepted wherever a view is
+        : data_(detail::foreign_data(foreign)),
+          extents_(detail::foreign_extents(foreign)),
+          strides_(detail::foreign_strides(foreign)) {}
+
+    /// A view of const elements from a view.
+    template <class U>
+        requires(std::is_same_v<const U, T>)
+    view(const view<U, Rank>& other) : data_(other.data()), extents_(other.extents()), strides_(other.strides()) {}
+
+    [[nodiscard]] T* data() const { return data_; }
+    /// Number of elements.
+    [[nodiscard]] index size() const { return detail::element_count(extents_); }
+    [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
+    [[nodiscard]] const std::array<index, Rank>& extents() const { return extents_; }
+    /// In elements.
+    [[nodiscard]] const std::array<index, Rank>& strides() const { return strides_; }
+
+    /// One element, by indices; or with labels an operand or the left-hand side of an einsum.
+    template <class... Indices>
+    decltype(auto) operator()(const Indices&... indices) const {
+        return detail::access<T>(data_, extents_, strides_, nullptr, indices...);
+    }
+
+    /// The element of a tensor of rank 0.
+    [[nodiscard]] T& value() const requires(Rank == 0) { return *data_; }
+
+private:
+    T* data_ = nullptr;
+    std::array<index, Rank> extents_{};
+    std::array<index, Rank> strides_{};
+};
+
+template <class T, std::size_t Count>
+view(T*, const einparallel::extent (&)[Count]) -> view<T, Count>;
+template <class T, std::size_t Count, std::size_t StrideCount>
+view(T*, const einparallel::extent (&)[Count], const einparallel::extent (&)[StrideCount]) -> view<T, Count>;
+template <class Foreign>
+    requires detail::ForeignTensor<Foreign, detail::foreign_rank<Foreign>> view(Foreign&&)
+->view<std::remove_pointer_t<detail::foreign_pointer_t<Foreign>>, detail::foreign_rank<Foreign>>;
+
+}  // namespace einparallel

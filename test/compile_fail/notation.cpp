@@ -1,0 +1,83 @@
+// Misuses that a compiler must refuse with one sentence of ours. Each section is compiled by itself, by the macro that names it;
+// without one the positive twins of all of them are compiled, and must be accepted.
+
+#include <einparallel.hpp>
+
+namespace ep = einparallel;
+
+struct smaller_index {  // looks like a reduction, but does not say that it is associative and commutative
+    template <class T>
+    static constexpr T identity() {
+        return T(0);
+    }
+    template <class T>
+    T operator()(T a, T b) const {
+        return a < b ? a : b;
+    }
+};
+
+struct smaller_value : smaller_index {
+    static constexpr bool associative_commutative = true;
+};
+
+void statements() {
+    EINPARALLEL_LABELS(i, j, k, l);
+    ep::array<double, 2> A({2, 3}), B({3, 4}), C({2, 4});
+    ep::array<std::complex<double>, 2> Q({2, 3});
+    ep::array<double, 1> v({2});
+    ep::tensor<double, 2> X = ep::placeholder<double>({2, 3}), Y = ep::placeholder<double>({3, 4}), Z;
+
+#if defined(TOO_FEW_LABELS)
+    C(i, k) = A(i) * B(j, k);
+#elif defined(TOO_MANY_LABELS)
+    Z(i, k) = X(i, j, l) * Y(j, k);
+#elif defined(OUTPUT_LABEL_UNKNOWN)
+    C(i, l) = A(i, j) * B(j, k);
+#elif defined(OUTPUT_LABEL_REPEATED)
+    C(i, i) = A(i, j) * B(j, i);
+#elif defined(SUBSCRIPT_CHARACTER)
+    C = ep::einsum<"i1,1k->ik">(A, B);
+#elif defined(SUBSCRIPT_ARROWS)
+    C = ep::einsum<"ij->jk->ik">(A, B);
+#elif defined(SUBSCRIPT_DOTS)
+    C = ep::einsum<"..i,..k->ik">(A, B);
+#elif defined(MORE_OPERANDS)
+    C = ep::einsum<"ij->ij">(A, B);
+#elif defined(MORE_SUBSCRIPTS)
+    C = ep::einsum<"ij,jk,kl->il">(A, B);
+#elif defined(UNKNOWN_REDUCTION)
+    C(i, k) = ep::reduce(smaller_index{}, A(i, j) * B(j, k));
+#elif defined(SUBSCRIPT_RANK)
+    C = ep::einsum<"ijk,jk->ik">(A, B);
+#elif defined(SUBSCRIPT_OUTPUT_UNKNOWN)
+    Z = ep::einsum<"ij,jk->il">(X, Y);
+#elif defined(SUBSCRIPT_OUTPUT_REPEATED)
+    C = ep::einsum<"ij,jk->ii">(A, B);
+#elif defined(INNER_SUM)
+    C(i, k) = (A(i, j) + v(i)) * B(j, k);
+#elif defined(ARRAY_IN_GRAPH)
+    Z(i, k) = X(i, j) * B(j, k);
+#elif defined(COMPLEX_INTO_REAL)
+    A(i, j) = Q(i, j);
+#elif defined(MIXED_INDICES)
+    C(i, k) = A(i, 0) * B(j, k);
+#elif defined(REDUCED_LABEL_UNKNOWN)
+    C(i, k) = ep::sum(l, A(i, j) * B(j, k));
+#elif defined(EXTENT_COUNT)
+    ep::array<double, 2> D({1, 2, 3});
+#elif defined(OUTPUT_RANK)
+    ep::einsum_into<"ij,jk->i">(C, A, B);
+#else
+    C(i, k) = A(i, j) * B(j, k);
+    C(i, k) = ep::reduce(smaller_value{}, A(i, j) * B(j, k));
+    C(i, k) = ep::sum(j, exp(A(i, j)) * B(j, k));
+    C(i, k) = ep::sum((A(i, j) + v(i)) * B(j, k));
+    C = ep::einsum<"ij,jk->ik">(A, B);
+    ep::einsum_into<" ij , jk -> ik ">(C, A, B);
+    Z(i, k) = X(i, j) * Y(j, k);
+    Z = ep::einsum<"ij,jk->ik">(X, Y);
+    Q(i, j) = A(i, j);
+#endif
+}
+
+int main() {}
