@@ -10,10 +10,10 @@
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/traffic.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -62,7 +62,7 @@ struct plan_builder {
         made.options_ = asked;
         made.outputs_ = graph.outputs;
         made.vertices_.resize(graph.vertices.size());
-        std::set<std::pair<std::size_t, detail::resting_id>> moved;  // copies that vertices share
+        std::vector<std::vector<const distribution*>> copies(graph.vertices.size());  // shared by all who want the same
         std::vector<bool> read(graph.vertices.size(), false);
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             planned_vertex& each = made.vertices_[number];
@@ -83,14 +83,19 @@ struct plan_builder {
                 const std::size_t input = each.inputs[operand];
                 const detail::resting_id where = aligned.of(number).operands[operand];
                 const std::optional<detail::resting_id> from = aligned.origin(number, operand);
-                const bool fresh = moved.emplace(input, where).second;
+                const distribution& wanted = each.work.operands[operand];
+                const bool fresh =
+                    std::ranges::none_of(copies[input], [&](const distribution* known) { return *known == wanted; });
                 if (from && fresh) {
                     const std::size_t element_bytes = made.vertices_[input].element.bytes;
                     each.seconds +=
                         detail::redistribution_seconds(table.between(*from, where), element_bytes, asked.machine);
                     bytes += table.moved(*from, where) * static_cast<double>(element_bytes);
                 } else if (!from && !read[input]) {
-                    made.vertices_[input].resting = each.work.operands[operand];
+                    made.vertices_[input].resting = wanted;
+                }
+                if (fresh) {
+                    copies[input].push_back(&wanted);
                 }
                 read[input] = true;
             }

@@ -1,0 +1,268 @@
+// Programs of whole plans: all ranks played in one process against scalar loops on whole tensors.
+
+#include "random_graph.hpp"
+
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/explain.hpp>
+#include <einparallel/schedule/check.hpp>
+
+#include <support/play.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace {
+
+using namespace einparallel;
+using namespace einparallel::testing;
+using test::node;
+
+/// A tensor of small integers, so that every order of summation gives the same double.
+struct whole_tensor {
+    std::vector<index> bounds;
+    std::vector<double> elements;
+
+    [[nodiscard]] std::size_t offset(const std::vector<index>& point) const {
+        index at = 0;
+        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+            at = at * bounds[dimension] + point[dimension];
+        }
+        return static_cast<std::size_t>(at);
+    }
+};
+
+/// The value of every vertex of a plan, by definition.
+std::vector<whole_tensor> evaluate_all(const plan& made, test::random_graphs& random) {
+    std::vector<whole_tensor> values;
+    for (const planned_vertex& each : made.vertices()) {
+        whole_tensor value{each.bounds, {}};
+        for_each_point(each.bounds, [&](const std::vector<index>&) {
+            value.elements.push_back(each.is_input() ? random.between(-2, 2) : 0);
+        });
+        if (!each.is_input()) {
+            const einsum_form& form = each.origin->form;
+            const auto point_of = [](const std::vector<label_id>& labels, const std::vector<index>& point) {
+                std::vector<index> at;
+                for (const label_id label : labels) {
+                    at.push_back(point[static_cast<std::size_t>(label)]);
+                }
+                return at;
+            };
+            for_each_point(each.origin->extents, [&](const std::vector<index>& point) {
+                double product = 1;
+                for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
+                    const whole_tensor& read = values[each.inputs[operand]];
+                    product *= read.elements[read.offset(point_of(form.operands[operand], point))];
+                }
+                value.elements[value.offset(point_of(form.output, point))] += product;
+            });
+        }
+        values.push_back(std::move(value));
+    }
+    return values;
+}
+
+std::vector<index> global(const box& held, const std::vector<index>& point) {
+    std::vector<index> moved = point;
+    for (std::size_t dimension = 0; dimension < moved.size(); ++dimension) {
+        moved[dimension] += held.sides[dimension].begin;
+    }
+    return moved;
+}
+
+std::vector<index> shape_of(const box& held) {
+    std::vector<index> shape;
+    for (const interval& side : held.sides) {
+        shape.push_back(side.size());
+    }
+    return shape;
+}
+
+struct figures {
+    int plans = 0;
+    int k_rings = 0;
+    int mn_rings = 0;
+    int redistributions = 0;
+    int idle = 0;
+    int fell_back = 0;
+};
+
+/// Plays a plan and checks everything that it promises.
+void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
+    const std::vector<whole_tensor> values = evaluate_all(made, random);
+    const loop_kernel loops(played_operators::sum_of_products);
+    std::vector<played_vertex> vertices;
+    for (std::size_t number = 0; number < made.vertices().size(); ++number) {
+        vertices.push_back(
+            {made.vertices()[number].work.form, &loops, [&values, number](const box& region, double* destination) {
+                 if (!region.empty()) {
+                     for_each_point(shape_of(region), [&](const std::vector<index>& point) {
+                         *destination++ = values[number].elements[values[number].offset(global(region, point))];
+                     });
+                 }
+             }});
+    }
+    std::vector<program> programs;
+    std::size_t sent = 0;
+    for (int rank = 0; rank < made.processes(); ++rank) {
+        programs.push_back(made.program_of(rank));
+        const std::size_t bytes = bytes_sent(programs.back());
+        REQUIRE(bytes == made.bytes_sent(rank));
+        sent += bytes;
+        std::size_t largest = 0;
+        for (const buffer& each : programs.back().buffers) {
+            largest = std::max(largest, each.bytes());
+        }
+        REQUIRE(made.peak_bytes(rank) >= largest);
+    }
+    REQUIRE(made.bytes_sent() == sent);
+
+    // Whoever reads an input may: everybody, the root, or who holds that very box.
+    for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+        for (const step& each : programs[rank].steps) {
+            for (const action& done : each.work) {
+                if (const auto* read = std::get_if<read_source>(&done)) {
+                    const source& from = *made.vertices()[read->vertex].origin->origin;
+                    const box& region = programs[rank].buffers[static_cast<std::size_t>(read->into)].region;
+                    if (from.kind() == source_kind::root) {
+                        REQUIRE(static_cast<int>(rank) == from.root());
+                    } else if (from.kind() == source_kind::resting) {
+                        REQUIRE(static_cast<int>(rank) < from.holders());
+                        REQUIRE(contains(from.held_by(static_cast<int>(rank)), region));
+                    } else if (from.kind() == source_kind::placeholder) {
+                        REQUIRE(region == made.vertices()[read->vertex].resting.held_by(static_cast<int>(rank)));
+                    }
+                }
+            }
+        }
+    }
+
+    const std::string broken =
+        check_programs(programs, [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; });
+    REQUIRE(broken == "");
+    for (const bool in_arena : {false, true}) {
+        std::vector<played_memory> memories = play(programs, vertices, in_arena);
+        for (std::size_t output = 0; output < made.outputs().size(); ++output) {
+            const planned_vertex& each = made.vertices()[made.outputs()[output]];
+            const whole_tensor& expected = values[made.outputs()[output]];
+            std::vector<int> holders(expected.elements.size(), 0);
+            bool equal = true;
+            for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+                const box held = each.resting.held_by(static_cast<int>(rank));
+                if (held.empty()) {
+                    continue;
+                }
+                const std::vector<double> mine = memories[rank].pack(programs[rank].results[output], held);
+                std::size_t next = 0;
+                for_each_point(shape_of(held), [&](const std::vector<index>& point) {
+                    const std::size_t offset = expected.offset(global(held, point));
+                    ++holders[offset];
+                    equal = equal && mine[next++] == expected.elements[offset];
+                });
+            }
+            REQUIRE(equal);
+            REQUIRE(std::ranges::all_of(holders, [](int count) { return count == 1; }));
+        }
+    }
+    ++seen.plans;
+    for (const planned_vertex& each : made.vertices()) {
+        seen.k_rings += each.work.travelling == output_travels ? 1 : 0;
+        seen.mn_rings += each.work.travelling >= 0 ? 1 : 0;
+        seen.idle += !each.is_input() && each.work.ranks.size() < made.processes() ? 1 : 0;
+        seen.fell_back += each.fell_back ? 1 : 0;
+        for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+            const planned_vertex& read = made.vertices()[each.inputs[operand]];
+            seen.redistributions +=
+                !(read.resting == each.work.operands[operand]) && !detail::read_by_all(read) ? 1 : 0;
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("plans of random graphs compute what scalar loops compute, and send what they say") {
+    test::random_graphs random(21);
+    figures seen;
+    constexpr int processes[] = {1, 2, 3, 4, 5, 6, 7, 8, 12};
+    for (int trial = 0; trial < 600; ++trial) {
+        options asked{.processes = processes[trial % 9],
+                      .objective = static_cast<objective>(trial / 9 % 3),
+                      .algorithm = static_cast<algorithm>(trial % 4),
+                      .method = trial % 5 == 0 ? method::linearized : method::exact,
+                      .powers_of_two = trial % 11 == 0};
+        asked.machine.seconds_per_flop = trial % 2 == 0 ? 1e-5 : 2e-11;
+        const std::vector<node> outputs = random.graph({.vertices = random.between(1, 5),
+                                                        .labels = 4,
+                                                        .tree = trial % 2 == 0,
+                                                        .any_sources = true,
+                                                        .empty_extents = trial % 6 == 0,
+                                                        .processes = asked.processes});
+        if (outputs.empty()) {
+            continue;
+        }
+        const plan made = decompose_vertices(asked, outputs);
+        INFO("trial " << trial << "\n" << made);
+        check_plan(made, random, seen);
+    }
+    MESSAGE(seen.plans << " plans: " << seen.k_rings << " k rings, " << seen.mn_rings << " m/n rings, "
+                       << seen.redistributions << " redistributions, " << seen.idle << " vertices with idle ranks, "
+                       << seen.fell_back << " fell back");
+    CHECK(seen.plans > 500);
+    CHECK(seen.k_rings > 50);
+    CHECK(seen.mn_rings > 200);
+    CHECK(seen.redistributions > 200);
+    CHECK(seen.idle > 100);
+    CHECK(seen.fell_back > 50);
+}
+
+TEST_CASE("one tensor read twice by one vertex, as equal and as different operands") {
+    test::random_graphs random(22);
+    figures seen;
+    for (const int processes : {2, 3, 4, 6}) {
+        for (const objective wanted : {objective::paper, objective::bytes}) {
+            const node made = test::einsum("ij,jk->ik", {test::input({8, 6}), test::input({6, 8})});
+            const node square = test::einsum("ij,jk->ik", {made, made});
+            const node doubled = test::einsum("ij,ij->ij", {square, square});
+            check_plan(decompose_vertices({.processes = processes, .objective = wanted}, {doubled, square, doubled}),
+                       random, seen);
+        }
+    }
+    CHECK(seen.plans == 8);
+}
+
+TEST_CASE("inputs alone can be outputs") {
+    test::random_graphs random(23);
+    figures seen;
+    const node everywhere = test::input({5, 3});
+    const node at_root = test::input({4}, source_kind::root, 1);
+    const node scalar = test::input({});
+    const plan made = decompose_vertices({.processes = 3}, {everywhere, at_root, scalar, everywhere});
+    check_plan(made, random, seen);
+    CHECK(made.cost() == 0);
+    CHECK(made.bytes_sent() == 0);
+    CHECK(made.vertices()[0].resting.held_by(0) == box{{{0, 2}, {0, 3}}});
+    CHECK(made.partition(*everywhere).empty());
+}
+
+TEST_CASE("a matrix chain whose layouts agree moves nothing between its products") {
+    // Every product gathers; under bytes the planner arranges that nothing is redistributed in between.
+    const plan made = decompose_vertices(
+        {.processes = 4, .objective = objective::bytes},
+        {test::einsum("ij,ij->ij", {test::einsum("ij,jk->ik", {test::input({64, 64}), test::input({64, 64})}),
+                                    test::input({64, 64})})});
+    const planned_vertex& sum = made.vertices().back();
+    CHECK(sum.bytes == 0);
+    CHECK(sum.algorithm == algorithm::c);
+    CHECK(sum.work.operands[0] == made.vertices()[sum.inputs[0]].resting);
+}
+
+TEST_CASE("programs exist for the plan's ranks only") {
+    const plan made = decompose_vertices({.processes = 2}, {test::einsum("ij->j", {test::input({4, 4})})});
+    CHECK_THROWS_WITH_AS(static_cast<void>(made.program_of(2)), "plan: there is no rank 2 in a plan for 2 ranks",
+                         error);
+    CHECK_THROWS_AS(static_cast<void>(made.bytes_sent(-1)), error);
+}
