@@ -1,25 +1,24 @@
 #pragma once
-// Inputs that come from .npy files: every rank reads only what it needs.
+// An input whose elements lie in a .npy file.
 
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/graph/vertex.hpp>
 #include <einparallel/io/npy.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/error.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace einparallel {
 
 namespace detail {
 
-/// Elements in an open file.
+/// Every rank reads the box that it needs, and nothing else.
 class npy_source final : public source {
 public:
     explicit npy_source(npy_file file) : file_(std::move(file)) {}
@@ -34,22 +33,23 @@ private:
 
 }  // namespace detail
 
-/// An input whose elements are those of an .npy file, in C or in Fortran order. The header is read now, elements when the
-/// plan runs, and by each rank only the box that it holds; the file must be the same wherever ranks are.
-/// A file that cannot be used (absent, no .npy file, truncated, another type or rank) poisons the handle, so that ranks
-/// that see different files throw the same error at the next collective call.
+/// An input read from a .npy file, in C or Fortran order: every rank opens the file and reads its own part of it at
+/// each run. A file that is missing, truncated, or of another element type or rank fails the next decompose, on every
+/// rank alike, even where only one rank sees it so.
 template <Element T, std::size_t Rank>
-tensor<T, Rank> load_npy(std::string path) {
+tensor<T, Rank> load_npy(const std::string& path) {
     try {
-        const npy_file file(std::move(path));
+        npy_file file(path);
         file.require(element_type_of<T>(), Rank);
-        return detail::input_tensor<T, Rank>(file.shape(), std::make_shared<detail::npy_source>(file));
-    } catch (const error& refusal) {
-        auto failed = std::make_shared<vertex>();
-        failed->bounds.resize(Rank);
-        failed->element = element_type_of<T>();
-        failed->failure = std::string("load_npy: ") + refusal.what();
-        return tensor<T, Rank>(std::move(failed));
+        std::vector<index> bounds = file.shape();
+        return detail::input_tensor<T, Rank>(bounds, std::make_shared<detail::npy_source>(std::move(file)));
+    } catch (const std::exception& failed) {
+        auto made = std::make_shared<vertex>();
+        made->bounds.resize(Rank);
+        made->element = element_type_of<T>();
+        made->origin = std::make_shared<detail::placeholder_source>();
+        made->failure = failed.what();
+        return tensor<T, Rank>(std::move(made));
     }
 }
 

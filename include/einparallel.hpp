@@ -1,0 +1,44 @@
+#pragma once
+// The umbrella: everything that the linked targets enable. Without macros this is core, which needs neither MPI nor
+// CUDA; EINPARALLEL_HAS_MPI=1 (the target einparallel::mpi) adds the run.
+
+/// 10000 * major + 100 * minor + patch.
+#define EINPARALLEL_VERSION 100
+
+// Arrays, and einsums that run at once.
+#include <einparallel/kernel/array.hpp>
+#include <einparallel/kernel/assign.hpp>
+#include <einparallel/kernel/einsum.hpp>
+#include <einparallel/kernel/foreign.hpp>
+#include <einparallel/kernel/view.hpp>
+#include <einparallel/notation/einsum_spec.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/label.hpp>
+#include <einparallel/notation/operators.hpp>
+
+// Tensors, and einsums that are recorded.
+#include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/load_npy.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/io/npy.hpp>
+
+// Plans, computed for any number of ranks.
+#include <einparallel/plan/cost.hpp>
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/json.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/partition.hpp>
+#include <einparallel/plan/plan.hpp>
+
+// Runs, on a communicator.
+#if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/run/context.hpp>
+#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/distributed.hpp>
+#include <einparallel/run/execute.hpp>
+#include <einparallel/run/results.hpp>
+#include <einparallel/run/sources.hpp>
+#endif
