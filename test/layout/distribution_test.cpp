@@ -44,13 +44,20 @@ struct layout_case {
 
     [[nodiscard]] bool has(label_id label) const { return std::ranges::find(labels, label) != labels.end(); }
 
+    /// Coordinate of `rank` along an axis: the axes behind it are run through first.
+    [[nodiscard]] int coordinate(int rank, std::size_t axis) const {
+        for (std::size_t inner = axis + 1; inner < ranks.axes.size(); ++inner) {
+            rank /= ranks.axes[inner].parts;
+        }
+        return rank % ranks.axes[axis].parts;
+    }
+
     /// True where `rank` computes with the element at `point`.
     [[nodiscard]] bool wants(int rank, const std::vector<index>& point) const {
-        const std::vector<int> coordinate = ranks.coordinates(rank);
-        for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
+        for (std::size_t axis = 0; axis < ranks.axes.size(); ++axis) {
             for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
                 if (labels[dimension] == ranks.axes[axis].label &&
-                    part_of(point[dimension], bounds[dimension], ranks.axes[axis].parts) != coordinate[axis]) {
+                    part_of(point[dimension], bounds[dimension], ranks.axes[axis].parts) != coordinate(rank, axis)) {
                     return false;
                 }
             }
@@ -60,13 +67,12 @@ struct layout_case {
 
     /// True where `rank` holds the element at `point` at rest.
     [[nodiscard]] bool holds(int rank, const std::vector<index>& point) const {
-        const std::vector<int> coordinate = ranks.coordinates(rank);
         int pieces = 1;
         int number = 0;
-        for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
+        for (std::size_t axis = 0; axis < ranks.axes.size(); ++axis) {
             if (!has(ranks.axes[axis].label)) {
                 pieces *= ranks.axes[axis].parts;
-                number = number * ranks.axes[axis].parts + coordinate[axis];
+                number = number * ranks.axes[axis].parts + coordinate(rank, axis);
             }
         }
         if (!wants(rank, point)) {
@@ -235,6 +241,20 @@ TEST_CASE("equal means the same boxes, however described") {
     }
     CHECK(equal_by_boxes > 50);
     CHECK(equal_by_boxes < 500);
+}
+
+TEST_CASE("a mesh numbers its ranks row by row") {
+    const mesh grid{{{2, 3}, {0, 2}, {5, 4}}};
+    CHECK(grid.size() == 24);
+    CHECK(grid.parts(5) == 4);
+    CHECK(grid.parts(1) == 1);
+    CHECK(grid.coordinates(0) == std::vector<int>{0, 0, 0});
+    CHECK(grid.coordinates(23) == std::vector<int>{2, 1, 3});
+    CHECK(grid.coordinates(9) == std::vector<int>{1, 0, 1});
+    for (int rank = 0; rank < grid.size(); ++rank) {
+        CHECK(grid.rank_at(grid.coordinates(rank)) == rank);
+    }
+    CHECK(mesh{}.size() == 1);
 }
 
 TEST_CASE("worked examples") {

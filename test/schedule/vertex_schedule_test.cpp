@@ -64,11 +64,12 @@ std::size_t count_sends(const program& of_rank) {
 std::string describe(const task& work) {
     std::string text = work.form.text() + " extents";
     for (const index extent : work.extents) {
-        text += " " + std::to_string(extent);
+        text += std::to_string(extent).insert(0, 1, ' ');
     }
     text += " mesh";
     for (const mesh_axis& axis : work.ranks.axes) {
-        text += " " + std::to_string(axis.label) + ":" + std::to_string(axis.parts);
+        text += std::to_string(axis.label).insert(0, 1, ' ');
+        text += std::to_string(axis.parts).insert(0, 1, ':');
     }
     return text + " travelling " + std::to_string(work.travelling);
 }
