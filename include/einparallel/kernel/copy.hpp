@@ -14,8 +14,8 @@
 namespace einparallel::detail {
 
 /// Copies one plane: `rows` rows of `count` elements of Bytes bytes each. Steps are in bytes. In tiles of tiles: the
-/// outer ones keep to few pages; the inner ones are a cache line wide on both sides and are turned round in a buffer, so
-/// that each line is read once and written once even where all lines of a tile fall into the same cache set.
+/// outer ones keep to few pages; the inner ones are a cache line wide on both sides and are turned round in a buffer,
+/// so that each line is read once and written once even where all lines of a tile fall into the same cache set.
 template <std::size_t Bytes>
 class plane_copy {
 public:
@@ -65,8 +65,8 @@ private:
                      index from_step, index rows, index count) {
         for (index row = 0; row < rows; ++row) {
             for (index position = 0; position < count; ++position) {
-                std::memcpy(into + row * into_row + position * into_step,
-                            from + row * from_row + position * from_step, Bytes);
+                std::memcpy(into + row * into_row + position * into_step, from + row * from_row + position * from_step,
+                            Bytes);
             }
         }
     }

@@ -64,7 +64,12 @@ class join_rows final : public row_worker {
 public:
     join_rows(const Reduce& reduce, const Function& function, Out* output, const std::tuple<const In*...>& operands,
               write_mode mode)
-        : row_worker(join_row_width), reduce_(reduce), function_(function), output_(output), operands_(operands), mode_(mode) {}
+        : row_worker(join_row_width),
+          reduce_(reduce),
+          function_(function),
+          output_(output),
+          operands_(operands),
+          mode_(mode) {}
 
     void accumulate(const index* offsets, const index* moves, index count, bool first) override {
         accumulate(offsets + 1, moves + 1, count, first, std::index_sequence_for<In...>{});
@@ -163,7 +168,7 @@ private:
 template <class Out, class Reduce>
 class combining_rows final : public row_worker {
 public:
-    combining_rows(const Reduce& reduce, Out* into, const Out* from) 
+    combining_rows(const Reduce& reduce, Out* into, const Out* from)
         : row_worker(join_row_width), reduce_(reduce), into_(into), from_(from) {}
 
     void accumulate(const index* offsets, const index* moves, index, bool) override {

@@ -36,7 +36,12 @@ class product_rows final : public row_worker {
 public:
     /// @param operands first elements; the array must outlive the worker
     product_rows(T* output, const T* const* operands, std::size_t operand_count, T scale, write_mode mode)
-        : row_worker(row_width), output_(output), operands_(operands), operand_count_(operand_count), scale_(scale), mode_(mode) {}
+        : row_worker(row_width),
+          output_(output),
+          operands_(operands),
+          operand_count_(operand_count),
+          scale_(scale),
+          mode_(mode) {}
 
     void accumulate(const index* offsets, const index* moves, index count, bool first) override {
         const T* const x = operands_[0] + offsets[1];

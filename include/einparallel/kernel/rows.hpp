@@ -11,8 +11,8 @@
 
 namespace einparallel::detail {
 
-/// The typed half of a nest: accumulates rows of ⊗ into a private row and writes it. A row is up to `width` points of the
-/// innermost loop, few enough for the first-level cache; `moves` holds that loop's stride in every slot.
+/// The typed half of a nest: accumulates rows of ⊗ into a private row and writes it. A row is up to `width` points of
+/// the innermost loop, few enough for the first-level cache; `moves` holds that loop's stride in every slot.
 class row_worker {
 public:
     explicit row_worker(index width) : width_(width) {}
@@ -112,9 +112,9 @@ inline void run_rows(const loop_nest& nest, row_worker& worker) {
     const bool contracted_row = loops && !nest.in_output(order.inner);
     const bool tiled = order.tiled != row_order::none;
     const index tile_rows = tiled ? nest.extents[order.tiled] : 1;
-    // A tile is walked along its short side: narrower rows keep the lines of a jumping operand in the first-level
-    // cache.
-    const index width = tiled ? row_width / 4 : contracted_row ? row_width / 4 : row_width;
+    // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
+    // A row that is summed needs no more lanes than hide the latency of the sum.
+    const index width = tiled || contracted_row ? 64 : worker.width();
 
     odometer output(nest, order.outer_output);
     odometer contracted(nest, order.outer_contracted);
