@@ -115,18 +115,17 @@ inline double task_seconds(const task& work, double operations_per_point, const 
     return seconds + ring;
 }
 
-/// Bytes of the rank with the largest share while a task runs: resting pieces, gathered blocks, the buffers of the
-/// ring.
+/// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
+/// goes round, and what is written.
 inline double task_memory(const task& work) {
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const largest_shares share(work.operands[operand], work.operand_bytes[operand]);
         const bool shared = work.operands[operand].replication() > 1;
-        bytes += share.piece + (!shared ? 0 : runs_mn_ring(work, operand) ? 2 * share.piece : share.block);
+        bytes += !shared ? share.piece : runs_mn_ring(work, operand) ? 2 * share.piece : share.block;
     }
     const largest_shares share(work.output, work.output_bytes);
-    const bool partial = work.output.replication() > 1 && !runs_k_ring(work);
-    return bytes + share.piece + (partial ? share.block + 2 * share.piece : 0);
+    return bytes + (work.output.replication() > 1 && !runs_k_ring(work) ? share.block : share.piece);
 }
 
 /// How one way to cut a vertex cuts one of its tensors: the parts of every dimension and the pieces that each block

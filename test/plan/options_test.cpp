@@ -1,0 +1,193 @@
+// What may be asked of the planner, and what it says to what may not.
+
+#include "graphs.hpp"
+
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/explain.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace einparallel;
+using test::einsum;
+using test::input;
+using test::node;
+
+node product(index m, index k, index n) {
+    return einsum("ij,jk->ik", {input({m, k}), input({k, n})});
+}
+
+void check_refused(const options& asked, const std::vector<node>& outputs, const std::string& sentence) {
+    CHECK_THROWS_WITH_AS(static_cast<void>(decompose_vertices(asked, outputs)), sentence.c_str(), error);
+}
+
+}  // namespace
+
+TEST_CASE("options that make no sense are refused with a sentence") {
+    const node made = product(8, 8, 8);
+    check_refused({.processes = 0}, {made}, "decompose: options.processes is 0, it must be between 1 and 1048576");
+    check_refused({.processes = -3}, {made}, "decompose: options.processes is -3, it must be between 1 and 1048576");
+    check_refused({.objective = static_cast<objective>(9)}, {made},
+                  "decompose: options.objective is none of time, paper and bytes");
+    check_refused({.algorithm = static_cast<algorithm>(9)}, {made},
+                  "decompose: options.algorithm is none of automatic, c, mn, k and master_worker");
+    check_refused({.algorithm = algorithm::master_worker}, {made},
+                  "decompose: master-worker runs are not part of this version, choose automatic, c, mn or k");
+    check_refused({.method = static_cast<method>(9)}, {made},
+                  "decompose: options.method is neither exact nor linearized");
+    for (const double constant : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+        options asked;
+        asked.machine.seconds_per_byte = constant;
+        check_refused(asked, {made}, "decompose: every constant of options.machine must be finite and not negative");
+    }
+}
+
+TEST_CASE("graphs that cannot be planned are refused with a sentence") {
+    check_refused({}, {}, "decompose: there is no output to plan for");
+    check_refused({}, {nullptr}, "decompose: output 0 is a tensor that nothing was assigned to");
+    const node poisoned = product(8, 8, 8);
+    poisoned->failure = "einsum: label j has extent 8 in A and 9 in B";
+    check_refused({}, {einsum("ij->i", {poisoned})}, "einsum: label j has extent 8 in A and 9 in B");
+    const node hole = einsum("ij->i", {input({2, 2})});
+    hole->operands[0] = nullptr;
+    check_refused({}, {hole}, "decompose: a vertex reads a tensor that nothing was assigned to");
+    const node circle = einsum("ij->ji", {input({2, 2})});
+    circle->operands[0] = circle;
+    check_refused({}, {circle}, "decompose: the vertices of the graph depend on each other in a circle");
+    circle->operands.clear();
+
+    const node far = input({4, 4}, source_kind::root, 5);
+    far->name = "A";
+    check_refused({.processes = 4}, {einsum("ij->i", {far})},
+                  "decompose: the elements of A are on rank 5, the plan is for 4 ranks");
+    const node wide = test::resting_input({4, 4}, std::vector<box>(3, no_box(2)));
+    check_refused({.processes = 2}, {einsum("ij->i", {wide})}, "decompose: v0 rests on 3 ranks, the plan is for 2");
+}
+
+TEST_CASE("partition names every label of the vertex") {
+    const node made = product(64, 1, 64);
+    const plan planned = decompose_vertices({.processes = 4, .objective = objective::paper}, {made});
+    const std::vector<std::pair<std::string, int>> parts = planned.partition(*made);
+    REQUIRE(parts.size() == 3);
+    CHECK(parts[0].first == "i");
+    CHECK(parts[1] == std::pair<std::string, int>{"j", 1});
+    CHECK(parts[0].second * parts[2].second == 4);
+    const node other = product(2, 2, 2);
+    other->name = "other";
+    CHECK_THROWS_WITH_AS(static_cast<void>(planned.partition(*other)),
+                         "plan: other is not made by any vertex of this plan", error);
+}
+
+TEST_CASE("a forced algorithm cuts labels of its class only, on as many ranks as they allow") {
+    const node batched = einsum("bij,bjk->bik", {input({6, 12, 12}), input({6, 12, 12})});
+    for (const objective wanted : {objective::time, objective::paper, objective::bytes}) {
+        for (const auto& [forced, expected] : std::vector<std::pair<algorithm, std::string>>{
+                 {algorithm::c, "b"}, {algorithm::mn, "ik"}, {algorithm::k, "j"}}) {
+            const plan planned =
+                decompose_vertices({.processes = 6, .objective = wanted, .algorithm = forced}, {batched});
+            const planned_vertex& vertex = planned.vertices().back();
+            CHECK(vertex.algorithm == forced);
+            CHECK(!vertex.fell_back);
+            CHECK(vertex.work.ranks.size() == 6);
+            for (const auto& [label, parts] : planned.partition(*batched)) {
+                CHECK((parts == 1 || expected.find(label) != std::string::npos));
+            }
+        }
+    }
+    CHECK(
+        decompose_vertices({.processes = 6, .algorithm = algorithm::k}, {batched}).vertices().back().work.travelling ==
+        output_travels);
+    CHECK(
+        decompose_vertices({.processes = 6, .algorithm = algorithm::mn}, {batched}).vertices().back().work.travelling >=
+        0);
+}
+
+TEST_CASE("where a forced algorithm has nothing to cut the vertex falls back and says so") {
+    const node plain = product(12, 12, 12);
+    plain->name = "P";
+    const node sum = einsum("ij,ij->ij", {plain, input({12, 12})});  // not a contraction: planned as ever
+    const plan planned =
+        decompose_vertices({.processes = 4, .objective = objective::paper, .algorithm = algorithm::c}, {sum});
+    CHECK(planned.vertices()[2].fell_back);
+    CHECK(planned.vertices()[2].work.ranks.size() == 4);
+    CHECK(!planned.vertices().back().fell_back);
+    // On one rank there is nothing to fall back from.
+    CHECK(!decompose_vertices({.processes = 1, .algorithm = algorithm::c}, {plain}).vertices()[2].fell_back);
+    CHECK(!decompose_vertices({.processes = 4, .algorithm = algorithm::c}, {product(1, 1, 1)}).vertices()[2].fell_back);
+}
+
+TEST_CASE("under time small vertices stay on one rank, large ones use all") {
+    CHECK(decompose_vertices({.processes = 8}, {product(4, 4, 4)}).vertices().back().work.ranks.size() == 1);
+    CHECK(decompose_vertices({.processes = 8}, {product(2000, 2000, 2000)}).vertices().back().work.ranks.size() == 8);
+    CHECK(decompose_vertices({.processes = 8, .objective = objective::bytes}, {product(4, 4, 4)})
+              .vertices()
+              .back()
+              .work.ranks.size() == 8);
+    // Seven ranks where the extents allow six at most.
+    CHECK(decompose_vertices({.processes = 7, .objective = objective::bytes}, {product(3, 2, 1)})
+              .vertices()
+              .back()
+              .work.ranks.size() == 6);
+}
+
+TEST_CASE("under bytes a product comes close to what is known to be the least") {
+    // One large dimension: only the two small operands' product travels. Words = kn(p-1)/p per rank with p1 = p.
+    const plan tall = decompose_vertices({.processes = 8, .objective = objective::bytes}, {product(8000, 100, 100)});
+    CHECK(tall.partition(*tall.vertices().back().origin)[0].second == 8);
+    CHECK(tall.bytes_sent() == 7 * 100 * 100 * 8);
+    // A cube on eight ranks: 2 x 2 x 2, three faces of a quarter each for every rank, less what it has.
+    const plan cube = decompose_vertices({.processes = 8, .objective = objective::bytes}, {product(64, 64, 64)});
+    CHECK(cube.bytes_sent() == 3 * 64 * 64 * 8);
+    for (const auto& [label, parts] : cube.partition(*cube.vertices().back().origin)) {
+        CHECK(parts == 2);
+    }
+}
+
+TEST_CASE("powers_of_two plans for the next power of two") {
+    const plan planned = decompose_vertices({.processes = 5, .objective = objective::paper, .powers_of_two = true},
+                                            {product(64, 64, 64)});
+    CHECK(planned.processes() == 8);
+    CHECK(planned.vertices().back().work.ranks.size() == 8);
+}
+
+TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
+    const node chain = einsum("ij,jk->ik", {product(240, 240, 240), input({240, 240})});
+    for (const objective wanted : {objective::paper, objective::bytes, objective::time}) {
+        const options asked{.processes = 4, .objective = wanted};
+        const plan unlimited = decompose_vertices(asked, {chain});
+        std::size_t peak = 0;
+        for (int rank = 0; rank < 4; ++rank) {
+            peak = std::max(peak, unlimited.peak_bytes(rank));
+        }
+        options limited = asked;
+        limited.memory_limit = peak;
+        CHECK(decompose_vertices(limited, {chain}).vertices() == unlimited.vertices());
+        int kept = 0;
+        for (std::size_t limit = peak - 64; limit > 0; limit = limit * 9 / 10) {
+            limited.memory_limit = limit;
+            try {
+                const plan smaller = decompose_vertices(limited, {chain});
+                for (int rank = 0; rank < 4; ++rank) {
+                    REQUIRE(smaller.peak_bytes(rank) <= limit);
+                }
+                ++kept;
+            } catch (const error& refused) {
+                const std::string sentence = refused.what();
+                CHECK(sentence.find("bytes on a rank in the smallest plan found, options.memory_limit is " +
+                                    std::to_string(limit)) != std::string::npos);
+                CHECK(sentence.rfind("decompose: v", 0) == 0);
+                break;
+            }
+        }
+        MESSAGE("objective " << detail::word_for(wanted) << ": peak " << peak << ", smaller limits kept: " << kept);
+    }
+    check_refused({.processes = 2, .memory_limit = 1}, {product(8, 8, 8)},
+                  "decompose: v2 needs 768 bytes on a rank in the smallest plan found, options.memory_limit is 1");
+}
