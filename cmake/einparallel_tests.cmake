@@ -8,10 +8,10 @@
 #   einparallel_add_smpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...])
 #       the same sources compiled for SimGrid's simulated MPI, where a rank is a thread of one process and none
 #       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed
-#   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <number> EXPECT <text>)
-#       the file compiles as it is (section 0, the positive twins), and with -DEINPARALLEL_SECTION=<number> it does not,
-#       the first error being a line that has <text>, a regular expression of our own sentence; entries
-#       <name>.<compiler>, and <file>.twins.<compiler> once for each file
+#   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text>)
+#       the file compiles as it is (its positive twins), and with <macro> defined it does not, the first error being a
+#       line that has <text>, a regular expression of our own sentence; entries <name>.<compiler>, and
+#       <file>.twins.<compiler> once for each file
 
 find_package(doctest REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
@@ -171,8 +171,8 @@ function(einparallel_add_compile_fail_test name)
     endif()
     get_filename_component(source "${arg_SOURCE}" ABSOLUTE)
     get_filename_component(stem "${arg_SOURCE}" NAME_WE)
-    # A section that the file does not have would compile nothing, and so prove nothing.
-    file(STRINGS "${source}" mentions REGEX "EINPARALLEL_SECTION == ${arg_SECTION}($|[^0-9])")
+    # A section that the file does not have would leave the twins alone, and they compile.
+    file(STRINGS "${source}" mentions REGEX "^[ \t]*#.*[^A-Za-z0-9_]${arg_SECTION}($|[^A-Za-z0-9_])")
     if(NOT mentions)
         message(FATAL_ERROR "einparallel_add_compile_fail_test(${name}): ${arg_SOURCE} has no section ${arg_SECTION}.")
     endif()
@@ -185,7 +185,7 @@ function(einparallel_add_compile_fail_test name)
         add_test(
             NAME ${name}.${compiler}
             COMMAND "${CMAKE_COMMAND}" "-DEXPECT=${arg_EXPECT}" -P "${PROJECT_SOURCE_DIR}/cmake/expect_error.cmake" --
-                    ${command} -DEINPARALLEL_SECTION=${arg_SECTION} "${source}"
+                    ${command} -D${arg_SECTION} "${source}"
         )
         set_tests_properties(${name}.${compiler} PROPERTIES TIMEOUT 300 LABELS "compile")
     endforeach()
