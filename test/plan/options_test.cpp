@@ -191,3 +191,23 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
     check_refused({.processes = 2, .memory_limit = 1}, {product(8, 8, 8)},
                   "decompose: v2 needs 768 bytes on a rank in the smallest plan found, options.memory_limit is 1");
 }
+
+TEST_CASE("where an input lies decides how its reader is cut") {
+    // Slabs of columns on four ranks: under bytes the sum over rows is cut along columns, and nothing moves.
+    for (const bool columns : {true, false}) {
+        std::vector<box> boxes;
+        for (int rank = 0; rank < 4; ++rank) {
+            boxes.push_back(whole_box({64, 64}));
+            boxes.back().sides[columns ? 1 : 0] = block_of(64, 4, rank);
+        }
+        const node squared = einsum("ij,ij->ij", {test::resting_input({64, 64}, boxes), input({64, 64})});
+        const plan planned = decompose_vertices({.processes = 4, .objective = objective::bytes}, {squared});
+        CHECK(planned.partition(*squared)[columns ? 1 : 0].second == 4);
+        CHECK(planned.bytes_sent() == 0);
+    }
+    // What one rank has stays there while sending it costs more than working on it alone.
+    const node at_root = einsum("ij->ij", {input({300, 300}, source_kind::root, 0)});
+    CHECK(decompose_vertices({.processes = 4}, {at_root}).vertices().back().work.ranks.size() == 1);
+    const node anywhere = einsum("ij->ij", {input({3000, 3000})});
+    CHECK(decompose_vertices({.processes = 4}, {anywhere}).vertices().back().work.ranks.size() == 4);
+}

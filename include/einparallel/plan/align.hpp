@@ -49,6 +49,18 @@ inline std::vector<mesh> axis_orders(const mesh& natural, const std::vector<mesh
     return orders;
 }
 
+/// Where an input lies that one rank has, or that rests in a distribution of its own.
+inline distribution resting_of_source(const vertex& input) {
+    if (input.origin->kind() == source_kind::root) {
+        return held_by_one(input.bounds, input.origin->root());
+    }
+    std::vector<box> boxes;
+    for (int rank = 0; rank < input.origin->holders(); ++rank) {
+        boxes.push_back(input.origin->held_by(rank));
+    }
+    return {input.bounds, std::move(boxes)};
+}
+
 /// Where everything rests, chosen for given partition vectors.
 class alignment {
 public:
@@ -111,14 +123,9 @@ private:
 
     void place_input(std::size_t number) {
         const vertex& input = *graph_.vertices[number];
-        if (input.origin != nullptr && input.origin->kind() == source_kind::root) {
-            inputs_[number] = table_.number_of(held_by_one(input.bounds, input.origin->root()));
-        } else if (input.origin != nullptr && input.origin->kind() == source_kind::resting) {
-            std::vector<box> boxes;
-            for (int rank = 0; rank < input.origin->holders(); ++rank) {
-                boxes.push_back(input.origin->held_by(rank));
-            }
-            inputs_[number] = table_.number_of(distribution(input.bounds, std::move(boxes)));
+        const source_kind kind = input.origin == nullptr ? source_kind::everywhere : input.origin->kind();
+        if (kind == source_kind::root || kind == source_kind::resting) {
+            inputs_[number] = table_.number_of(resting_of_source(input));
         }
     }
 

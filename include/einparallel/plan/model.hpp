@@ -7,6 +7,7 @@
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/pairwise.hpp>
+#include <einparallel/plan/source_cost.hpp>
 #include <einparallel/plan/traffic.hpp>
 
 #include <algorithm>
@@ -55,6 +56,14 @@ public:
                 const std::size_t input = graph_.inputs[number][operand];
                 if (!graph_.vertices[input]->is_input()) {
                     model.terms.push_back(term(variable_of[input], variable, operand));
+                } else if (lies_somewhere(*graph_.vertices[input]) && asked_.objective != objective::paper) {
+                    auto sum = std::make_shared<std::vector<double>>(*model.variables.back());
+                    const std::vector<double> more =
+                        source_costs(*graph_.vertices[number], operand, *ways_.back(), asked_);
+                    for (std::size_t way = 0; way < sum->size(); ++way) {
+                        (*sum)[way] += more[way];
+                    }
+                    model.variables.back() = std::move(sum);
                 }
             }
         }
@@ -72,7 +81,8 @@ private:
                 append(label);
             }
             append(einsum.operands[operand]->element.bytes);
-            key += einsum.operands[operand]->is_input() ? "in," : ",";
+            const vertex& read = *einsum.operands[operand];
+            key += !read.is_input() ? "," : lies_somewhere(read) ? "at," : "in,";
         }
         for (const label_id label : einsum.form.output) {
             append(label);
@@ -187,7 +197,7 @@ private:
     }
 
     /// What all edges of a vertex together can cost at most under the time objective: every tensor that another vertex
-    /// makes or reads moves whole, in one message per rank.
+    /// makes or reads, or that lies somewhere, moves whole, in one message per rank.
     [[nodiscard]] double largest_edges(const vertex& einsum, std::size_t consumers) const {
         const machine& constants = asked_.machine;
         const auto moving = [&](const vertex& tensor) {
@@ -200,7 +210,7 @@ private:
         };
         double seconds = static_cast<double>(consumers) * moving(einsum);
         for (const std::shared_ptr<vertex>& operand : einsum.operands) {
-            seconds += operand->is_input() ? 0 : moving(*operand);
+            seconds += operand->is_input() && !lies_somewhere(*operand) ? 0 : moving(*operand);
         }
         return seconds;
     }

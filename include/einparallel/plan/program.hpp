@@ -3,6 +3,7 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
@@ -71,11 +72,6 @@ private:
         }
         copies_[number].push_back({&wanted, place});
         return place;
-    }
-
-    /// Every rank can read any part: nothing has to be sent, whatever the consumers want.
-    static bool read_by_all(const planned_vertex& input) {
-        return input.origin->origin == nullptr || input.origin->origin->kind() == source_kind::everywhere;
     }
 
     buffer_id read(std::size_t number, const distribution& wanted) {

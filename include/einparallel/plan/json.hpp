@@ -1,0 +1,187 @@
+#pragma once
+// Plans for programs: JSON with a version.
+
+#include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/words.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+/// Number of the form of the JSON text; it grows when a reader of an earlier form could misunderstand.
+inline constexpr int json_version = 1;
+
+/// Writes JSON member by member. The caller keeps objects and arrays balanced.
+class json_writer {
+public:
+    json_writer& open(char bracket) {
+        separate();
+        text_ += bracket;
+        fresh_ = true;
+        return *this;
+    }
+    json_writer& close(char bracket) {
+        text_ += bracket;
+        fresh_ = false;
+        return *this;
+    }
+    json_writer& key(std::string_view name) {
+        value(name);
+        text_ += ':';
+        fresh_ = true;
+        return *this;
+    }
+    json_writer& value(std::string_view text) {
+        separate();
+        text_ += '"';
+        for (const char letter : text) {
+            escape(letter);
+        }
+        text_ += '"';
+        return *this;
+    }
+    json_writer& value(const char* text) { return value(std::string_view(text)); }
+    json_writer& value(const std::string& text) { return value(std::string_view(text)); }
+
+    /// Numbers as the shortest text that reads back as the same value, in every locale.
+    template <class Number>
+    requires std::is_arithmetic_v<Number> json_writer& value(Number number) {
+        separate();
+        if constexpr (std::is_same_v<Number, bool>) {
+            text_ += number ? "true" : "false";
+        } else {
+            char written[32];
+            text_.append(written, std::to_chars(written, written + sizeof written, number).ptr);
+        }
+        return *this;
+    }
+    template <class Item>
+    json_writer& value(const std::vector<Item>& items) {
+        open('[');
+        for (const Item& item : items) {
+            value(item);
+        }
+        return close(']');
+    }
+    json_writer& null() {
+        separate();
+        text_ += "null";
+        return *this;
+    }
+
+    [[nodiscard]] std::string text() && { return std::move(text_); }
+
+private:
+    void separate() {
+        text_ += fresh_ ? "" : ",";
+        fresh_ = false;
+    }
+
+    void escape(char letter) {
+        constexpr char digits[] = "0123456789abcdef";
+        const auto code = static_cast<unsigned char>(letter);
+        if (letter == '"' || letter == '\\') {
+            text_ += '\\';
+            text_ += letter;
+        } else if (code < 0x20) {
+            text_ += "\\u00";
+            text_ += digits[code / 16];
+            text_ += digits[code % 16];
+        } else {
+            text_ += letter;
+        }
+    }
+
+    std::string text_;
+    bool fresh_ = true;
+};
+
+inline void write_einsum(json_writer& json, const planned_vertex& each) {
+    const task& work = each.work;
+    json.key("einsum").value(work.form.text());
+    json.key("formula").value(formula_text(each));
+    json.key("labels").value(work.form.names);
+    json.key("extents").value(work.extents);
+    std::vector<int> parts;
+    for (std::size_t label = 0; label < work.extents.size(); ++label) {
+        parts.push_back(work.ranks.parts(static_cast<label_id>(label)));
+    }
+    json.key("parts").value(parts);
+    json.key("mesh").open('[');
+    for (const mesh_axis& axis : work.ranks.axes) {
+        json.open('{').key("label").value(work.form.names[static_cast<std::size_t>(axis.label)]);
+        json.key("parts").value(axis.parts).close('}');
+    }
+    json.close(']');
+    json.key("inputs").value(each.inputs);
+    const auto write_cut = [&](const distribution& resting) {
+        resting.cut() ? json.value(*resting.cut()) : json.null();
+    };
+    json.key("operand_cuts").open('[');
+    for (const distribution& operand : work.operands) {
+        write_cut(operand);
+    }
+    json.close(']');
+    json.key("output_cut");
+    write_cut(work.output);
+    json.key("algorithm").value(word_for(each.algorithm));
+    json.key("fell_back").value(each.fell_back);
+    json.key("travelling");
+    if (work.travelling == nothing_travels) {
+        json.null();
+    } else if (work.travelling == output_travels) {
+        json.value("output");
+    } else {
+        json.value(work.travelling);
+    }
+    json.key("bytes").value(each.bytes);
+    json.key("join").value(each.join);
+    json.key("aggregation").value(each.aggregation);
+    json.key("repartition").value(each.repartition);
+    json.key("seconds").value(each.seconds);
+}
+
+}  // namespace detail
+
+/// The plan as JSON. Members keep their names and meaning as long as "version" stays the same; new ones may come.
+/// "parts" is the partition vector by label, "mesh" its axes outermost first, "inputs" are positions in "vertices", a
+/// cut is a dimension or null where blocks rest whole, "travelling" is an operand's number, "output" or null.
+inline std::string plan::to_json() const {
+    detail::json_writer json;
+    json.open('{').key("version").value(detail::json_version).key("processes").value(processes_);
+    json.key("options").open('{').key("processes").value(options_.processes);
+    json.key("objective").value(detail::word_for(options_.objective));
+    json.key("memory_limit").value(options_.memory_limit);
+    json.key("algorithm").value(detail::word_for(options_.algorithm));
+    json.key("method").value(detail::word_for(options_.method));
+    json.key("powers_of_two").value(options_.powers_of_two);
+    json.key("machine").open('{').key("seconds_per_message").value(options_.machine.seconds_per_message);
+    json.key("seconds_per_byte").value(options_.machine.seconds_per_byte);
+    json.key("seconds_per_flop").value(options_.machine.seconds_per_flop).close('}').close('}');
+    json.key("cost").value(cost()).key("bytes").value(bytes_sent()).key("seconds").value(seconds());
+    json.key("outputs").value(outputs_);
+    json.key("vertices").open('[');
+    for (const planned_vertex& each : vertices_) {
+        json.open('{').key("name").value(each.name);
+        json.key("kind").value(each.is_input() ? "input" : "einsum").key("bounds").value(each.bounds);
+        json.key("element").open('{').key("kind").value(std::string(1, each.element.kind));
+        json.key("bytes").value(each.element.bytes).close('}');
+        if (each.is_input()) {
+            json.key("source").value(detail::source_text(each));
+        } else {
+            detail::write_einsum(json, each);
+        }
+        json.close('}');
+    }
+    json.close(']').close('}');
+    return std::move(json).text();
+}
+
+}  // namespace einparallel

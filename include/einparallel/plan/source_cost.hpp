@@ -1,0 +1,71 @@
+#pragma once
+// What it costs to bring an input from where it lies to where a vertex wants it.
+
+#include <einparallel/graph/source.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/plan/align.hpp>
+#include <einparallel/plan/choices.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/overlap.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace einparallel::detail {
+
+/// Inputs that lie somewhere already: on one rank, or in somebody's own distribution. All others are read by every rank
+/// as it needs them, at no cost.
+inline bool lies_somewhere(const vertex& input) {
+    return input.is_input() && input.origin != nullptr &&
+           (input.origin->kind() == source_kind::root || input.origin->kind() == source_kind::resting);
+}
+
+/// By way to cut `reader`, the bytes or seconds (as the objective asks) for bringing operand `operand` from where it
+/// lies. From a root every rank but the root gets its piece; from a distribution, what the best order of the mesh axes
+/// leaves to move (the natural order where trying all would take too long).
+inline std::vector<double> source_costs(const vertex& reader, std::size_t operand, const choices& ways,
+                                        const options& asked) {
+    constexpr std::size_t affordable = std::size_t{1} << 18;  // boxes looked at
+    const vertex& input = *reader.operands[operand];
+    const std::vector<label_id>& labels = reader.form.operands[operand];
+    double tensor_bytes = static_cast<double>(input.element.bytes);
+    for (const index bound : input.bounds) {
+        tensor_bytes *= static_cast<double>(bound);
+    }
+    const bool at_root = input.origin->kind() == source_kind::root;
+    overlap_table table;
+    const resting_id origin = table.number_of(resting_of_source(input));
+    std::vector<double> costs;
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+        const mesh natural = natural_mesh(reader.form, ways[way]);
+        const int ranks = natural.size();
+        double bytes = 0;
+        double messages = 0;
+        double busy = 1;
+        if (at_root) {
+            const bool takes_part = input.origin->root() < ranks;
+            bytes = tensor_bytes * (takes_part ? 1 - 1.0 / ranks : 1.0);
+            messages = takes_part ? ranks - 1 : ranks;
+        } else {
+            const bool all = ways.size() * static_cast<std::size_t>(ranks) * 24 <= affordable;
+            double least = std::numeric_limits<double>::infinity();
+            for (const mesh& order : all ? axis_orders(natural, {}) : std::vector<mesh>{natural}) {
+                const std::size_t cut = choose_cuts(reader.form, reader.extents, order).operands[operand];
+                least = std::min(least, table.moved(origin, table.number_of(input.bounds, order, labels, cut)));
+            }
+            bytes = least * static_cast<double>(input.element.bytes);
+            const int holders = std::max(input.origin->holders(), 1);
+            busy = std::min(ranks, holders);
+            messages = bytes > 0 ? std::max(ranks, holders) / std::min(ranks, holders) : 0;
+        }
+        costs.push_back(asked.objective == objective::bytes ? bytes
+                                                            : messages * asked.machine.seconds_per_message +
+                                                                  bytes / busy * asked.machine.seconds_per_byte);
+    }
+    return costs;
+}
+
+}  // namespace einparallel::detail
