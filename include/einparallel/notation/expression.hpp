@@ -110,12 +110,7 @@ constexpr const typename E::node& as_node(const E& expression) {
 template <class Value, Scalar S>
 constexpr auto as_node(const S& number) {
     using T = scalar_beside_t<S, Value>;
-    if constexpr (is_complex<T>::value && is_complex<S>::value) {
-        using Real = typename T::value_type;
-        return constant<T>(T(static_cast<Real>(number.real()), static_cast<Real>(number.imag())));
-    } else {
-        return constant<T>(static_cast<T>(number));
-    }
+    return constant<T>(converted<T>(number));
 }
 
 template <class A>

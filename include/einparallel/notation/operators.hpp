@@ -43,6 +43,21 @@ struct arithmetic_result<std::complex<A>, std::complex<B>> {
 template <class A, class B>
 using arithmetic_t = typename arithmetic_result<A, B>::type;
 
+/// x as an element of type To; between complex types part by part.
+template <class To, class From>
+EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
+    if constexpr (std::is_same_v<To, From>) {
+        return x;
+    } else if constexpr (is_complex<To>::value && is_complex<From>::value) {
+        using Real = typename To::value_type;
+        return To(static_cast<Real>(x.real()), static_cast<Real>(x.imag()));
+    } else if constexpr (is_complex<To>::value) {
+        return To(static_cast<typename To::value_type>(x));
+    } else {
+        return static_cast<To>(x);
+    }
+}
+
 template <class T>
 inline constexpr bool is_ordered = std::is_arithmetic_v<T>;
 
@@ -151,7 +166,7 @@ struct plus {
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
         using T = arithmetic_t<A, B>;
-        return op::sum_type{}(static_cast<T>(a), static_cast<T>(b));
+        return op::sum_type{}(converted<T>(a), converted<T>(b));
     }
 };
 
@@ -161,10 +176,10 @@ struct minus {
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
         using T = arithmetic_t<A, B>;
         if constexpr (is_number<T>) {
-            return static_cast<T>(static_cast<wrapping<T>>(static_cast<T>(a)) -
-                                  static_cast<wrapping<T>>(static_cast<T>(b)));
+            return static_cast<T>(static_cast<wrapping<T>>(converted<T>(a)) -
+                                  static_cast<wrapping<T>>(converted<T>(b)));
         } else {
-            return static_cast<T>(a) - static_cast<T>(b);
+            return converted<T>(a) - converted<T>(b);
         }
     }
 };
@@ -174,7 +189,7 @@ struct times {
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
         using T = arithmetic_t<A, B>;
-        return op::prod_type{}(static_cast<T>(a), static_cast<T>(b));
+        return op::prod_type{}(converted<T>(a), converted<T>(b));
     }
 };
 
@@ -183,7 +198,7 @@ struct over {
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
         using T = arithmetic_t<A, B>;
-        return static_cast<T>(static_cast<T>(a) / static_cast<T>(b));
+        return static_cast<T>(converted<T>(a) / converted<T>(b));
     }
 };
 
@@ -204,7 +219,7 @@ struct larger {
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
         using T = std::common_type_t<A, B>;
-        return op::max_type{}(static_cast<T>(a), static_cast<T>(b));
+        return op::max_type{}(converted<T>(a), converted<T>(b));
     }
 };
 
@@ -213,7 +228,7 @@ struct smaller {
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
         using T = std::common_type_t<A, B>;
-        return op::min_type{}(static_cast<T>(a), static_cast<T>(b));
+        return op::min_type{}(converted<T>(a), converted<T>(b));
     }
 };
 
@@ -224,7 +239,7 @@ struct power {
         using std::pow;
         if constexpr (is_complex<A>::value || is_complex<B>::value) {
             using T = arithmetic_t<A, B>;
-            return static_cast<T>(pow(static_cast<T>(a), static_cast<T>(b)));
+            return static_cast<T>(pow(converted<T>(a), converted<T>(b)));
         } else {
             return pow(a, b);
         }
@@ -284,7 +299,7 @@ struct sigmoid_function {
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
         using T = std::conditional_t<std::is_integral_v<A>, double, A>;
         using std::exp;
-        return T(1) / (T(1) + exp(-static_cast<T>(a)));
+        return T(1) / (T(1) + exp(-converted<T>(a)));
     }
 };
 
@@ -311,7 +326,7 @@ struct gelu_function {
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
         using T = std::conditional_t<std::is_integral_v<A>, double, A>;
         using std::erf;
-        const T x = static_cast<T>(a);
+        const T x = converted<T>(a);
         return x * (T(1) + erf(x * T(0.70710678118654752440))) / T(2);
     }
 };
