@@ -1,0 +1,83 @@
+#pragma once
+// Planning on a context: the ranks agree on what they recorded, each computes the same plan; and planning and running
+// in one call.
+
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/plan.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/context.hpp>
+#include <einparallel/run/distributed.hpp>
+#include <einparallel/run/execute.hpp>
+#include <einparallel/run/graph_agreement.hpp>
+#include <einparallel/run/results.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+inline plan decompose_on(const context& world, options asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
+    asked.processes = world.size();
+    static_cast<void>(agree_on_graph(world, asked, outputs));
+    return agreed(world.control(), "decompose", [&] { return decompose_vertices(asked, outputs); });
+}
+
+}  // namespace detail
+
+/// The plan for computing these tensors on the ranks of a context. Collective; no element moves. options.processes is
+/// the size of the context, whatever it says.
+/// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or ask for
+/// different things, and whatever the planner throws
+template <class T, std::size_t Rank, class... More>
+[[nodiscard]] plan decompose(const context& world, const options& asked, const tensor<T, Rank>& output,
+                             const More&... more) {
+    return detail::decompose_on(world, asked, {output.node(), more.node()...});
+}
+template <class T, std::size_t Rank, class... More>
+[[nodiscard]] plan decompose(const context& world, const tensor<T, Rank>& output, const More&... more) {
+    return detail::decompose_on(world, {}, {output.node(), more.node()...});
+}
+
+namespace detail {
+
+template <class T, std::size_t Rank>
+distributed<T, Rank> typed_result(const results& all, std::size_t position, const tensor<T, Rank>& /*output*/) {
+    return all.at<T, Rank>(position);
+}
+
+template <std::size_t... Positions, class... Outputs>
+auto typed_results(const results& all, std::index_sequence<Positions...> /*positions*/, const Outputs&... outputs) {
+    return std::tuple{typed_result(all, Positions, outputs)...};
+}
+
+template <class... Outputs>
+auto evaluate_on(context& world, const options& asked, const Outputs&... outputs) {
+    const results all = execute(decompose_on(world, asked, {outputs.node()...}), world);
+    if constexpr (sizeof...(Outputs) == 1) {
+        return typed_result(all, 0, outputs...);
+    } else {
+        return typed_results(all, std::index_sequence_for<Outputs...>{}, outputs...);
+    }
+}
+
+}  // namespace detail
+
+/// decompose + run. Collective. One output: its ep::distributed; several: a std::tuple of them.
+/// @throws error, the same on every rank
+template <class T, std::size_t Rank, class... More>
+[[nodiscard]] auto evaluate(context& world, const options& asked, const tensor<T, Rank>& output, const More&... more) {
+    return detail::evaluate_on(world, asked, output, more...);
+}
+template <class T, std::size_t Rank, class... More>
+[[nodiscard]] auto evaluate(context& world, const tensor<T, Rank>& output, const More&... more) {
+    return detail::evaluate_on(world, options{}, output, more...);
+}
+
+}  // namespace einparallel

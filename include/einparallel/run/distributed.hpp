@@ -1,0 +1,155 @@
+#pragma once
+// A tensor whose elements lie on the ranks of a context: what a run returns, or the application's own.
+
+#include <einparallel/kernel/array.hpp>
+#include <einparallel/kernel/view.hpp>
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/collect.hpp>
+#include <einparallel/run/context.hpp>
+#include <einparallel/run/own_layout.hpp>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+/// A handle on this rank's part of a tensor, and on the knowledge of who holds the rest. Copying shares the elements.
+/// The communicators belong to the context: collective calls on a handle need it alive, local ones do not.
+template <class T, std::size_t Rank>
+class distributed {
+    static_assert(Element<T>, "ep::distributed: elements are float, double, std::complex of these, integers or bool");
+
+public:
+    using value_type = T;
+    static constexpr std::size_t rank = Rank;
+
+    /// A handle on nothing.
+    distributed() = default;
+
+    /// The application's own distribution: this rank holds the elements of `local`, the first of them at `lower` of a
+    /// tensor with these extents. The elements are referred to and must outlive the handle and all runs that read it.
+    /// A rank that holds nothing gives a view with an extent of 0, or a null pointer. Collective: the parts are
+    /// exchanged, so that every rank knows all of them.
+    ///
+    ///     ep::distributed<double, 2> d(world, {m, n}, {first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
+    /// @throws error, the same on every rank, where extents differ between ranks, a part reaches outside, two parts
+    /// overlap, or some element is held by nobody
+    distributed(context& world, const std::array<extent, Rank>& extents, const std::array<extent, Rank>& lower,
+                view<T, Rank> local) {
+        std::vector<index> bounds;
+        box mine;
+        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+            bounds.push_back(extents[dimension]);
+            mine.sides.push_back({lower[dimension], lower[dimension] + local.extent(dimension)});
+        }
+        mine.nothing = local.data() == nullptr || mine.empty();
+        part_.where = detail::exchange_own_layout(world, bounds, mine, element_type_of<T>());
+        part_.held = std::move(mine);
+        part_.strides.assign(local.strides().begin(), local.strides().end());
+        part_.data = reinterpret_cast<std::byte*>(local.data());
+        part_.world = world.state();
+    }
+
+    /// For the rooms of the library. @pre the part holds elements of type T in Rank dimensions
+    explicit distributed(detail::distributed_part part) : part_(std::move(part)) {}
+
+    /// Extents of the whole tensor.
+    [[nodiscard]] std::array<index, Rank> extents() const {
+        std::array<index, Rank> whole{};
+        for (std::size_t dimension = 0; dimension < Rank && part_.where != nullptr; ++dimension) {
+            whole[dimension] = part_.where->bounds()[dimension];
+        }
+        return whole;
+    }
+
+    /// The box of the tensor that this rank holds, in global indices.
+    [[nodiscard]] const box& held() const { return part_.held; }
+
+    /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
+    [[nodiscard]] view<T, Rank> local() const {
+        std::array<index, Rank> shape{};
+        std::array<index, Rank> strides{};
+        for (std::size_t dimension = 0; dimension < Rank && !part_.held.empty(); ++dimension) {
+            shape[dimension] = part_.held.sides[dimension].size();
+            strides[dimension] = part_.strides[dimension];
+        }
+        return {part_.held.empty() ? nullptr : reinterpret_cast<T*>(part_.data), shape, strides};
+    }
+
+    /// Who holds what.
+    [[nodiscard]] const distribution& where() const { return *detail::checked(part_).where; }
+
+    /// Calls f(global indices as std::array<index, Rank>, T&) for every element of this rank, in row-major order.
+    /// Local.
+    template <class F>
+    void for_each_local(F&& f) const {
+        if (part_.held.empty()) {
+            return;
+        }
+        std::array<index, Rank> at{};
+        index offset = 0;
+        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+            at[dimension] = part_.held.sides[dimension].begin;
+        }
+        T* const elements = reinterpret_cast<T*>(part_.data);
+        for (;;) {
+            std::invoke(f, std::as_const(at), elements[offset]);
+            std::size_t dimension = Rank;
+            while (dimension > 0) {
+                const interval& side = part_.held.sides[--dimension];
+                const index stride = part_.strides[dimension];
+                offset += stride;
+                if (++at[dimension] < side.end) {
+                    break;
+                }
+                at[dimension] = side.begin;
+                offset -= stride * side.size();
+                if (dimension == 0) {
+                    return;
+                }
+            }
+            if (Rank == 0) {
+                return;
+            }
+        }
+    }
+
+    /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
+    /// part to the root, without copying it first.
+    /// @throws error, the same on every rank
+    [[nodiscard]] array<T, Rank> gather(int root) const {
+        array<T, Rank> whole;
+        detail::gather_part(detail::checked(part_), sizeof(T), root, [&] {
+            whole = array<T, Rank>(extents());
+            return reinterpret_cast<std::byte*>(whole.data());
+        });
+        return whole;
+    }
+
+    /// The whole tensor on every rank. Collective. Parts go round a ring: size - 1 messages per rank, and no rank sends
+    /// more than the size of the tensor.
+    /// @throws error, the same on every rank
+    [[nodiscard]] array<T, Rank> allgather() const {
+        array<T, Rank> whole;
+        detail::allgather_part(detail::checked(part_), sizeof(T), [&] {
+            whole = array<T, Rank>(extents());
+            return reinterpret_cast<std::byte*>(whole.data());
+        });
+        return whole;
+    }
+
+    /// For the rooms of the library.
+    [[nodiscard]] const detail::distributed_part& part() const { return part_; }
+
+private:
+    detail::distributed_part part_;
+};
+
+}  // namespace einparallel

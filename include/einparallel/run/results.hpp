@@ -1,0 +1,93 @@
+#pragma once
+// What a run returns: this rank's parts of the outputs.
+
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/run/distributed.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+/// One part per output of the plan. Holds the elements of this rank; what the application lets go of, the next run of
+/// the same plan uses again.
+class results {
+public:
+    /// An output, with its type erased.
+    struct part {
+        std::weak_ptr<vertex> made_by;
+        element_type element;
+        detail::distributed_part here;
+    };
+
+    results(std::vector<part> parts, std::size_t bytes_sent, std::size_t extra_bytes_sent)
+        : parts_(std::move(parts)), bytes_sent_(bytes_sent), extra_bytes_sent_(extra_bytes_sent) {}
+
+    /// The output that `made` stands for. Local.
+    /// @throws error where the plan was made for other outputs
+    template <class T, std::size_t Rank>
+    [[nodiscard]] distributed<T, Rank> get(const tensor<T, Rank>& made) const {
+        for (const part& each : parts_) {
+            if (made.node() != nullptr && each.made_by.lock() == made.node()) {
+                return typed<T, Rank>(each);
+            }
+        }
+        throw error(
+            "results: " +
+            (made.node() == nullptr || made.node()->name.empty() ? "this tensor" : "'" + made.node()->name + "'") +
+            " is not an output of the plan that ran");
+    }
+
+    /// Output number `position`, in the order in which decompose() was given them. Local.
+    template <class T, std::size_t Rank>
+    [[nodiscard]] distributed<T, Rank> at(std::size_t position) const {
+        if (position >= parts_.size()) {
+            throw error("results: there is no output " + std::to_string(position) + ", the plan has " +
+                        std::to_string(parts_.size()));
+        }
+        return typed<T, Rank>(parts_[position]);
+    }
+
+    /// The one output of a plan. Local.
+    /// @throws error where the plan has several, or one of another type
+    template <class T, std::size_t Rank>
+    operator distributed<T, Rank>() const {  // implicit by design: ep::distributed<double, 2> z = plan.run(world);
+        if (parts_.size() != 1) {
+            throw error("results: the plan has " + std::to_string(parts_.size()) + " outputs, choose one with get()");
+        }
+        return typed<T, Rank>(parts_.front());
+    }
+
+    /// Number of outputs.
+    [[nodiscard]] std::size_t size() const { return parts_.size(); }
+
+    /// Element bytes that this rank handed to MPI for others: what plan.bytes_sent(rank) says.
+    [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
+    /// Beside those, what it sent to bring bound values from where they rested to where the plan reads them.
+    [[nodiscard]] std::size_t extra_bytes_sent() const { return extra_bytes_sent_; }
+
+private:
+    template <class T, std::size_t Rank>
+    static distributed<T, Rank> typed(const part& each) {
+        if (each.element != element_type_of<T>()) {
+            throw error("results: the output has elements of type " + name_of(each.element) + ", not " +
+                        name_of(element_type_of<T>()));
+        }
+        if (each.here.where->bounds().size() != Rank) {
+            throw error("results: the output has " + std::to_string(each.here.where->bounds().size()) +
+                        " dimensions, not " + std::to_string(Rank));
+        }
+        return distributed<T, Rank>(each.here);
+    }
+
+    static std::string name_of(element_type element) { return detail::name_of_element(element); }
+
+    std::vector<part> parts_;
+    std::size_t bytes_sent_;
+    std::size_t extra_bytes_sent_;
+};
+
+}  // namespace einparallel

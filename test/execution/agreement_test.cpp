@@ -1,0 +1,127 @@
+#include <doctest/doctest.h>
+
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/context.hpp>
+#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/execute.hpp>
+
+#include "graphs.hpp"
+
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace ep = einparallel;
+using namespace ep::testing;
+
+static_assert(!std::is_copy_constructible_v<ep::context>);
+static_assert(std::is_nothrow_move_constructible_v<ep::context>);
+static_assert(!std::is_convertible_v<MPI_Comm, ep::context>);
+
+TEST_CASE("nobody fails, some fail, all fail") {
+    ep::context world(MPI_COMM_WORLD);
+    const int rank = world.rank();
+    CHECK(sentence_of([&] { ep::detail::agree(world.control(), ""); }).empty());
+    for (int first = 0; first < world.size(); ++first) {
+        const std::string mine = rank >= first ? "rank " + std::to_string(rank) + " failed" : "";
+        CHECK(sentence_of([&] { ep::detail::agree(world.control(), mine); }) ==
+              "rank " + std::to_string(first) + " failed");
+    }
+    CHECK(sentence_of([&] { ep::detail::agree(world.control(), ""); }).empty());
+}
+
+TEST_CASE("a sentence of any length arrives, cut where it is too long") {
+    ep::context world(MPI_COMM_WORLD);
+    const std::string mine = world.rank() == world.size() - 1 ? std::string(5000, 'x') : "";
+    const std::string got = sentence_of([&] { ep::detail::agree(world.control(), mine); });
+    CHECK(got == std::string(ep::detail::longest_sentence - 1, 'x'));
+}
+
+TEST_CASE("numbers that are the same everywhere, and numbers that are not") {
+    ep::context world(MPI_COMM_WORLD);
+    const auto agree_on = [&](std::uint64_t a, std::uint64_t b, const std::string& failure = "") {
+        return sentence_of([&] { ep::detail::agree(world.control(), failure, {{a, "a differs"}, {b, "b differs"}}); });
+    };
+    const std::uint64_t rank = static_cast<std::uint64_t>(world.rank());
+    const bool several = world.size() > 1;
+    CHECK(agree_on(0, ~std::uint64_t{0}).empty());
+    CHECK(agree_on(5, 7).empty());
+    CHECK(agree_on(5, rank) == (several ? "b differs" : ""));
+    CHECK(agree_on(rank, rank) == (several ? "a differs" : ""));
+    // A failure goes first: its rank's numbers mean nothing.
+    CHECK(agree_on(rank, 0, world.rank() == world.size() - 1 ? "failed" : "") == "failed");
+}
+
+TEST_CASE("what a call throws, as a sentence") {
+    using ep::detail::failure_of;
+    CHECK(failure_of("run", [] {}).empty());
+    CHECK(failure_of("run", [] { throw ep::error("a sentence"); }) == "a sentence");
+    CHECK(failure_of("run", [] { throw std::runtime_error("words"); }) == "run: words");
+    CHECK(failure_of("run", [] { throw std::bad_alloc(); }) == "run: out of memory");
+    CHECK(failure_of("run", [] { throw 5; }) == "run: an exception that is no std::exception was thrown");
+}
+
+TEST_CASE("a call on every rank returns everywhere or throws everywhere") {
+    ep::context world(MPI_COMM_WORLD);
+    struct no_default {
+        explicit no_default(int given) : number(given) {}
+        int number;
+    };
+    const no_default made = ep::detail::agreed(world.control(), "call", [] { return no_default(3); });
+    CHECK(made.number == 3);
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::detail::agreed(world.control(), "call", [&]() -> no_default {
+                  if (world.rank() == world.size() - 1) {
+                      throw std::runtime_error("not here");
+                  }
+                  return no_default(4);
+              }));
+          }) == "call: not here");
+    CHECK(sentence_of([&] { ep::detail::agreed(world.control(), "call", [] {}); }).empty());
+}
+
+TEST_CASE("fingerprints tell sequences apart") {
+    using ep::detail::fingerprint;
+    const auto of = [](auto... parts) {
+        fingerprint made;
+        (made.add(parts), ...);
+        return made.value();
+    };
+    CHECK(of(1, 2) == of(1, 2));
+    CHECK(of(1, 2) != of(2, 1));
+    CHECK(of(std::string_view("ab"), std::string_view("c")) != of(std::string_view("a"), std::string_view("bc")));
+    CHECK(of(ep::box{{{0, 2}, {1, 3}}}) != of(ep::box{{{0, 2}, {1, 4}}}));
+    // empty boxes are alike
+    CHECK(of(ep::box{{{0, 0}, {1, 3}}}) == of(ep::no_box(2)));
+}
+
+TEST_CASE("a context: its ranks, a name that was moved from, communicators of a part of the world") {
+    ep::context world(MPI_COMM_WORLD);
+    int rank = -1;
+    int size = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(world.rank() == rank);
+    CHECK(world.size() == size);
+    CHECK(world.payload().native() != world.control().native());
+    CHECK(world.payload().native() != MPI_COMM_WORLD);
+
+    ep::context moved = std::move(world);
+    CHECK(moved.size() == size);
+    CHECK(sentence_of([&] { static_cast<void>(world.size()); }) == "context: this context was moved from");
+    CHECK_THROWS_AS(ep::context(MPI_COMM_NULL), ep::error);
+
+    // Each half of the world computes for itself, numbered backwards.
+    MPI_Comm half = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+    {
+        ep::context ours(half);
+        const product graph(5, 4, 3, static_cast<unsigned>(rank % 2));
+        const ep::plan plan =
+            ep::decompose({.processes = ours.size(), .objective = ep::objective::bytes}, graph.handle());
+        CHECK(wrong_elements(ep::execute(plan, ours), 0, *graph.z) == 0);
+    }
+    MPI_Comm_free(&half);
+}

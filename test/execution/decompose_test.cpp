@@ -1,0 +1,154 @@
+// Planning on a context: ranks that recorded different things hear the same sentence.
+
+#include <doctest/doctest.h>
+
+#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/sources.hpp>
+
+#include "graphs.hpp"
+
+#include <memory>
+#include <string>
+#include <tuple>
+
+namespace ep = einparallel;
+using namespace ep::testing;
+
+namespace {
+
+ep::einsum_form matrix_product() {
+    return {{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
+}
+
+}  // namespace
+
+TEST_CASE("decompose and evaluate on a context") {
+    ep::context world(MPI_COMM_WORLD);
+    const product graph(7, 5, 6);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, graph.handle());
+    const ep::plan alone =
+        ep::decompose({.processes = world.size(), .objective = ep::objective::bytes}, graph.handle());
+    const bool same_plan = plan == alone;
+    CHECK(same_plan);
+    const bool same_default =
+        ep::decompose(world, graph.handle()) == ep::decompose({.processes = world.size()}, graph.handle());
+    CHECK(same_default);
+
+    const ep::distributed<double, 2> z = plan.run(world);
+    CHECK(z.allgather().size() == 42);
+    const ep::distributed<double, 2> one = ep::evaluate(world, graph.handle());
+    CHECK(one.extents() == std::array<ep::index, 2>{7, 6});
+    const auto [first, second] =
+        ep::evaluate(world, {.objective = ep::objective::bytes}, graph.handle(), ep::tensor<double, 2>(graph.A));
+    static_assert(std::is_same_v<std::remove_const_t<decltype(second)>, ep::distributed<double, 2>>);
+    const ep::array<double, 2> values = first.allgather();
+    const ep::array<double, 2> input = second.allgather();
+    CHECK(std::equal(values.data(), values.data() + values.size(), graph.z->elements.begin()));
+    CHECK(std::equal(input.data(), input.data() + input.size(), graph.a->elements.begin()));
+}
+
+TEST_CASE("extents, structure, sources and options that differ between ranks") {
+    ep::context world(MPI_COMM_WORLD);
+    const int last = world.size() - 1;
+    const bool here = world.rank() == last && last > 0;
+    const std::string on_last = " on rank " + std::to_string(last);
+    const auto refused = [&](const std::string& got, const std::string& wanted) {
+        CHECK(got == (last > 0 ? wanted : ""));
+        CHECK(same_everywhere(world, got));
+    };
+
+    refused(sentence_of([&] { static_cast<void>(ep::decompose(world, product(here ? 6 : 5, 4, 3).handle())); }),
+            "decompose: vertex 'Z', label i: extent 5 on rank 0 and 6" + on_last);
+
+    const product graph(5, 4, 3);
+    refused(sentence_of([&] {
+                const ep::tensor<double, 2> output = here ? ep::tensor<double, 2>(graph.A) : graph.handle();
+                static_cast<void>(ep::decompose(world, output));
+            }),
+            "decompose: the graph: number of vertices 3 on rank 0 and 1" + on_last);
+    refused(sentence_of([&] {
+                ep::einsum_form form = matrix_product();
+                std::swap(form.output[0], form.output[here ? 1 : 0]);
+                const auto Z = einsum_vertex(form, {5, 4, 3}, {graph.A, graph.B}, graph.work, "Z");
+                static_cast<void>(ep::decompose(world, ep::tensor<double, 2>(Z)));
+            }),
+            "decompose: vertex 'Z': einsum ij,jk->ik on rank 0 and ij,jk->ki" + on_last);
+    refused(sentence_of([&] {
+                const ep::array<double, 2> elements({5, 4});
+                const ep::tensor<double, 2> A = ep::from_root(elements, here ? last : 0);
+                static_cast<void>(ep::decompose(world, A));
+            }),
+            "decompose: vertex 'v0': root 0 on rank 0 and " + std::to_string(last) + on_last);
+    refused(sentence_of([&] {
+                static_cast<void>(ep::decompose(
+                    world, {.algorithm = here ? ep::algorithm::k : ep::algorithm::automatic}, graph.handle()));
+            }),
+            "decompose: options: algorithm 0 on rank 0 and 3" + on_last);
+
+    // Names may differ: they mean nothing to the run.
+    const product renamed(5, 4, 3);
+    renamed.Z->name = "Z of rank " + std::to_string(world.rank());
+    const ep::distributed<double, 2> z = ep::evaluate(world, renamed.handle());
+    CHECK(z.allgather().size() == 15);
+}
+
+TEST_CASE("a failure while recording on one rank") {
+    ep::context world(MPI_COMM_WORLD);
+    const product graph(5, 4, 3);
+    if (world.rank() == world.size() - 1) {
+        graph.Z->failure = "einsum: vertex 'Z', label j: extent 4 in operand 0 and 5 in operand 1";
+    }
+    const std::string got = sentence_of([&] { static_cast<void>(ep::decompose(world, graph.handle())); });
+    CHECK(got == "einsum: vertex 'Z', label j: extent 4 in operand 0 and 5 in operand 1");
+    CHECK(same_everywhere(world, got));
+
+    // A negative extent and a handle on nothing.
+    const auto nothing = sentence_of([&] { static_cast<void>(ep::decompose(world, ep::tensor<double, 2>())); });
+    CHECK(nothing == "decompose: output 0 is a tensor that nothing was assigned to");
+    const ep::tensor<double, 1> negative = ep::placeholder<double>({-2});
+    CHECK(sentence_of([&] { static_cast<void>(ep::evaluate(world, negative)); }) ==
+          "placeholder: extent -2 of dimension 0 is negative");
+}
+
+TEST_CASE("what the planner refuses") {
+    ep::context world(MPI_COMM_WORLD);
+    const product graph(50, 40, 30);
+    const std::string got =
+        sentence_of([&] { static_cast<void>(ep::decompose(world, {.memory_limit = 64}, graph.handle())); });
+    CHECK(!got.empty());
+    CHECK(same_everywhere(world, got));
+    const ep::array<double, 2> elements({5, 4});
+    const ep::tensor<double, 2> nowhere = ep::from_root(elements, world.size());
+    CHECK(!sentence_of([&] { static_cast<void>(ep::decompose(world, nowhere)); }).empty());
+}
+
+TEST_CASE("from_root: an lvalue is referred to, an rvalue is owned; only the root's elements count") {
+    ep::context world(MPI_COMM_WORLD);
+    const int root = world.size() - 1;
+    ep::array<double, 2> elements({6, 5});
+    const auto fill = [&](double value) {
+        std::fill(elements.data(), elements.data() + elements.size(), world.rank() == root ? value : -1.0);
+    };
+    const auto sum_of = [&](const ep::tensor<double, 2>& input) {
+        const auto Z = einsum_vertex({{"i", "j"}, {{0, 1}}, {0}}, {6, 5}, {input.node()},
+                                     std::make_shared<told_kernel>(played_operators::sum_of_products, 1));
+        const ep::distributed<double, 1> z =
+            ep::evaluate(world, {.objective = ep::objective::bytes}, ep::tensor<double, 1>(Z));
+        const ep::array<double, 1> whole = z.allgather();
+        double sum = 0;
+        for (ep::index i = 0; i < whole.size(); ++i) {
+            sum += whole.data()[i];
+        }
+        return sum;
+    };
+    fill(1);
+    const ep::tensor<double, 2> referred = ep::from_root(elements, root);
+    const ep::tensor<double, 2> owned = ep::from_root(ep::array<double, 2>(elements), root);
+    CHECK(sum_of(referred) == 30);
+    fill(2);
+    CHECK(sum_of(referred) == 60);
+    CHECK(sum_of(owned) == 30);
+    // columns of a row-major array: a strided view
+    const ep::view<double, 2> turned(elements.data(), {6, 5}, {1, 6});
+    CHECK(sum_of(ep::from_root(turned, root)) == 60);
+}
