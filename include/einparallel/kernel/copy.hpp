@@ -8,10 +8,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <span>
 
 namespace einparallel::detail {
+
+/// std::memcpy without <cstring>, which brings POSIX's function `index` into the global namespace.
+inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count) {
+#if defined(__GNUC__)
+    __builtin_memcpy(into, from, count);
+#else
+    std::copy_n(from, count, into);
+#endif
+}
 
 /// Copies one plane: `rows` rows of `count` elements of Bytes bytes each. Steps are in bytes. In tiles of tiles: the
 /// outer ones keep to few pages; the inner ones are a cache line wide on both sides and are turned round in a buffer,
@@ -51,13 +59,13 @@ private:
     static void turn(std::byte* into, index into_row, const std::byte* from, index from_step) {
         alignas(64) std::byte tile[side * side * bytes];
         for (index column = 0; column < side; ++column) {
-            const std::byte* const line = from + column * from_step;
-            for (index row = 0; row < side; ++row) {
-                std::memcpy(tile + (row * side + column) * bytes, line + row * bytes, Bytes);
-            }
+            copy_bytes(tile + column * side * bytes, from + column * from_step, static_cast<std::size_t>(side * bytes));
         }
+        // Whole lines in, single elements out: a processor forwards a wide store to narrow loads, not the reverse.
         for (index row = 0; row < side; ++row) {
-            std::memcpy(into + row * into_row, tile + row * side * bytes, static_cast<std::size_t>(side * bytes));
+            for (index column = 0; column < side; ++column) {
+                copy_bytes(into + row * into_row + column * bytes, tile + (column * side + row) * bytes, Bytes);
+            }
         }
     }
 
@@ -65,8 +73,8 @@ private:
                      index from_step, index rows, index count) {
         for (index row = 0; row < rows; ++row) {
             for (index position = 0; position < count; ++position) {
-                std::memcpy(into + row * into_row + position * into_step, from + row * from_row + position * from_step,
-                            Bytes);
+                copy_bytes(into + row * into_row + position * into_step, from + row * from_row + position * from_step,
+                           Bytes);
             }
         }
     }
@@ -90,26 +98,14 @@ inline plane_function plane_copy_for(std::size_t element_bytes) {
     }
 }
 
-}  // namespace einparallel::detail
-
-namespace einparallel {
-
-/// into[i] = from[i] for every i of a box with these extents; strides in elements, any sign. Contiguous runs go by
-/// memcpy; where the two sides are contiguous along different dimensions, the plane of those two is copied in tiles.
-/// @param element_bytes 1, 2, 4, 8 or 16
-/// @pre the two sides do not overlap
-inline void copy_box(std::span<const index> extents, std::size_t element_bytes, void* into,
-                     std::span<const index> into_strides, const void* from, std::span<const index> from_strides) {
-    detail::loop_nest nest(2);
-    if (!nest.add_box(extents, into_strides, from_strides)) {
-        return;
-    }
+/// Copies what slot 1 of the nest walks to where slot 0 walks.
+/// @pre every loop moves slot 0, no extent is 0, loops are sorted by slot 0
+inline void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from) {
+    constexpr std::size_t none = static_cast<std::size_t>(-1);
     const auto bytes = static_cast<index>(element_bytes);
     auto* const to = static_cast<std::byte*>(into);
     const auto* const source = static_cast<const std::byte*>(from);
-    nest.sort_by(0);
     // The plane: the loop along which `into` is contiguous, and the one along which `from` is.
-    constexpr std::size_t none = static_cast<std::size_t>(-1);
     std::size_t inner = none;
     std::size_t other = none;
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
@@ -126,23 +122,40 @@ inline void copy_box(std::span<const index> extents, std::size_t element_bytes, 
     };
     const index count = inner == none ? 1 : nest.extents[inner];
     const index rows = run || other == none ? 1 : nest.extents[other];
-    detail::odometer::loop_list outer;
+    odometer::loop_list outer;
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
         if (loop != inner && (run || loop != other)) {
             outer.push_back(loop);
         }
     }
-    const detail::plane_function plane = detail::plane_copy_for(element_bytes);
-    detail::odometer point(nest, outer);
+    const plane_function plane = plane_copy_for(element_bytes);
+    odometer point(nest, outer);
     index at[2] = {0, 0};
     do {
         if (run) {
-            std::memcpy(to + at[0] * bytes, source + at[1] * bytes, static_cast<std::size_t>(count * bytes));
+            copy_bytes(to + at[0] * bytes, source + at[1] * bytes, static_cast<std::size_t>(count * bytes));
         } else {
             plane(to + at[0] * bytes, step(other, 0), step(inner, 0), source + at[1] * bytes, step(other, 1),
                   step(inner, 1), rows, count);
         }
     } while (point.advance(at));
+}
+
+}  // namespace einparallel::detail
+
+namespace einparallel {
+
+/// into[i] = from[i] for every i of a box with these extents; strides in elements, any sign. Contiguous runs go by
+/// memcpy; where the two sides are contiguous along different dimensions, the plane of those two is copied in tiles.
+/// @param element_bytes 1, 2, 4, 8 or 16
+/// @pre the two sides do not overlap
+inline void copy_box(std::span<const index> extents, std::size_t element_bytes, void* into,
+                     std::span<const index> into_strides, const void* from, std::span<const index> from_strides) {
+    detail::loop_nest nest(2);
+    if (nest.add_box(extents, into_strides, from_strides)) {
+        nest.sort_by(0);
+        detail::copy_nest(nest, element_bytes, into, from);
+    }
 }
 
 /// Copies the elements of `region` from a dense buffer that holds the box `from_region` to one that holds

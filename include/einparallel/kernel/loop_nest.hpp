@@ -32,6 +32,16 @@ struct loop_nest {
     [[nodiscard]] const index* of(std::size_t loop) const { return strides.data() + loop * slots; }
     [[nodiscard]] bool in_output(std::size_t loop) const { return of(loop)[0] != 0; }
 
+    /// True where nothing is contracted.
+    [[nodiscard]] bool all_in_output() const {
+        for (std::size_t loop = 0; loop < size(); ++loop) {
+            if (!in_output(loop)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /// Adds a loop that moves nothing yet.
     index* add(index extent) {
         extents.push_back(extent);
