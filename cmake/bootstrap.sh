@@ -6,7 +6,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # A compiler that the user names gets a build folder of its own, so that going back and forth rebuilds nothing.
-build="$root/build/release${CXX:+-$(basename "${CXX%% *}")}"
+build="$root/build/release${CXX:+-$(basename "${CXX##* }")}"
 
 fail() {
     printf '%s\n' "$*" >&2
@@ -15,10 +15,15 @@ fail() {
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# The C++ compiler that CMake will take, or nothing.
+# The C++ compiler that CMake will take (CXX may be several words: "ccache g++"), or nothing.
 compiler() {
     local name
-    for name in ${CXX:+"${CXX%% *}"} c++ g++ clang++; do
+    if [ -n "${CXX:-}" ]; then
+        has "${CXX%% *}" || fail "CXX names the compiler '$CXX', and it is not on this machine."
+        printf '%s' "$CXX"
+        return
+    fi
+    for name in c++ g++ clang++; do
         if has "$name"; then
             printf '%s' "$name"
             return
@@ -29,10 +34,10 @@ compiler() {
 # has_header FILE...: true where the compiler, or a folder of CMAKE_PREFIX_PATH, has one of them.
 has_header() {
     local cxx header folder
-    cxx=$(compiler)
+    read -r -a cxx <<<"$(compiler)"
     for header in "$@"; do
-        if [ -n "$cxx" ] && printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$header" |
-            "$cxx" -E -x c++ - >/dev/null 2>&1; then
+        if [ ${#cxx[@]} -gt 0 ] && printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$header" |
+            "${cxx[@]}" -E -x c++ - >/dev/null 2>&1; then
             return 0
         fi
         local IFS=':;'
@@ -56,8 +61,10 @@ has_mpi() {
 
 # is_there THING: whether one of the things that package() knows is on this machine.
 is_there() {
+    local cxx
+    cxx=$(compiler) || exit 1
     case $1 in
-        compiler) [ -n "$(compiler)" ] ;;
+        compiler) [ -n "$cxx" ] ;;
         cmake) has cmake ;;
         build) has ninja || has make ;;
         mpich) has_mpi ;;

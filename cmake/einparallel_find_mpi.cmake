@@ -51,7 +51,6 @@ if(NOT TARGET MPI::MPI_CXX)
         endif()
     endif()
 
-    set(MPI_CXX_SKIP_MPICXX TRUE)
     set(MPI_DETERMINE_LIBRARY_VERSION TRUE)
     find_package(MPI QUIET COMPONENTS CXX)
 endif()
