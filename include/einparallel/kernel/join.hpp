@@ -7,6 +7,7 @@
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/operators.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -132,11 +133,11 @@ private:
         index i = 0;
         for (; i + block <= count; i += block) {
             for (index lane = 0; lane < block; ++lane) {
-                results[i + lane] = static_cast<Out>(function_(x[i + lane]...));
+                results[i + lane] = detail::converted<Out>(function_(x[i + lane]...));
             }
         }
         for (; i < count; ++i) {
-            results[i] = static_cast<Out>(function_(x[i]...));
+            results[i] = detail::converted<Out>(function_(x[i]...));
         }
     }
 
@@ -147,11 +148,11 @@ private:
         for (; i + block <= count; i += block) {
             for (index lane = 0; lane < block; ++lane) {
                 results[i + lane] =
-                    static_cast<Out>(reduce_(results[i + lane], static_cast<Out>(function_(x[i + lane]...))));
+                    static_cast<Out>(reduce_(results[i + lane], detail::converted<Out>(function_(x[i + lane]...))));
             }
         }
         for (; i < count; ++i) {
-            results[i] = static_cast<Out>(reduce_(results[i], static_cast<Out>(function_(x[i]...))));
+            results[i] = static_cast<Out>(reduce_(results[i], detail::converted<Out>(function_(x[i]...))));
         }
     }
 
