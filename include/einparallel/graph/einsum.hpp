@@ -55,7 +55,7 @@ auto einsum(const Tensors&... operands) {
         return detail::record_einsum<Text>(operands...);
     } else {  // of a plausible type, so that the sentence is the only error
         return tensor<typename detail::common_element<typename Tensors::value_type...>::type,
-                      detail::spelled_output_rank(Text.view())>();
+                      detail::spelled_output_rank(Text)>();
     }
 }
 

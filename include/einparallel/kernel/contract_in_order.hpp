@@ -6,6 +6,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <list>
@@ -22,6 +23,13 @@ namespace einparallel::detail {
 template <class Handle, class Contract>
 Handle contract_in_order(std::span<const index> extents, std::span<const label_id> out,
                          std::span<const labelled_handle<Handle>> operands, Contract&& contract) {
+    const auto has_output_labels = [&](const labelled_handle<Handle>& operand) {
+        return operand.labels.size() == out.size() &&
+               std::is_permutation(out.begin(), out.end(), operand.labels.begin());
+    };
+    if (std::all_of(operands.begin(), operands.end(), has_output_labels)) {
+        return contract(std::true_type{}, out, operands);
+    }
     std::vector<std::vector<label_id>> labels;
     for (const labelled_handle<Handle>& operand : operands) {
         std::vector<label_id> present;

@@ -202,7 +202,8 @@ auto einsum_extents(const Operands&... operands) {
 }
 
 /// Labels that stand behind the arrow.
-constexpr std::size_t spelled_output_rank(std::string_view text) {
+constexpr std::size_t spelled_output_rank(subscripts spelled) {
+    const std::string_view text = spelled.view();
     const std::size_t arrow = text.rfind("->");
     return arrow == std::string_view::npos ? 0 : measure_subscript(text.substr(arrow + 2)).labels;
 }
@@ -230,7 +231,7 @@ auto einsum(const Operands&... operands) {
         return detail::einsum_new<Text>(detail::readable(operands)...);
     } else {  // of a plausible type, so that the sentence is the only error
         return array<typename detail::common_element<typename detail::readable_t<Operands>::value_type...>::type,
-                     detail::spelled_output_rank(Text.view())>();
+                     detail::spelled_output_rank(Text)>();
     }
 }
 

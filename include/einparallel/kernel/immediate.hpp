@@ -136,12 +136,7 @@ public:
     template <class Out, class Sink>
     handle product(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>> operands,
                    Out scale) {
-        if (operands.size() > 2) {
-            return chain(sink, out, operands, scale);
-        }
-        const output_block output = prepare(sink, out, operands, sizeof(Out));
-        call(operands, output, mode_of(sink), [&](const block_call& block) { contract_product<Out>(block, scale); });
-        return result(sink, output);
+        return operands.size() > 2 ? chain(sink, out, operands, scale) : multiply(sink, out, operands, scale);
     }
 
     /// Throws where the extents of the operands disagree with one another or with the statement's output; knows all
@@ -228,6 +223,15 @@ private:
         run(block_call{extents_, {blocks.data(), blocks.size()}, output, mode});
     }
 
+    /// A product of all operands in one call.
+    template <class Out, class Sink>
+    handle multiply(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>> operands,
+                    Out scale) {
+        const output_block output = prepare(sink, out, operands, sizeof(Out));
+        call(operands, output, mode_of(sink), [&](const block_call& block) { contract_product<Out>(block, scale); });
+        return result(sink, output);
+    }
+
     /// A product of more than two operands, contracted pair by pair in the cheapest order.
     template <class Out, class Sink>
     handle chain(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>> operands,
@@ -275,9 +279,9 @@ block_handle immediate_builder::chain(Sink sink, std::span<const label_id> out,
         extents_, out, operands,
         [&](auto is_last, std::span<const label_id> labels, std::span<const labelled_handle<handle>> pair) {
             if constexpr (decltype(is_last)::value) {
-                return product<Out>(sink, out, pair, scale);
+                return multiply<Out>(sink, out, pair, scale);
             } else {
-                return product<Out>(temporary{}, labels, pair, Out(1));
+                return multiply<Out>(temporary{}, labels, pair, Out(1));
             }
         });
 }

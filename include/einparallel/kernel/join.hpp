@@ -59,22 +59,12 @@ private:
     T copy_[join_row_width];
 };
 
-/// Rows of ⊕ over f(x1, …, xr).
-template <class Out, class Reduce, class Function, class... In>
-class join_rows final : public row_worker {
+/// The half of a join's rows that does not depend on f: results, and how they reach the output.
+template <class Out, class Reduce>
+class reduced_rows : public row_worker {
 public:
-    join_rows(const Reduce& reduce, const Function& function, Out* output, const std::tuple<const In*...>& operands,
-              write_mode mode)
-        : row_worker(join_row_width),
-          reduce_(reduce),
-          function_(function),
-          output_(output),
-          operands_(operands),
-          mode_(mode) {}
-
-    void accumulate(const index* offsets, const index* moves, index count, bool first) override {
-        accumulate(offsets + 1, moves + 1, count, first, std::index_sequence_for<In...>{});
-    }
+    reduced_rows(const Reduce& reduce, Out* output, write_mode mode)
+        : row_worker(join_row_width), reduce_(reduce), output_(output), mode_(mode) {}
 
     void write(index offset, index move, index count) override {
         Out* const into = output_ + offset;
@@ -82,8 +72,6 @@ public:
             for (index i = 0; i < count; ++i) {
                 into[i * move] = static_cast<Out>(reduce_(into[i * move], results_[i]));
             }
-        } else if (move == 1) {
-            std::copy(results_, results_ + count, into);
         } else {
             for (index i = 0; i < count; ++i) {
                 into[i * move] = results_[i];
@@ -100,96 +88,160 @@ public:
         write(offset, 1, 1);
     }
 
+protected:
+    ~reduced_rows() = default;
+
+    const Reduce& reduce_;
+    Out* output_;
+    write_mode mode_;
+    Out results_[join_row_width];
+};
+
+/// Rows of ⊕ over f(x1, …, xr).
+template <class Out, class Reduce, class Function, class... In>
+class join_rows final : public reduced_rows<Out, Reduce> {
+public:
+    join_rows(const Reduce& reduce, const Function& function, Out* output, const std::tuple<const In*...>& operands,
+              write_mode mode)
+        : reduced_rows<Out, Reduce>(reduce, output, mode), function_(function), operands_(operands) {}
+
+    void accumulate(const index* offsets, const index* moves, index count, bool first) override {
+        accumulate(offsets + 1, moves + 1, count, first, std::index_sequence_for<In...>{});
+    }
+
 private:
     template <std::size_t... R>
     void accumulate([[maybe_unused]] const index* offsets, [[maybe_unused]] const index* moves, index count, bool first,
                     std::index_sequence<R...>) {
-        if (first) {
-            assign(count, std::get<R>(rows_).get(std::get<R>(operands_) + offsets[R], moves[R], count)...);
-            return;
-        }
         if constexpr (sizeof...(In) == 2) {
             // The shape of A(i,j) ⊗ B(j,k): one operand stands still along the row.
-            const auto* const x = std::get<0>(operands_) + offsets[0];
-            const auto* const y = std::get<1>(operands_) + offsets[1];
-            if (moves[0] == 0 && moves[1] == 1) {
-                combine(count, constant_row<std::remove_cvref_t<decltype(*x)>>{*x}, y);
+            if (!first && moves[0] == 0 && moves[1] == 1) {
+                const auto* const x = std::get<0>(operands_) + offsets[0];
+                combine(this->results_, this->reduce_, function_, count,
+                        constant_row<std::remove_cvref_t<decltype(*x)>>{*x}, std::get<1>(operands_) + offsets[1]);
                 return;
             }
-            if (moves[0] == 1 && moves[1] == 0) {
-                combine(count, x, constant_row<std::remove_cvref_t<decltype(*y)>>{*y});
+            if (!first && moves[0] == 1 && moves[1] == 0) {
+                const auto* const y = std::get<1>(operands_) + offsets[1];
+                combine(this->results_, this->reduce_, function_, count, std::get<0>(operands_) + offsets[0],
+                        constant_row<std::remove_cvref_t<decltype(*y)>>{*y});
                 return;
             }
         }
-        combine(count, std::get<R>(rows_).get(std::get<R>(operands_) + offsets[R], moves[R], count)...);
+        if (first) {
+            assign(this->results_, function_, count,
+                   std::get<R>(rows_).get(std::get<R>(operands_) + offsets[R], moves[R], count)...);
+        } else {
+            combine(this->results_, this->reduce_, function_, count,
+                    std::get<R>(rows_).get(std::get<R>(operands_) + offsets[R], moves[R], count)...);
+        }
     }
 
-    // Blocks of constant length, and results that alias nothing: what -O2 vectorises.
+    // Blocks of constant length, and results that are declared (as parameters: g++ looks nowhere else) to alias
+    // nothing: what -O2 vectorises.
     static constexpr index block = 16;
 
     template <class... Row>
-    void assign(index count, Row... x) {
-        Out* __restrict const results = results_;
+    static void assign(Out* __restrict results, const Function& function, index count, Row... x) {
         index i = 0;
         for (; i + block <= count; i += block) {
             for (index lane = 0; lane < block; ++lane) {
-                results[i + lane] = detail::converted<Out>(function_(x[i + lane]...));
+                results[i + lane] = converted<Out>(function(x[i + lane]...));
             }
         }
         for (; i < count; ++i) {
-            results[i] = detail::converted<Out>(function_(x[i]...));
+            results[i] = converted<Out>(function(x[i]...));
         }
     }
 
     template <class... Row>
-    void combine(index count, Row... x) {
-        Out* __restrict const results = results_;
+    static void combine(Out* __restrict results, const Reduce& reduce, const Function& function, index count,
+                        Row... x) {
         index i = 0;
         for (; i + block <= count; i += block) {
             for (index lane = 0; lane < block; ++lane) {
                 results[i + lane] =
-                    static_cast<Out>(reduce_(results[i + lane], detail::converted<Out>(function_(x[i + lane]...))));
+                    static_cast<Out>(reduce(results[i + lane], converted<Out>(function(x[i + lane]...))));
             }
         }
         for (; i < count; ++i) {
-            results[i] = static_cast<Out>(reduce_(results[i], detail::converted<Out>(function_(x[i]...))));
+            results[i] = static_cast<Out>(reduce(results[i], converted<Out>(function(x[i]...))));
         }
     }
 
-    const Reduce& reduce_;
     const Function& function_;
-    Out* output_;
     std::tuple<const In*...> operands_;
-    write_mode mode_;
     std::tuple<gathered_row<In>...> rows_;
-    Out results_[join_row_width];
 };
 
-/// Rows of into ⊕ from.
+/// Rows of into ⊕ from: the results are what `from` holds.
 template <class Out, class Reduce>
-class combining_rows final : public row_worker {
+class combining_rows final : public reduced_rows<Out, Reduce> {
 public:
     combining_rows(const Reduce& reduce, Out* into, const Out* from)
-        : row_worker(join_row_width), reduce_(reduce), into_(into), from_(from) {}
+        : reduced_rows<Out, Reduce>(reduce, into, write_mode::combine), from_(from) {}
 
-    void accumulate(const index* offsets, const index* moves, index, bool) override {
-        row_ = from_ + offsets[1];
-        move_ = moves[1];
-    }
-    void write(index offset, index move, index count) override {
-        Out* const into = into_ + offset;
+    void accumulate(const index* offsets, const index* moves, index count, bool) override {
         for (index i = 0; i < count; ++i) {
-            into[i * move] = static_cast<Out>(reduce_(into[i * move], row_[i * move_]));
+            this->results_[i] = from_[offsets[1] + i * moves[1]];
         }
     }
-    void write_total(index offset, index) override { write(offset, 1, 1); }
 
 private:
-    const Reduce& reduce_;
-    Out* into_;
     const Out* from_;
-    const Out* row_ = nullptr;
-    index move_ = 0;
+};
+
+/// What a join kernel does and says whatever f is, so that each f compiles little beside its own rows.
+template <class Out, class Reduce>
+class reducing_kernel : public kernel {
+public:
+    reducing_kernel(Reduce reduce, bool distributive, double operations, std::string formula)
+        : reduce_(std::move(reduce)),
+          distributive_(distributive),
+          operations_(operations),
+          formula_(std::move(formula)) {}
+
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override {
+        loop_nest nest(2);
+        if (nest.add_box(extents, into_strides, from_strides)) {
+            nest.sort_by(0);
+            combining_rows<Out, Reduce> rows(reduce_, static_cast<Out*>(into), static_cast<const Out*>(from));
+            run_rows(nest, rows);
+        }
+    }
+
+    [[nodiscard]] element_type output_type() const override { return element_type_of<Out>(); }
+    [[nodiscard]] bool is_contraction() const override { return false; }
+    [[nodiscard]] bool is_distributive() const override { return distributive_; }
+    [[nodiscard]] double operations_per_point() const override { return operations_; }
+    [[nodiscard]] std::string formula() const override { return formula_; }
+
+protected:
+    /// Computes the block with these rows, or writes identities where there is nothing to aggregate.
+    void run(const block_call& call, row_worker& rows) const {
+        loop_nest nest(call);
+        if (nest.output_empty) {
+            return;
+        }
+        if (!nest.sum_empty) {
+            nest.sort_by(0);
+            run_rows(nest, rows);
+        } else if (call.mode == write_mode::overwrite) {
+            odometer point = output_points(nest);
+            small_vector<index, 12> offsets(nest.slots, 0);
+            do {
+                static_cast<Out*>(call.output.data)[offsets[0]] = Reduce::template identity<Out>();
+            } while (point.advance(offsets.data()));
+        }
+    }
+
+    Reduce reduce_;
+
+private:
+    bool distributive_;
+    double operations_;
+    std::string formula_;
 };
 
 }  // namespace einparallel::detail
@@ -203,70 +255,25 @@ namespace einparallel {
 /// `Reduce` has `template <class T> static constexpr T identity()` and `T operator()(T, T) const`.
 /// Work ∏ of all extents: no one-sided label is reduced before the join, since f need not distribute.
 template <class Out, class Reduce, class Function, class... In>
-class join_kernel final : public kernel {
+class join_kernel final : public detail::reducing_kernel<Out, Reduce> {
 public:
     /// @param operations arithmetic per point, for the time model
     join_kernel(Reduce reduce, Function function, bool distributive, double operations, std::string formula)
-        : reduce_(std::move(reduce)),
-          function_(std::move(function)),
-          distributive_(distributive),
-          operations_(operations),
-          formula_(std::move(formula)) {}
+        : detail::reducing_kernel<Out, Reduce>(std::move(reduce), distributive, operations, std::move(formula)),
+          function_(std::move(function)) {}
 
-    void contract(const block_call& call) const override {
-        detail::loop_nest nest(call);
-        Out* const output = static_cast<Out*>(call.output.data);
-        if (nest.output_empty) {
-            return;
-        }
-        if (nest.sum_empty) {
-            if (call.mode == write_mode::overwrite) {
-                fill_identity(nest, output);
-            }
-            return;
-        }
-        nest.sort_by(0);
-        detail::join_rows<Out, Reduce, Function, In...> rows(
-            reduce_, function_, output, pointers(call, std::index_sequence_for<In...>{}), call.mode);
-        run_rows(nest, rows);
-    }
-
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        detail::loop_nest nest(2);
-        if (!nest.add_box(extents, into_strides, from_strides)) {
-            return;
-        }
-        nest.sort_by(0);
-        detail::combining_rows<Out, Reduce> rows(reduce_, static_cast<Out*>(into), static_cast<const Out*>(from));
-        run_rows(nest, rows);
-    }
-
-    [[nodiscard]] element_type output_type() const override { return element_type_of<Out>(); }
-    [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] bool is_distributive() const override { return distributive_; }
-    [[nodiscard]] double operations_per_point() const override { return operations_; }
-    [[nodiscard]] std::string formula() const override { return formula_; }
+    void contract(const block_call& call) const override { contract(call, std::index_sequence_for<In...>{}); }
 
 private:
     template <std::size_t... R>
-    static std::tuple<const In*...> pointers([[maybe_unused]] const block_call& call, std::index_sequence<R...>) {
-        return {static_cast<const In*>(call.operands[R].data)...};
+    void contract(const block_call& call, std::index_sequence<R...>) const {
+        detail::join_rows<Out, Reduce, Function, In...> rows(
+            this->reduce_, function_, static_cast<Out*>(call.output.data),
+            {static_cast<const In*>(call.operands[R].data)...}, call.mode);
+        this->run(call, rows);
     }
 
-    static void fill_identity(const detail::loop_nest& nest, Out* output) {
-        detail::odometer point = detail::output_points(nest);
-        detail::small_vector<index, 12> offsets(nest.slots, 0);
-        do {
-            output[offsets[0]] = Reduce::template identity<Out>();
-        } while (point.advance(offsets.data()));
-    }
-
-    Reduce reduce_;
     Function function_;
-    bool distributive_;
-    double operations_;
-    std::string formula_;
 };
 
 }  // namespace einparallel

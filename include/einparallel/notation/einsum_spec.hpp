@@ -15,7 +15,8 @@ namespace einparallel {
 namespace detail {
 
 /// Operands that a subscript string names.
-constexpr std::size_t operand_count(std::string_view text) {
+constexpr std::size_t operand_count(subscripts spelled) {
+    const std::string_view text = spelled.view();
     const std::string_view inputs = text.substr(0, text.find("->"));
     std::size_t count = 1;
     for (const char character : inputs) {
@@ -25,7 +26,8 @@ constexpr std::size_t operand_count(std::string_view text) {
 }
 
 /// Rank of operand `wanted` of a subscript string without an ellipsis.
-constexpr std::size_t spelled_rank(std::string_view text, std::size_t wanted) {
+constexpr std::size_t spelled_rank(subscripts spelled, std::size_t wanted) {
+    const std::string_view text = spelled.view();
     std::string_view inputs = text.substr(0, text.find("->"));
     for (; wanted > 0; --wanted) {
         inputs.remove_prefix(inputs.find(',') + 1);
@@ -37,8 +39,8 @@ template <subscripts Text, class Operands>
 struct spec_table;
 template <subscripts Text, std::size_t... Operand>
 struct spec_table<Text, std::index_sequence<Operand...>> {
-    static_assert(sizeof(check_subscripts<Text, spelled_rank(Text.view(), Operand)...>) > 0);
-    static constexpr const auto& value = subscript_table_of<Text, spelled_rank(Text.view(), Operand)...>;
+    static_assert(sizeof(check_subscripts<Text, spelled_rank(Text, Operand)...>) > 0);
+    static constexpr const auto& value = subscript_table_of<Text, spelled_rank(Text, Operand)...>;
 };
 
 }  // namespace detail
@@ -46,7 +48,7 @@ struct spec_table<Text, std::index_sequence<Operand...>> {
 /// What `einsum<Text>` means, where Text has no ellipsis (whose rank only the operands tell).
 template <subscripts Text>
 struct einsum_spec {
-    static constexpr std::size_t operands = detail::operand_count(Text.view());
+    static constexpr std::size_t operands = detail::operand_count(Text);
 
 private:
     static constexpr const auto& table = detail::spec_table<Text, std::make_index_sequence<operands>>::value;

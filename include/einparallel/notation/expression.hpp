@@ -13,11 +13,12 @@
 
 namespace einparallel {
 
-namespace detail {
-
 /// Every node names itself as `node`; what can stand on a left-hand side derives from its leaf, which is then its
-/// `node`.
+/// `node`. Not in `detail`, so that the operators below are found by argument-dependent lookup for operands of rank 0
+/// too, which have no labels that would lead there.
 struct expression_base {};
+
+namespace detail {
 
 /// An operand with a label for each of its dimensions. `Operand` refers to data that outlives the statement or owns it.
 template <class Operand, class Labels>
@@ -99,7 +100,7 @@ using scalar_beside_t = std::conditional_t<std::is_integral_v<Value>, Number,
 
 /// Anything that an einsum's right-hand side may be made of, numbers excepted.
 template <class E>
-concept Expression = std::is_base_of_v<detail::expression_base, std::remove_cvref_t<E>>;
+concept Expression = std::is_base_of_v<expression_base, std::remove_cvref_t<E>>;
 
 namespace detail {
 

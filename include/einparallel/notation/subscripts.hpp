@@ -158,8 +158,10 @@ constexpr subscript_size measure_subscript(std::string_view text) {
 }
 
 template <std::size_t Size, std::size_t Operands>
-constexpr subscript_table<Size, Operands> read_subscripts(std::string_view text,
+constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
                                                           const std::array<std::size_t, Operands>& ranks) {
+    // By value: g++ 12 under UBSan takes no address of a template argument for a constant.
+    const std::string_view text = spelled.view();
     using table_type = subscript_table<Size, Operands>;
     table_type table;
     const auto fail = [&](subscript_problem problem) {
@@ -244,7 +246,7 @@ constexpr subscript_table<Size, Operands> read_subscripts(std::string_view text,
 /// The table of a subscript string for operands of these ranks.
 template <subscripts Text, std::size_t... Ranks>
 inline constexpr auto subscript_table_of =
-    read_subscripts<(Ranks + ... + Text.view().size()), sizeof...(Ranks)>(Text.view(), {Ranks...});
+    read_subscripts<(Ranks + ... + Text.view().size()), sizeof...(Ranks)>(Text, {Ranks...});
 
 /// One sentence for every mistake in a subscript string.
 template <subscripts Text, std::size_t... Ranks>

@@ -1,0 +1,156 @@
+// ep::einsum on arrays, views and other libraries' tensors. The random forms are in test/differential.
+
+#include <einparallel.hpp>
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <unsupported/Eigen/CXX11/Tensor>
+
+#include <complex>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace ep = einparallel;
+
+namespace {
+
+template <class Array>
+void fill(Array& tensor) {
+    for (ep::index at = 0; at < tensor.size(); ++at) {
+        tensor.data()[at] = static_cast<typename Array::value_type>((at * 7) % 19 - 9);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("explicit and implicit output, diagonals, traces, sums") {
+    ep::array<double, 2> A({3, 3});
+    fill(A);
+    const auto trace = ep::einsum<"ii">(A);
+    static_assert(std::is_same_v<decltype(trace), const ep::array<double, 0>>);
+    CHECK(trace.value() == A(0, 0) + A(1, 1) + A(2, 2));
+    CHECK(ep::einsum<"ii->i">(A)(1) == A(1, 1));
+    CHECK(ep::einsum<"ij->ji">(A)(2, 1) == A(1, 2));
+    CHECK(ep::einsum<"ji">(A)(1, 2) == A(2, 1));
+    CHECK(ep::einsum<"ij->j">(A)(1) == A(0, 1) + A(1, 1) + A(2, 1));
+    CHECK(ep::einsum<"->">(trace).value() == trace.value());
+    CHECK(ep::einsum<",ij->ij">(trace, A)(0, 2) == trace.value() * A(0, 2));
+}
+
+TEST_CASE("an ellipsis broadcasts, labels do not") {
+    ep::array<double, 3> A({2, 3, 4}), B({1, 4, 5});
+    fill(A);
+    fill(B);
+    const auto C = ep::einsum<"...ij,...jk->...ik">(A, B);
+    CHECK(C.extents() == std::array<ep::index, 3>{2, 3, 5});
+    double expected = 0;
+    for (int z = 0; z < 4; ++z) {
+        expected += A(1, 2, z) * B(0, z, 3);
+    }
+    CHECK(C(1, 2, 3) == expected);
+    ep::array<double, 2> M({4, 5});
+    fill(M);
+    CHECK(ep::einsum<"...j,jk->...k">(A, M).extents() == std::array<ep::index, 3>{2, 3, 5});
+    CHECK_THROWS_WITH_AS((ep::einsum<"bij,bjk->bik">(A, B)),
+                         "einsum bij,bjk->bik: label b has extent 2 in operand 1 and 1 in operand 2", ep::error);
+}
+
+TEST_CASE("into memory that exists") {
+    ep::array<double, 2> A({2, 3}), B({3, 4}), C({4, 2});
+    fill(A);
+    fill(B);
+    ep::einsum_into<"ij,jk->ki">(C, A, B);
+    const auto D = ep::einsum<"ij,jk">(A, B);
+    CHECK(C(3, 1) == D(1, 3));
+    ep::view<double, 2> columns(C.data(), {2, 4}, {1, 2});
+    ep::einsum_into<"ij,jk->ik">(columns, A, B);
+    CHECK(C(2, 1) == D(1, 2));
+    CHECK_THROWS_WITH_AS((ep::einsum_into<"ij,jk->ik">(C, A, B)),
+                         "einsum ij,jk->ik: label i has extent 2 in the operands and 4 in the output", ep::error);
+}
+
+TEST_CASE("operands of different element types") {
+    ep::array<float, 1> f({2});
+    ep::array<double, 1> d({2});
+    ep::array<std::complex<float>, 1> z({2});
+    f(0) = 2;
+    d(0) = 0.5;
+    z(0) = {0, 1};
+    const auto product = ep::einsum<"i,i,i->">(f, d, z);
+    static_assert(std::is_same_v<decltype(product), const ep::array<std::complex<double>, 0>>);
+    CHECK(product.value() == std::complex<double>(0, 1));
+}
+
+TEST_CASE("Eigen matrices of either order, vectors, maps, blocks and tensor maps") {
+    Eigen::MatrixXd A = Eigen::MatrixXd::Random(3, 4);
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> B = Eigen::MatrixXd::Random(4, 5);
+    const Eigen::VectorXd v = Eigen::VectorXd::Random(4);
+    const auto C = ep::einsum<"ij,jk->ik">(A, B);
+    const Eigen::MatrixXd expected = A * B;
+    CHECK(C(2, 4) == doctest::Approx(expected(2, 4)));
+    CHECK(ep::einsum<"ij,j->i">(A, v)(1) == doctest::Approx((A * v)(1)));
+
+    Eigen::MatrixXd out(3, 5);
+    ep::einsum_into<"ij,jk->ik">(out, A, B);
+    CHECK((out - expected).norm() < 1e-12);
+    ep::einsum_into<"ij,jk->ik">(out.block(0, 0, 2, 2), A.block(0, 0, 2, 4), B.block(0, 1, 4, 2));
+    CHECK(out(1, 1) == doctest::Approx(expected(1, 2)));
+
+    EINPARALLEL_LABELS(i, j, k);
+    ep::array<double, 2> D({3, 5});
+    D(i, k) = ep::view(A)(i, j) * ep::view(B)(j, k);
+    CHECK(D(1, 3) == doctest::Approx(expected(1, 3)));
+    ep::view<double, 2> target = out;
+    target(i, k) = D(i, k) * 2.0;
+    CHECK(out(1, 3) == doctest::Approx(2 * expected(1, 3)));
+
+    Eigen::Map<Eigen::MatrixXd, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>> mapped(
+        B.data(), 4, 5, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(1, 5));
+    CHECK(ep::einsum<"ij,jk->ik">(A, mapped)(0, 0) == doctest::Approx((A * mapped)(0, 0)));
+
+    Eigen::Tensor<double, 3> T(2, 3, 4);
+    T.setRandom();
+    CHECK(ep::einsum<"abc->cba">(T)(3, 2, 1) == T(1, 2, 3));
+    Eigen::Tensor<double, 3, Eigen::RowMajor> R(2, 3, 4);
+    R.setRandom();
+    CHECK(ep::einsum<"abc->bca">(R)(2, 3, 1) == R(1, 2, 3));
+    Eigen::TensorMap<Eigen::Tensor<double, 3>> map(T.data(), 4, 3, 2);
+    CHECK(ep::einsum<"abc->cba">(map)(1, 2, 3) == map(3, 2, 1));
+}
+
+TEST_CASE("std::span and mdspan-shaped types") {
+    std::vector<double> values{1, 2, 3, 4, 5, 6};
+    CHECK(ep::einsum<"i->">(std::span<double>(values)).value() == 21);
+    CHECK(ep::einsum<"i,i->">(std::span<const double>(values), std::span<double>(values)).value() == 91);
+
+    struct mdspan_shape {
+        static constexpr std::size_t rank() { return 2; }
+        double* pointer;
+        [[nodiscard]] double* data_handle() const { return pointer; }
+        [[nodiscard]] std::size_t extent(std::size_t dimension) const { return dimension == 0 ? 2 : 3; }
+        [[nodiscard]] std::size_t stride(std::size_t dimension) const { return dimension == 0 ? 1 : 2; }
+    };
+    const mdspan_shape columns{values.data()};
+    CHECK(ep::einsum<"ij->j">(columns)(1) == 7);
+}
+
+TEST_CASE("many operands are contracted pair by pair") {
+    ep::array<double, 2> A({2, 3}), B({3, 4}), C({4, 5}), D({5, 2});
+    fill(A);
+    fill(B);
+    fill(C);
+    fill(D);
+    const auto AB = ep::einsum<"ij,jk->ik">(A, B);
+    const auto ABC = ep::einsum<"ij,jk->ik">(AB, C);
+    const auto expected = ep::einsum<"ij,jk->ik">(ABC, D);
+    const auto chain = ep::einsum<"ij,jk,kl,lm->im">(A, B, C, D);
+    CHECK(chain(1, 1) == expected(1, 1));
+    const auto hadamard = ep::einsum<"ij,ij,ij->ij">(A, A, A);
+    CHECK(hadamard(1, 2) == A(1, 2) * A(1, 2) * A(1, 2));
+    ep::array<double, 2> E({2, 2});
+    E(1, 0) = 1;
+    CHECK(ep::einsum<"ij,jk,kl,lm,mi->">(A, B, C, D, E).value() == expected(0, 1));
+}

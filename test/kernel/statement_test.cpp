@@ -1,0 +1,350 @@
+// Statements on arrays and views, against loops written here. The random forms are in test/differential.
+
+#include <einparallel.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <string>
+
+namespace ep = einparallel;
+
+namespace {
+
+EINPARALLEL_LABELS(i, j, k, l);
+
+template <class Array>
+void fill(Array& tensor, int seed) {
+    for (ep::index at = 0; at < tensor.size(); ++at) {
+        tensor.data()[at] = static_cast<typename Array::value_type>((at * 7 + seed * 13) % 19 - 9);
+    }
+}
+
+struct matrices {
+    ep::array<double, 2> A{{3, 4}}, B{{4, 5}}, C{{3, 5}}, D{{3, 5}}, G{{3, 4}};
+    ep::array<double, 1> c{{3}};
+
+    matrices() {
+        fill(A, 1);
+        fill(B, 2);
+        fill(C, 3);
+        fill(D, 4);
+        fill(G, 5);
+        fill(c, 6);
+    }
+    [[nodiscard]] double ab(int x, int y) const {
+        double sum = 0;
+        for (int z = 0; z < 4; ++z) {
+            sum += A(x, z) * B(z, y);
+        }
+        return sum;
+    }
+    template <class Expected>
+    void check(Expected expected) const {
+        for (int x = 0; x < 3; ++x) {
+            for (int y = 0; y < 5; ++y) {
+                CHECK(C(x, y) == doctest::Approx(expected(x, y)).epsilon(1e-13));
+            }
+        }
+    }
+};
+
+template <class Statement>
+std::string sentence(Statement statement) {
+    try {
+        statement();
+    } catch (const ep::error& failed) {
+        return failed.what();
+    }
+    return "nothing was thrown";
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(matrices, "a product is summed over what is missing on the left") {
+    C(i, k) = A(i, j) * B(j, k);
+    check([&](int x, int y) { return ab(x, y); });
+    C(i, k) += 2.0 * A(i, j) * B(j, k);
+    check([&](int x, int y) { return 3 * ab(x, y); });
+    C(i, k) -= A(i, j) * B(j, k) / 2.0;
+    check([&](int x, int y) { return 2.5 * ab(x, y); });
+    C(i, k) = -(A(i, j) * B(j, k));
+    check([&](int x, int y) { return -ab(x, y); });
+}
+
+TEST_CASE_FIXTURE(matrices, "each term is summed by itself; a term without all labels is broadcast") {
+    C(i, k) = A(i, j) * B(j, k) - D(i, k) + G(i, l) * B(l, k) + c(i);
+    check([&](int x, int y) {
+        double sum = ab(x, y) - D(x, y) + c(x);
+        for (int z = 0; z < 4; ++z) {
+            sum += G(x, z) * B(z, y);
+        }
+        return sum;
+    });
+    const ep::array<double, 2> before = C;
+    C(i, k) -= D(i, k) - A(i, j) * B(j, k) + A(i, j);
+    check([&](int x, int y) {
+        double row = 0;
+        for (int z = 0; z < 4; ++z) {
+            row += A(x, z);
+        }
+        return before(x, y) - (D(x, y) - ab(x, y) + row);
+    });
+}
+
+TEST_CASE_FIXTURE(matrices, "any reduction, any join, maps and nested sums") {
+    C(i, k) = ep::max(abs(A(i, j) - B(j, k)));
+    check([&](int x, int y) {
+        double largest = 0;
+        for (int z = 0; z < 4; ++z) {
+            largest = std::max(largest, std::abs(A(x, z) - B(z, y)));
+        }
+        return largest;
+    });
+    C(i, k) = ep::sum((A(i, j) - B(j, k)) * (A(i, j) - B(j, k)));
+    check([&](int x, int y) {
+        double sum = 0;
+        for (int z = 0; z < 4; ++z) {
+            sum += (A(x, z) - B(z, y)) * (A(x, z) - B(z, y));
+        }
+        return sum;
+    });
+    C(i, k) = exp(ep::sum(j, A(i, j) * B(j, k)) / 100.0);
+    check([&](int x, int y) { return std::exp(ab(x, y) / 100.0); });
+    C(i, k) = (A(i, j) - G(i, j)) * B(j, k);
+    check([&](int x, int y) {
+        double sum = 0;
+        for (int z = 0; z < 4; ++z) {
+            sum += (A(x, z) - G(x, z)) * B(z, y);
+        }
+        return sum;
+    });
+    C(i, k) = max(D(i, k), 2.0 * D(i, k)) + min(D(i, k), D(i, k)) + pow(D(i, k), 2);
+    check([&](int x, int y) { return std::max(D(x, y), 2 * D(x, y)) + D(x, y) + D(x, y) * D(x, y); });
+}
+
+TEST_CASE_FIXTURE(matrices, "a join of more than two operands, and of operands that are expressions") {
+    C(i, k) = ep::join([](double p, double q, double r) { return p + 10 * q + 100 * r; }, D(i, k), exp(c(i)), c(i));
+    check([&](int x, int y) { return D(x, y) + 10 * std::exp(c(x)) + 100 * c(x); });
+    C(i, k) = ep::map([](double p) { return p * p; }, D(i, k));
+    check([&](int x, int y) { return D(x, y) * D(x, y); });
+    C(i, k) = D(i, k) / (c(i) + c(i) + 100.0);
+    check([&](int x, int y) { return D(x, y) / (2 * c(x) + 100); });
+}
+
+TEST_CASE_FIXTURE(matrices, "softmax over one label, in any place") {
+    C(i, k) = ep::softmax(k, D(i, k));
+    check([&](int x, int y) {
+        double sum = 0;
+        for (int z = 0; z < 5; ++z) {
+            sum += std::exp(D(x, z) - D(x, y));
+        }
+        return 1.0 / sum;
+    });
+    C(i, k) = 3.0 * ep::softmax(i, D(i, k)) + D(i, k);
+    check([&](int x, int y) {
+        double sum = 0;
+        for (int z = 0; z < 3; ++z) {
+            sum += std::exp(D(z, y) - D(x, y));
+        }
+        return 3.0 / sum + D(x, y);
+    });
+}
+
+TEST_CASE_FIXTURE(matrices, "rank 0, diagonals, one-sided sums, more than two factors") {
+    ep::array<double, 0> s;
+    s() = A(i, j) * G(i, j);
+    double expected = 0;
+    for (int at = 0; at < 12; ++at) {
+        expected += A.data()[at] * G.data()[at];
+    }
+    CHECK(s.value() == expected);
+    s() += 1.5;
+    CHECK(s.value() == expected + 1.5);
+    C(i, k) = s() * D(i, k);
+    check([&](int x, int y) { return (expected + 1.5) * D(x, y); });
+
+    ep::array<double, 2> Q({4, 4});
+    fill(Q, 9);
+    s() = Q(i, i);
+    CHECK(s.value() == Q(0, 0) + Q(1, 1) + Q(2, 2) + Q(3, 3));
+
+    C(i, k) = A(i, l) * D(i, k);
+    check([&](int x, int y) { return (A(x, 0) + A(x, 1) + A(x, 2) + A(x, 3)) * D(x, y); });
+
+    ep::array<double, 2> N({5, 4});
+    N(k, l) = A(i, j) * B(j, k) * G(i, l);
+    for (int y = 0; y < 5; ++y) {
+        for (int w = 0; w < 4; ++w) {
+            double sum = 0;
+            for (int x = 0; x < 3; ++x) {
+                sum += ab(x, y) * G(x, w);
+            }
+            CHECK(N(y, w) == sum);
+        }
+    }
+}
+
+TEST_CASE_FIXTURE(matrices, "the same element is read and written in place; anything else is refused before a write") {
+    const ep::array<double, 2> before = C;
+    C(i, k) = C(i, k) * D(i, k) + 1.0;
+    check([&](int x, int y) { return before(x, y) * D(x, y) + 1.0; });
+    C = before;
+    C(i, k) = A(i, j) * B(j, k) + C(i, k);
+    check([&](int x, int y) { return ab(x, y) + before(x, y); });
+
+    ep::array<double, 2> Q({4, 4});
+    fill(Q, 9);
+    const ep::array<double, 2> kept = Q;
+    const auto refused = [&](auto statement) {
+        CHECK(sentence(statement).find("the output is also an operand") != std::string::npos);
+        CHECK(std::equal(Q.data(), Q.data() + Q.size(), kept.data()));
+    };
+    refused([&] { Q(i, k) = Q(i, j) * Q(j, k); });
+    refused([&] { Q(i, k) = Q(k, i); });
+    refused([&] { Q(i, k) = Q(i, k) + Q(k, i); });
+    refused([&] { Q(i, k) = ep::softmax(k, Q(i, k)); });
+    refused([&] { Q(i, k) += Q(i, j) * Q(j, k); });
+    refused([&] {  // one row further on
+        ep::view<double, 2> rows(Q.data(), {3, 4});
+        ep::view<double, 2> next(Q.data() + 4, {3, 4});
+        rows(i, k) = next(i, k);
+    });
+    refused([&] { ep::einsum_into<"ij->ij">(Q, Q); });
+}
+
+TEST_CASE_FIXTURE(matrices, "extents that disagree are named, and nothing is written") {
+    const ep::array<double, 2> before = C;
+    CHECK(sentence([&] { C(i, k) = A(i, j) * A(j, k); }) ==
+          "einsum ij,jk->ik: label j has extent 4 in operand 1 and 3 in operand 2");
+    CHECK(sentence([&] { C(i, k) = D(i, k) + A(i, j) * A(j, k); }) ==
+          "einsum ij,jk->ik: label j has extent 4 in operand 1 and 3 in operand 2");
+    CHECK(sentence([&] { C(k, i) = A(i, j) * B(j, k); }) ==
+          "einsum ij,jk->ki: label k has extent 5 in the operands and 3 in the output");
+    CHECK(sentence([&] { C(i, k) = A(i, j) * B(j, k) + B(i, k); }).find("label i has extent 4 in the operands and 3") !=
+          std::string::npos);
+    CHECK(std::equal(C.data(), C.data() + C.size(), before.data()));
+    CHECK(sentence([] {
+              ep::array<double, 2> negative({3, -1});
+          }).find("extent -1 of dimension 1 is negative") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(matrices, "expressions outlive what they were made from") {
+    const auto made = [&] { return A; };
+    const auto product = made()(i, j) * B(j, k);
+    C(i, k) = product;
+    check([&](int x, int y) { return ab(x, y); });
+    C(i, k) = made()(i, j) * ep::array<double, 2>(B)(j, k);
+    check([&](int x, int y) { return ab(x, y); });
+}
+
+TEST_CASE_FIXTURE(matrices, "views of any strides, on both sides") {
+    ep::view<double, 2> transposed(A.data(), {4, 3}, {1, 4});
+    C(i, k) = transposed(j, i) * B(j, k);
+    check([&](int x, int y) { return ab(x, y); });
+    ep::view<double, 2> reversed(C.data() + 14, {3, 5}, {-5, -1});
+    reversed(i, k) = A(i, j) * B(j, k);
+    check([&](int x, int y) { return ab(2 - x, 4 - y); });
+    const ep::view<const double, 2> constant(A);
+    C(i, k) = constant(i, j) * B(j, k);
+    check([&](int x, int y) { return ab(x, y); });
+    ep::view<double, 2>{C}(i, k) = D(i, k);
+    check([&](int x, int y) { return D(x, y); });
+    ep::view<double, 0> first(C.data(), {});
+    first() = 7.0;
+    CHECK(C(0, 0) == 7.0);
+    CHECK(first.value() == 7.0);
+}
+
+TEST_CASE("element types mix where that loses nothing that the user did not ask for") {
+    ep::array<float, 1> f({3});
+    ep::array<double, 1> d({3});
+    ep::array<std::complex<double>, 1> z({3});
+    ep::array<int, 1> n({3});
+    ep::array<bool, 1> b({3});
+    for (int at = 0; at < 3; ++at) {
+        f(at) = static_cast<float>(at) + 0.5F;
+        n(at) = at - 1;
+        b(at) = at != 1;
+    }
+    d(i) = f(i) * n(i);
+    CHECK(d(2) == 2.5);
+    z(i) = d(i) * std::complex<double>(0, 1) + f(i);
+    CHECK(z(2) == std::complex<double>(2.5, 2.5));
+    ep::array<std::complex<double>, 0> inner;
+    inner() = conj(z(i)) * z(i);
+    CHECK(inner.value().imag() == 0.0);
+    ep::array<bool, 0> any;
+    any() = b(i);
+    CHECK(any.value());
+    ep::array<bool, 0> all;
+    all() = ep::prod(b(i));
+    CHECK_FALSE(all.value());
+    ep::array<int, 0> total;
+    total() = n(i) * n(i);
+    CHECK(total.value() == 2);
+    ep::array<int, 0> least;
+    least() = ep::min(n(i));
+    CHECK(least.value() == -1);
+}
+
+TEST_CASE("extents of 0 and 1") {
+    ep::array<double, 2> A({3, 0}), B({0, 2}), C({3, 2}), E({0, 2});
+    std::fill(C.data(), C.data() + C.size(), std::numeric_limits<double>::quiet_NaN());
+    C(i, k) = A(i, j) * B(j, k);
+    CHECK(std::all_of(C.data(), C.data() + C.size(), [](double value) { return value == 0.0; }));
+    C(i, k) = ep::max(A(i, j) + B(j, k));
+    CHECK(C(0, 0) == -std::numeric_limits<double>::infinity());
+    E(j, k) = B(j, k) * 2.0;
+    CHECK(E.size() == 0);
+    ep::array<double, 2> one({1, 1}), two({1, 2});
+    one(0, 0) = 3;
+    two(0, 1) = 4;
+    ep::array<double, 2> out({1, 2});
+    out(i, k) = one(i, j) * two(j, k);
+    CHECK(out(0, 1) == 12);
+}
+
+TEST_CASE_FIXTURE(matrices, "assignment between labelled operands of one type assigns elements") {
+    C(i, k) = D(i, k);
+    check([&](int x, int y) { return D(x, y); });
+    ep::array<double, 2> T({5, 3});
+    T(k, i) = C(i, k);
+    CHECK(T(4, 2) == C(2, 4));
+}
+
+namespace {
+
+struct gcd_type {
+    static constexpr bool associative_commutative = true;
+    template <class T>
+    static constexpr T identity() {
+        return T(0);
+    }
+    template <class T>
+    T operator()(T a, T b) const {
+        while (b != 0) {
+            const T rest = a % b;
+            a = b;
+            b = rest;
+        }
+        return a;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a user's own reduction") {
+    ep::array<int, 2> n({2, 3});
+    const int values[6] = {12, 18, 30, 7, 14, 28};
+    std::copy(values, values + 6, n.data());
+    ep::array<int, 1> g({2});
+    g(i) = ep::reduce(gcd_type{}, n(i, j));
+    CHECK(g(0) == 6);
+    CHECK(g(1) == 7);
+    g(i) = ep::reduce(gcd_type{}, j, n(i, j)) + 1;
+    CHECK(g(0) == 7);
+}
