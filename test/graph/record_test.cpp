@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(inputs, "nested reductions and whole ones by themselves") {
     Z(j, i) = ep::softmax(j, A(i, j));  // what it makes on the way has the order of the left-hand side
     CHECK(text(Z) == "ji,i->ji");
     CHECK(Z.node()->operands[1]->form.text() == "ji->i");               // S
-    CHECK(Z.node()->operands[0]->form.text() == "ij,i->ij");            // E
+    CHECK(Z.node()->operands[0]->form.text() == "ij,i->ji");            // E
     CHECK(Z.node()->operands[0]->operands[1]->form.text() == "ij->i");  // C
 }
 
