@@ -1,11 +1,15 @@
 # What the rooms of the test tree call. Sources are relative to the caller's folder.
 #
-#   einparallel_add_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABELS <label>...] [TIMEOUT <seconds>])
+# Programs are built with -O1 in a release build, which halves the time that the compiler takes; with OPTIMIZED they are
+# built as a user would.
+#
+#   einparallel_add_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABELS <label>...] [TIMEOUT <seconds>]
+#                        [OPTIMIZED])
 #       a program on core alone, its main from support/main.cpp; one ctest entry <name>
-#   einparallel_add_mpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...])
+#   einparallel_add_mpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...] [OPTIMIZED])
 #       a program on einparallel::mpi, its main from support/mpi_main.cpp; entries <name>.np<n>, labels mpi and np<n>;
 #       it is started as `<name> --ranks=<n>`, so that the main can refuse a world of another size
-#   einparallel_add_smpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...])
+#   einparallel_add_smpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...] [OPTIMIZED])
 #       the same sources compiled for SimGrid's simulated MPI, where a rank is a thread of one process and none
 #       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed
 #   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text>)
@@ -83,18 +87,25 @@ function(einparallel_test_properties test ranks)
     )
 endfunction()
 
+function(einparallel_optimization target optimized)
+    if(NOT optimized)
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+endfunction()
+
 function(einparallel_add_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(
         ${name} PRIVATE einparallel::core einparallel_test_base einparallel_test_main ${arg_LIBRARIES}
     )
+    einparallel_optimization(${name} "${arg_OPTIMIZED}")
     add_test(NAME ${name} COMMAND ${name})
     einparallel_test_properties(${name} 1 TIMEOUT ${arg_TIMEOUT} LABELS core ${arg_LABELS})
 endfunction()
 
 function(einparallel_add_mpi_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "RANKS;SOURCES;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT" "RANKS;SOURCES;LIBRARIES;LABELS")
     if(NOT EINPARALLEL_WITH_MPI)
         return()
     endif()
@@ -102,6 +113,7 @@ function(einparallel_add_mpi_test name)
     target_link_libraries(
         ${name} PRIVATE einparallel::mpi einparallel_test_base einparallel_test_mpi_main ${arg_LIBRARIES}
     )
+    einparallel_optimization(${name} "${arg_OPTIMIZED}")
     foreach(ranks IN LISTS arg_RANKS)
         einparallel_launch(launch ${ranks})
         add_test(NAME ${name}.np${ranks} COMMAND ${launch} $<TARGET_FILE:${name}> --ranks=${ranks})
@@ -112,12 +124,13 @@ function(einparallel_add_mpi_test name)
 endfunction()
 
 function(einparallel_add_smpi_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "RANKS;SOURCES;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT" "RANKS;SOURCES;LIBRARIES;LABELS")
     if(NOT EINPARALLEL_WITH_SMPI)
         return()
     endif()
     add_library(${name}_smpi MODULE ${arg_SOURCES} "${einparallel_test_dir}/support/mpi_main.cpp")
     target_link_libraries(${name}_smpi PRIVATE einparallel_smpi einparallel_test_base ${arg_LIBRARIES})
+    einparallel_optimization(${name}_smpi "${arg_OPTIMIZED}")
     set_target_properties(${name}_smpi PROPERTIES PREFIX "" SUFFIX "")
     foreach(ranks IN LISTS arg_RANKS)
         add_test(
