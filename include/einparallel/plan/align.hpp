@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -22,11 +21,14 @@ namespace einparallel::detail {
 
 /// Orders to try for the axes of a mesh, the natural one first: all of them up to four axes, beyond that the ones in
 /// which producers have them and every exchange of two axes.
-inline std::vector<mesh> axis_orders(const mesh& natural, const std::vector<mesh>& like_producers) {
+template <class Lazy = void>
+std::vector<mesh> axis_orders(const mesh& natural, const std::vector<mesh>& like_producers) {
     std::vector<mesh> orders{natural};
     if (natural.axes.size() <= 4) {
-        std::vector<std::size_t> order(natural.axes.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::vector<std::size_t> order;
+        while (order.size() < natural.axes.size()) {
+            order.push_back(order.size());
+        }
         while (std::next_permutation(order.begin(), order.end())) {
             mesh& next = orders.emplace_back();
             for (const std::size_t axis : order) {
@@ -35,7 +37,9 @@ inline std::vector<mesh> axis_orders(const mesh& natural, const std::vector<mesh
         }
         return orders;
     }
-    orders.insert(orders.end(), like_producers.begin(), like_producers.end());
+    for (const mesh& like : like_producers) {
+        orders.push_back(like);
+    }
     const std::size_t bases = orders.size();
     for (std::size_t base = 0; base < bases; ++base) {
         for (std::size_t first = 0; first < natural.axes.size(); ++first) {
@@ -50,7 +54,8 @@ inline std::vector<mesh> axis_orders(const mesh& natural, const std::vector<mesh
 }
 
 /// Where an input lies that one rank has, or that rests in a distribution of its own.
-inline distribution resting_of_source(const vertex& input) {
+template <class Lazy = void>
+distribution resting_of_source(const vertex& input) {
     if (input.origin->kind() == source_kind::root) {
         return held_by_one(input.bounds, input.origin->root());
     }
@@ -62,6 +67,7 @@ inline distribution resting_of_source(const vertex& input) {
 }
 
 /// Where everything rests, chosen for given partition vectors.
+template <class Lazy = void>
 class alignment {
 public:
     /// Where an einsum's tensors rest.
@@ -73,7 +79,7 @@ public:
     };
 
     /// `parts[number]` is the partition vector of vertex `number`; empty for inputs.
-    alignment(const einsum_graph& graph, const std::vector<std::vector<int>>& parts, overlap_table& table)
+    alignment(const einsum_graph& graph, const std::vector<std::vector<int>>& parts, overlap_table<Lazy>& table)
         : graph_(graph),
           parts_(parts),
           table_(table),
@@ -180,9 +186,15 @@ private:
             }
             return axes.size();
         };
-        mesh ordered = natural;
-        std::ranges::stable_sort(ordered.axes,
-                                 [&](const mesh_axis& a, const mesh_axis& b) { return position(a) < position(b); });
+        std::vector<ranked> order;
+        for (std::size_t axis = 0; axis < natural.axes.size(); ++axis) {
+            order.emplace_back(static_cast<double>(position(natural.axes[axis])), axis);
+        }
+        std::sort(order.begin(), order.end());
+        mesh ordered;
+        for (const auto& [place, axis] : order) {
+            ordered.axes.push_back(natural.axes[axis]);
+        }
         return ordered;
     }
 
@@ -283,7 +295,7 @@ private:
 
     const einsum_graph& graph_;
     const std::vector<std::vector<int>>& parts_;
-    overlap_table& table_;
+    overlap_table<Lazy>& table_;
     std::vector<placed> einsums_;
     std::vector<std::optional<resting_id>> inputs_;
     std::vector<std::vector<std::pair<std::size_t, std::size_t>>> consumers_;

@@ -30,7 +30,8 @@ struct vertex_decision {
 
 /// Where an input rests that nobody reads (it is an output itself): cut along its first dimensions, over as many ranks
 /// as it allows.
-inline distribution spread_out(const std::vector<index>& bounds, int processes) {
+template <class Lazy = void>
+distribution spread_out(const std::vector<index>& bounds, int processes) {
     const partition_vectors rows = viable(bounds, processes);
     mesh ranks;
     std::vector<label_id> labels;
@@ -48,14 +49,15 @@ inline distribution spread_out(const std::vector<index>& bounds, int processes) 
 
 /// Fills plans in.
 struct plan_builder {
+    template <class Lazy = void>
     static plan build(const detail::einsum_graph& graph, const options& asked,
                       const std::vector<detail::vertex_decision>& decisions) {
         std::vector<std::vector<int>> parts;
         for (const detail::vertex_decision& decision : decisions) {
             parts.push_back(decision.parts);
         }
-        detail::overlap_table table;
-        const detail::alignment aligned(graph, parts, table);
+        detail::overlap_table<Lazy> table;
+        const detail::alignment<Lazy> aligned(graph, parts, table);
 
         plan made;
         made.processes_ = planned_processes(asked.processes, asked.powers_of_two);
@@ -76,7 +78,7 @@ struct plan_builder {
                 each.resting = resting ? table.resting(*resting) : detail::spread_out(each.bounds, made.processes_);
                 continue;
             }
-            add_task(each, decisions[number], aligned.of(number));
+            add_task<Lazy>(each, decisions[number], aligned.of(number));
             add_costs(each, decisions, asked, graph);
             double bytes = detail::task_bytes(each.work);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
@@ -105,8 +107,9 @@ struct plan_builder {
     }
 
 private:
+    template <class Lazy = void>
     static void add_task(planned_vertex& each, const detail::vertex_decision& decision,
-                         const detail::alignment::placed& where) {
+                         const typename detail::alignment<Lazy>::placed& where) {
         const vertex& einsum = *each.origin;
         each.work = make_task(einsum.form, einsum.extents, detail::operand_bytes_of(einsum), einsum.element.bytes,
                               where.ranks, where.cuts);
@@ -116,6 +119,7 @@ private:
         each.fell_back = decision.fell_back;
     }
 
+    template <class Lazy = void>
     static void add_costs(planned_vertex& each, const std::vector<detail::vertex_decision>& decisions,
                           const options& asked, const detail::einsum_graph& graph) {
         const vertex& einsum = *each.origin;

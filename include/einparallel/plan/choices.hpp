@@ -3,6 +3,7 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/partition.hpp>
@@ -11,11 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <memory>
-#include <numeric>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -58,7 +55,8 @@ struct choices {
 
 /// The axes of a partition vector in their natural order: labels of the output as they stand there, then the others. A
 /// ring over a contracted label so runs between neighbouring ranks.
-inline mesh natural_mesh(const einsum_form& form, std::span<const int> parts) {
+template <class Lazy = void>
+mesh natural_mesh(const einsum_form& form, std::span<const int> parts) {
     mesh ranks;
     const auto append = [&](label_id label) {
         if (label != no_label && parts[static_cast<std::size_t>(label)] > 1) {
@@ -81,7 +79,8 @@ inline mesh natural_mesh(const einsum_form& form, std::span<const int> parts) {
                 " bytes on a rank in the smallest plan found, options.memory_limit is " + std::to_string(limit));
 }
 
-inline std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
+template <class Lazy = void>
+std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
     std::vector<std::size_t> bytes;
     for (const std::shared_ptr<vertex>& operand : einsum.operands) {
         bytes.push_back(operand->element.bytes);
@@ -90,7 +89,8 @@ inline std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
 }
 
 /// Extents as `wanted` allows them to be cut: 1 for the labels of other classes.
-inline std::vector<index> cuttable_extents(const vertex& einsum, algorithm wanted) {
+template <class Lazy = void>
+std::vector<index> cuttable_extents(const vertex& einsum, algorithm wanted) {
     std::vector<index> extents = einsum.extents;
     for (std::size_t label = 0; label < extents.size() && wanted != algorithm::automatic; ++label) {
         const label_class kind = einsum.form.class_of(static_cast<label_id>(label));
@@ -103,11 +103,14 @@ inline std::vector<index> cuttable_extents(const vertex& einsum, algorithm wante
 }
 
 /// Leaves the shortest labels uncut until there are at most `limit` vectors with this product.
-inline std::vector<index> longest_labels(std::vector<index> extents, int product, std::size_t limit) {
-    std::vector<std::size_t> order(extents.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return extents[a] < extents[b]; });
-    for (const std::size_t label : order) {
+template <class Lazy = void>
+std::vector<index> longest_labels(std::vector<index> extents, int product, std::size_t limit) {
+    std::vector<ranked> order;
+    for (std::size_t label = 0; label < extents.size(); ++label) {
+        order.emplace_back(static_cast<double>(extents[label]), label);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [length, label] : order) {
         if (count_partitions(extents, product) <= limit) {
             break;
         }
@@ -121,7 +124,8 @@ inline std::vector<index> longest_labels(std::vector<index> extents, int product
 
 /// The numbers of ranks that compete for a vertex: the largest alone, or under `every` all of them down to 1. Where
 /// that makes too many vectors, the largest, the divisors of p and the powers of two.
-inline std::vector<int> competing_products(std::span<const index> extents, const options& asked, bool every) {
+template <class Lazy = void>
+std::vector<int> competing_products(std::span<const index> extents, const options& asked, bool every) {
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     const int largest = largest_product(extents, asked.processes, asked.powers_of_two);
     if (!every) {
@@ -139,52 +143,50 @@ inline std::vector<int> competing_products(std::span<const index> extents, const
     if (count <= time_enumeration_limit) {
         return products;
     }
-    std::set<int, std::greater<>> few{largest};
-    for (int product = 1; product <= largest; product *= 2) {
-        few.insert(product);
-    }
-    for (const int divisor : divisors_of(processes)) {
-        if (divisor <= largest) {
-            few.insert(divisor);
+    products.clear();
+    for (int product = largest; product >= 1; --product) {
+        if (product == largest || (product & (product - 1)) == 0 || processes % product == 0) {
+            products.push_back(product);
         }
     }
-    return {few.begin(), few.end()};
+    return products;
 }
 
 /// Every partition vector that competes for a vertex. Vectors with smaller largest blocks come first, and among equals
 /// those that cut outer labels: of ways that cost the same the first is taken.
-inline std::vector<std::vector<int>> competing_vectors(std::span<const index> extents, const options& asked,
-                                                       bool every) {
-    std::vector<std::pair<double, std::vector<int>>> found;
+template <class Lazy = void>
+std::vector<std::vector<int>> competing_vectors(std::span<const index> extents, const options& asked, bool every) {
+    std::vector<std::vector<int>> found;
+    std::vector<ranked> order;
     const std::size_t limit = every ? time_enumeration_limit : enumeration_limit;
     for (const int product : competing_products(extents, asked, every)) {
         const std::vector<index> cuttable = longest_labels({extents.begin(), extents.end()}, product, limit);
         const partition_vectors rows = all_partitions(cuttable, product);
-        for (std::size_t row = 0; row < rows.size(); ++row) {
+        for (std::size_t row = rows.size(); row-- > 0;) {
             double block = 1;
             for (std::size_t label = 0; label < extents.size(); ++label) {
                 block *= static_cast<double>(block_of(extents[label], rows[row][label], 0).size());
             }
-            found.emplace_back(block, std::vector<int>(rows[row].begin(), rows[row].end()));
+            order.emplace_back(block, found.size());
+            found.emplace_back(rows[row].begin(), rows[row].end());
         }
     }
-    std::ranges::sort(found, [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first < b.first : a.second > b.second;
-    });
+    std::sort(order.begin(), order.end());
     std::vector<std::vector<int>> vectors;
     vectors.reserve(found.size());
-    for (auto& [block, vector] : found) {
-        vectors.push_back(std::move(vector));
+    for (const auto& [block, position] : order) {
+        vectors.push_back(std::move(found[position]));
     }
     return vectors;
 }
 
 /// Classes of equal cuts of one tensor. Under the paper's cost only the parts count: its blocks are not at any place.
-inline tensor_choices classify_cuts(const std::vector<label_id>& labels, const std::vector<std::vector<int>>& vectors,
-                                    bool count_pieces) {
+template <class Lazy = void>
+tensor_choices classify_cuts(const std::vector<label_id>& labels, const std::vector<std::vector<int>>& vectors,
+                             bool count_pieces) {
     tensor_choices made;
     auto classes = std::make_shared<state_classes>();
-    std::map<std::vector<int>, int> numbers;
+    numbering<Lazy> numbers;
     for (const std::vector<int>& vector : vectors) {
         std::vector<int> parts;
         int ranks = 1;
@@ -198,10 +200,10 @@ inline tensor_choices classify_cuts(const std::vector<label_id>& labels, const s
             const auto before = labels.begin() + static_cast<std::ptrdiff_t>(dimension);
             pieces /= std::find(labels.begin(), before, label) == before ? parts.back() : 1;
         }
-        std::vector<int> key = parts;
+        std::vector<index> key(parts.begin(), parts.end());
         key.push_back(count_pieces ? pieces : 0);
-        const auto [place, fresh] = numbers.try_emplace(std::move(key), static_cast<int>(numbers.size()));
-        classes->of_state.push_back(place->second);
+        const auto [number, fresh] = numbers.number_of(std::move(key));
+        classes->of_state.push_back(static_cast<int>(number));
         if (fresh) {
             made.parts.push_back(std::move(parts));
             made.pieces.push_back(pieces);
@@ -216,36 +218,39 @@ inline tensor_choices classify_cuts(const std::vector<label_id>& labels, const s
 /// Keeps the ways that can be part of a cheapest plan: changing to the cheapest way of all costs at most
 /// `largest_edges` on the edges, so ways that are dearer by more than that are never taken. Of what is then left, at
 /// most time_choice_limit: the cheapest of every number of ranks, then the second cheapest, and so on.
-inline std::vector<std::size_t> worth_keeping(const std::vector<std::vector<int>>& vectors,
-                                              const std::vector<double>& cost, double largest_edges) {
-    const double bound = *std::ranges::min_element(cost) * (1 + 1e-9) + largest_edges;
-    std::map<int, std::vector<std::size_t>> by_ranks;
-    std::size_t count = 0;
+template <class Lazy = void>
+std::vector<std::size_t> worth_keeping(const std::vector<std::vector<int>>& vectors, const std::vector<double>& cost,
+                                       double largest_edges) {
+    const double bound = *std::min_element(cost.begin(), cost.end()) * (1 + 1e-9) + largest_edges;
+    std::vector<ranked> cheapest;
     for (std::size_t way = 0; way < vectors.size(); ++way) {
         if (cost[way] <= bound) {
-            const int ranks = std::accumulate(vectors[way].begin(), vectors[way].end(), 1, std::multiplies<>());
-            by_ranks[ranks].push_back(way);
-            ++count;
+            cheapest.emplace_back(cost[way], way);
         }
+    }
+    std::sort(cheapest.begin(), cheapest.end());
+    std::vector<std::size_t> of_ranks;  // ways met so far, by number of ranks
+    std::vector<ranked> turns;          // the how manieth of its number of ranks, and its place in `cheapest`
+    for (std::size_t place = 0; place < cheapest.size(); ++place) {
+        std::size_t ranks = 1;
+        for (const int part : vectors[cheapest[place].second]) {
+            ranks *= static_cast<std::size_t>(part);
+        }
+        of_ranks.resize(std::max(of_ranks.size(), ranks + 1), 0);
+        turns.emplace_back(static_cast<double>(of_ranks[ranks]++), place);
+    }
+    std::sort(turns.begin(), turns.end());
+    turns.resize(std::min(turns.size(), time_choice_limit));
+    std::vector<bool> chosen(vectors.size(), false);
+    for (const auto& [turn, place] : turns) {
+        chosen[cheapest[place].second] = true;
     }
     std::vector<std::size_t> kept;
-    if (count <= time_choice_limit) {
-        for (const auto& [ranks, ways] : by_ranks) {
-            kept.insert(kept.end(), ways.begin(), ways.end());
-        }
-    } else {
-        for (auto& [ranks, ways] : by_ranks) {
-            std::ranges::stable_sort(ways, [&](std::size_t a, std::size_t b) { return better(cost[a], cost[b]); });
-        }
-        for (std::size_t place = 0; kept.size() < time_choice_limit; ++place) {
-            for (auto group = by_ranks.rbegin(); group != by_ranks.rend() && kept.size() < time_choice_limit; ++group) {
-                if (place < group->second.size()) {
-                    kept.push_back(group->second[place]);
-                }
-            }
+    for (std::size_t way = 0; way < vectors.size(); ++way) {
+        if (chosen[way]) {
+            kept.push_back(way);
         }
     }
-    std::ranges::sort(kept);
     return kept;
 }
 

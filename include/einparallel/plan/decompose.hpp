@@ -6,6 +6,7 @@
 #include <einparallel/plan/align.hpp>
 #include <einparallel/plan/build.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/eliminate.hpp>
 #include <einparallel/plan/linearize.hpp>
 #include <einparallel/plan/model.hpp>
 #include <einparallel/plan/options.hpp>
@@ -32,7 +33,8 @@ namespace detail {
 inline constexpr int largest_processes = 1 << 20;
 
 /// One sentence where options make no sense.
-inline void check_options(const options& asked) {
+template <class Lazy = void>
+void check_options(const options& asked) {
     if (asked.processes < 1 || asked.processes > largest_processes) {
         throw error("decompose: options.processes is " + std::to_string(asked.processes) +
                     ", it must be between 1 and " + std::to_string(largest_processes));
@@ -59,7 +61,8 @@ inline void check_options(const options& asked) {
 }
 
 /// Inputs that rest on ranks which the plan does not have cannot be read.
-inline void check_sources(const einsum_graph& graph, int processes) {
+template <class Lazy = void>
+void check_sources(const einsum_graph& graph, int processes) {
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const source* origin = graph.vertices[number]->is_input() ? graph.vertices[number]->origin.get() : nullptr;
         if (origin == nullptr) {
@@ -78,7 +81,8 @@ inline void check_sources(const einsum_graph& graph, int processes) {
 
 /// One way per variable: exactly where tables stay small enough, otherwise by the paper's linearisation, improved one
 /// vertex at a time. Never worse than the linearisation.
-inline std::vector<int> minimise(const pairwise_model& model, method how) {
+template <class Lazy = void>
+std::vector<int> minimise(const pairwise_model& model, method how) {
     if (how == method::linearized) {
         return minimise_along_paths(model);
     }
@@ -89,8 +93,9 @@ inline std::vector<int> minimise(const pairwise_model& model, method how) {
 }
 
 /// The plan for one way per variable.
-inline plan plan_for(const einsum_graph& graph, const options& asked, const model_builder& builder,
-                     const std::vector<int>& states) {
+template <class Lazy = void>
+plan plan_for(const einsum_graph& graph, const options& asked, const model_builder<Lazy>& builder,
+              const std::vector<int>& states) {
     std::vector<vertex_decision> decisions(graph.vertices.size());
     for (std::size_t variable = 0; variable < states.size(); ++variable) {
         const choices& ways = *builder.ways()[variable];
@@ -102,8 +107,9 @@ inline plan plan_for(const einsum_graph& graph, const options& asked, const mode
 
 /// The best plan with this price on memory. Axis orders are chosen after the partition vectors, so under bytes and time
 /// what the edges really cost shows only then: the linearised ways are tried too, and the better plan is taken.
-inline plan best_plan(const einsum_graph& graph, const options& asked, double memory_price) {
-    model_builder builder(graph, asked, memory_price);
+template <class Lazy = void>
+plan best_plan(const einsum_graph& graph, const options& asked, double memory_price) {
+    model_builder<Lazy> builder(graph, asked, memory_price);
     const pairwise_model model = builder.build();
     const std::vector<int> states = minimise(model, asked.method);
     plan best = plan_for(graph, asked, builder, states);
@@ -124,26 +130,30 @@ inline plan best_plan(const einsum_graph& graph, const options& asked, double me
 
 /// Ranks whose peak can be the largest: rank 0 has the largest block of everything regular, others may have a large
 /// share of what they alone hold.
-inline std::vector<int> heaviest_ranks(const einsum_graph& graph) {
-    std::vector<int> ranks{0};
+template <class Lazy = void>
+std::vector<int> heaviest_ranks(const einsum_graph& graph) {
+    int holders = 1;
+    std::vector<int> ranks;
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        const source* origin = each->is_input() ? each->origin.get() : nullptr;
-        if (origin != nullptr && origin->kind() == source_kind::root) {
-            ranks.push_back(origin->root());
-        }
-        for (int rank = 0; origin != nullptr && origin->kind() == source_kind::resting && rank < origin->holders();
-             ++rank) {
-            ranks.push_back(rank);
+        if (lies_somewhere(*each) && each->origin->kind() == source_kind::resting) {
+            holders = std::max(holders, each->origin->holders());
         }
     }
-    std::ranges::sort(ranks);
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    for (int rank = 0; rank < holders; ++rank) {
+        ranks.push_back(rank);
+    }
+    for (const std::shared_ptr<vertex>& each : graph.vertices) {
+        if (lies_somewhere(*each) && each->origin->kind() == source_kind::root && each->origin->root() >= holders) {
+            ranks.push_back(each->origin->root());
+        }
+    }
     return ranks;
 }
 
 /// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices, so memory gets a
 /// price, raised until the peak fits or every vertex is as small as it can be.
-inline plan plan_within(const einsum_graph& graph, const options& asked) {
+template <class Lazy = void>
+plan plan_within(const einsum_graph& graph, const options& asked) {
     plan best = best_plan(graph, asked, 0);
     if (asked.memory_limit == 0) {
         return best;
@@ -185,7 +195,8 @@ inline plan plan_within(const einsum_graph& graph, const options& asked) {
 /// The plan for computing `outputs` on options.processes ranks (with powers_of_two: on the next power of two). Needs no
 /// MPI; the same call gives the same plan on every rank. @throws error: options that make no sense, a graph whose
 /// recording failed, a memory limit that no plan found keeps to
-inline plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
+template <class Lazy = void>
+plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     detail::check_options(asked);
     const detail::einsum_graph graph = detail::collect(outputs);
     detail::check_sources(graph, planned_processes(asked.processes, asked.powers_of_two));

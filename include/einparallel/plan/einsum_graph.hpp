@@ -5,9 +5,9 @@
 #include <einparallel/notation/error.hpp>
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,13 +28,14 @@ struct einsum_graph {
 /// Collects what the outputs depend on, operands in order. Chains of any length: nothing recurses.
 /// @throws error where an output has no tensor behind it, where recording a vertex failed, or where vertices depend on
 /// each other in a circle
-inline einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
+template <class Lazy = void>
+einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
     if (outputs.empty()) {
         throw error("decompose: there is no output to plan for");
     }
     einsum_graph graph;
     constexpr std::size_t open = static_cast<std::size_t>(-1);  // its operands are being visited
-    std::unordered_map<const vertex*, std::size_t> number_of;
+    std::map<const vertex*, std::size_t> number_of;
     std::vector<std::pair<std::shared_ptr<vertex>, std::size_t>> path;  // a vertex and its operand to visit next
     const auto visit = [&](const std::shared_ptr<vertex>& next) {
         const auto [known, fresh] = number_of.try_emplace(next.get(), open);

@@ -6,8 +6,9 @@
 #include <einparallel/plan/words.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
-#include <ostream>
+#include <iosfwd>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ namespace einparallel {
 namespace detail {
 
 /// A table of text, columns as wide as their widest cell.
+template <class Lazy = void>
 class text_table {
 public:
     /// One letter per column: l for words, r for numbers.
@@ -50,13 +52,15 @@ private:
 };
 
 /// 3 significant digits for seconds, whole numbers for what is counted.
-inline std::string short_number(double value) {
+template <class Lazy = void>
+std::string short_number(double value) {
     char written[32];
     const auto end = std::to_chars(written, written + sizeof written, value, std::chars_format::general, 3).ptr;
     return {written, end};
 }
 
-inline std::string counted(double value) {
+template <class Lazy = void>
+std::string counted(double value) {
     char written[64];
     const auto end = value < 1e15 ? std::to_chars(written, written + sizeof written, value, std::chars_format::fixed, 0)
                                   : std::to_chars(written, written + sizeof written, value);
@@ -64,7 +68,8 @@ inline std::string counted(double value) {
 }
 
 /// `i:512 j:64`, by label.
-inline std::string extents_text(const planned_vertex& each) {
+template <class Lazy = void>
+std::string extents_text(const planned_vertex& each) {
     std::string written;
     if (each.is_input()) {
         for (const index bound : each.bounds) {
@@ -79,7 +84,8 @@ inline std::string extents_text(const planned_vertex& each) {
 }
 
 /// `i:2 k:4` in the order of the mesh, outermost axis first; `1` for a vertex on one rank.
-inline std::string partition_text(const planned_vertex& each) {
+template <class Lazy = void>
+std::string partition_text(const planned_vertex& each) {
     std::string written;
     for (const mesh_axis& axis : each.work.ranks.axes) {
         written += (written.empty() ? "" : " ") +
@@ -89,7 +95,8 @@ inline std::string partition_text(const planned_vertex& each) {
     return written.empty() ? "1" : written;
 }
 
-inline std::string travelling_text(const plan& shown, const planned_vertex& each) {
+template <class Lazy = void>
+std::string travelling_text(const plan& shown, const planned_vertex& each) {
     if (each.work.travelling == nothing_travels) {
         return "-";
     }
@@ -98,7 +105,8 @@ inline std::string travelling_text(const plan& shown, const planned_vertex& each
                : printable(shown.vertices()[each.inputs[static_cast<std::size_t>(each.work.travelling)]].name);
 }
 
-inline std::string notes_text(const plan& shown) {
+template <class Lazy = void>
+std::string notes_text(const plan& shown) {
     std::string written;
     if (shown.processes() != shown.asked().processes) {
         written += "note: " + std::to_string(shown.asked().processes) + " processes rounded up to " +
@@ -117,8 +125,9 @@ inline std::string notes_text(const plan& shown) {
     return written;
 }
 
-inline std::string table_text(const plan& shown) {
-    text_table table("llllllllrrrrr");
+template <class Lazy = void>
+std::string table_text(const plan& shown) {
+    text_table<Lazy> table("llllllllrrrrr");
     table.add({"vertex", "reads", "einsum", "formula", "extents", "d", "algorithm", "travels", "bytes", "join",
                "aggregation", "repartition", "seconds"});
     for (const planned_vertex& each : shown.vertices()) {
@@ -143,7 +152,8 @@ inline std::string table_text(const plan& shown) {
 }
 
 /// Text inside the quotes of a Graphviz label.
-inline std::string dot_text(const std::string& text) {
+template <class Lazy = void>
+std::string dot_text(const std::string& text) {
     std::string written;
     for (const char letter : printable(text)) {
         written += letter == '"' || letter == '\\' ? std::string{'\\', letter} : std::string(1, letter);
@@ -156,13 +166,15 @@ inline std::string dot_text(const std::string& text) {
 /// A table: one row per vertex with its einsum, extents, partition vector d (mesh order, outermost axis first), the
 /// algorithm and what travels, bytes that all ranks send for it, the paper's costs in numbers moved and the time
 /// model's seconds; then a line for everything out of the ordinary.
-inline std::ostream& operator<<(std::ostream& stream, const plan& shown) {
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const plan& shown) {
     return stream << detail::table_text(shown);
 }
 
 /// The TaskGraph for Graphviz: inputs are ellipses, einsums boxes with their cuts, outputs have a double border. An
 /// edge is dashed where a tensor has to be redistributed.
-inline std::string plan::to_dot() const {
+template <class Lazy>
+std::string plan::to_dot() const {
     std::string written =
         "digraph plan {\n    rankdir=TB;\n    node [fontname=\"Helvetica\", fontsize=11];\n    edge "
         "[color=\"#555555\"];\n";

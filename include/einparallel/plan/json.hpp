@@ -19,6 +19,7 @@ namespace detail {
 inline constexpr int json_version = 1;
 
 /// Writes JSON member by member. The caller keeps objects and arrays balanced.
+template <class Lazy = void>
 class json_writer {
 public:
     json_writer& open(char bracket) {
@@ -103,7 +104,8 @@ private:
     bool fresh_ = true;
 };
 
-inline void write_einsum(json_writer& json, const planned_vertex& each) {
+template <class Lazy = void>
+void write_einsum(json_writer<Lazy>& json, const planned_vertex& each) {
     const task& work = each.work;
     json.key("einsum").value(work.form.text());
     json.key("formula").value(formula_text(each));
@@ -153,8 +155,9 @@ inline void write_einsum(json_writer& json, const planned_vertex& each) {
 /// The plan as JSON. Members keep their names and meaning as long as "version" stays the same; new ones may come.
 /// "parts" is the partition vector by label, "mesh" its axes outermost first, "inputs" are positions in "vertices", a
 /// cut is a dimension or null where blocks rest whole, "travelling" is an operand's number, "output" or null.
-inline std::string plan::to_json() const {
-    detail::json_writer json;
+template <class Lazy>
+std::string plan::to_json() const {
+    detail::json_writer<Lazy> json;
     json.open('{').key("version").value(detail::json_version).key("processes").value(processes_);
     json.key("options").open('{').key("processes").value(options_.processes);
     json.key("objective").value(detail::word_for(options_.objective));

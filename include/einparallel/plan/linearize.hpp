@@ -1,12 +1,13 @@
 #pragma once
 // The paper's approximation for general DAGs, and what can be made of it by changing one vertex at a time.
 
+#include <einparallel/plan/eliminate.hpp>
 #include <einparallel/plan/pairwise.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <map>
-#include <queue>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ namespace einparallel::detail {
 
 /// Takes one path after the other off a DAG, the longest first (EinDecomp §8.4). Variables are numbered in topological
 /// order.
+template <class Lazy = void>
 class path_finder {
 public:
     explicit path_finder(const pairwise_model& model)
@@ -28,7 +30,7 @@ public:
         }
         for (std::size_t variable = 0; variable < length_.size(); ++variable) {
             length_[variable] = length_at(variable);
-            ends_.push({length_[variable], length_.size() - variable});
+            ends_.insert({length_.size() - length_[variable], variable, 0});
         }
     }
 
@@ -36,12 +38,7 @@ public:
     /// that ends earliest.
     std::vector<std::size_t> next() {
         while (!ends_.empty()) {
-            const auto [length, reversed] = ends_.top();
-            ends_.pop();
-            std::size_t variable = length_.size() - reversed;
-            if (taken_[variable] || length_[variable] != length) {
-                continue;  // an entry from before other paths were taken
-            }
+            std::size_t variable = (*ends_.begin())[1];
             std::vector<std::size_t> path{variable};
             while (length_[variable] > 1) {
                 for (const std::size_t producer : producers_[variable]) {
@@ -52,7 +49,7 @@ public:
                 }
                 path.push_back(variable);
             }
-            std::ranges::reverse(path);
+            std::reverse(path.begin(), path.end());
             take(path);
             return path;
         }
@@ -60,6 +57,8 @@ public:
     }
 
 private:
+    using ordered = std::set<std::array<std::size_t, 3>>;
+
     [[nodiscard]] std::size_t length_at(std::size_t variable) const {
         std::size_t longest = 0;
         for (const std::size_t producer : producers_[variable]) {
@@ -69,23 +68,30 @@ private:
     }
 
     void take(const std::vector<std::size_t>& path) {
-        std::set<std::size_t> shortened;
         for (const std::size_t variable : path) {
             taken_[variable] = true;
+            ends_.erase({length_.size() - length_[variable], variable, 0});
         }
-        for (const std::size_t variable : path) {
+        ordered shortened;  // in topological order
+        const auto shorten_consumers = [&](std::size_t variable) {
             for (const std::size_t consumer : consumers_[variable]) {
-                shortened.insert(consumer);
+                if (!taken_[consumer]) {
+                    shortened.insert({consumer, 0, 0});
+                }
             }
+        };
+        for (const std::size_t variable : path) {
+            shorten_consumers(variable);
         }
         while (!shortened.empty()) {
-            const std::size_t variable = *shortened.begin();
+            const std::size_t variable = shortened.begin()->front();
             shortened.erase(shortened.begin());
-            const std::size_t length = taken_[variable] ? length_[variable] : length_at(variable);
+            const std::size_t length = length_at(variable);
             if (length != length_[variable]) {
+                ends_.erase({length_.size() - length_[variable], variable, 0});
                 length_[variable] = length;
-                ends_.push({length, length_.size() - variable});
-                shortened.insert(consumers_[variable].begin(), consumers_[variable].end());
+                ends_.insert({length_.size() - length, variable, 0});
+                shorten_consumers(variable);
             }
         }
     }
@@ -94,18 +100,19 @@ private:
     std::vector<std::vector<std::size_t>> consumers_;
     std::vector<std::size_t> length_;  // vertices on the longest path that ends here
     std::vector<bool> taken_;
-    std::priority_queue<std::pair<std::size_t, std::size_t>> ends_;  // length, and the variable counted from the end
+    ordered ends_;  // what is left: how much shorter than the whole graph, and the variable
 };
 
 /// One state per variable by the paper's linearisation: the longest path is solved exactly as if the rest of the graph
 /// were free, then the longest path of what is left, and so on.
-inline std::vector<int> minimise_along_paths(const pairwise_model& model) {
+template <class Lazy = void>
+std::vector<int> minimise_along_paths(const pairwise_model& model) {
     std::vector<int> states(model.variables.size(), 0);
     std::vector<std::vector<std::size_t>> entering(model.variables.size());  // numbers of terms, by consumer
     for (std::size_t term = 0; term < model.terms.size(); ++term) {
         entering[model.terms[term].consumer].push_back(term);
     }
-    path_finder paths(model);
+    path_finder<Lazy> paths(model);
     for (std::vector<std::size_t> path = paths.next(); !path.empty(); path = paths.next()) {
         pairwise_model line;
         for (std::size_t place = 0; place < path.size(); ++place) {
@@ -129,7 +136,8 @@ inline std::vector<int> minimise_along_paths(const pairwise_model& model) {
 }
 
 /// Changes one variable at a time to its best state given all others until nothing improves. The sum never grows.
-inline std::vector<int> improve_locally(const pairwise_model& model, std::vector<int> states) {
+template <class Lazy = void>
+std::vector<int> improve_locally(const pairwise_model& model, std::vector<int> states) {
     constexpr int sweeps = 100;
     std::vector<std::vector<std::size_t>> touching(model.variables.size());
     for (std::size_t term = 0; term < model.terms.size(); ++term) {

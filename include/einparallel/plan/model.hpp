@@ -5,17 +5,16 @@
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/source_cost.hpp>
 #include <einparallel/plan/traffic.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,7 @@ namespace einparallel::detail {
 
 /// Builds the model of a graph under an objective. Vertices of one shape share their choices, and edges between equal
 /// choices their tables: a loop of a thousand layers costs what one layer costs.
+template <class Lazy = void>
 class model_builder {
 public:
     /// `memory_price` is what a byte on the rank with the largest share costs; vertices whose task alone needs more
@@ -71,29 +71,32 @@ public:
     }
 
 private:
-    /// What equal choices have in common, as text.
-    [[nodiscard]] std::string shape_of(std::size_t number, std::size_t consumers) const {
+    /// What vertices with equal choices have in common.
+    [[nodiscard]] std::vector<index> shape_of(std::size_t number, std::size_t consumers) const {
         const vertex& einsum = *graph_.vertices[number];
-        std::string key;
-        const auto append = [&](auto value) { key.append(std::to_string(value)).push_back(' '); };
+        constexpr index end = -2;  // of a list of labels
+        std::vector<index> key;
         for (std::size_t operand = 0; operand < einsum.form.operands.size(); ++operand) {
             for (const label_id label : einsum.form.operands[operand]) {
-                append(label);
+                key.push_back(label);
             }
-            append(einsum.operands[operand]->element.bytes);
             const vertex& read = *einsum.operands[operand];
-            key += !read.is_input() ? "," : lies_somewhere(read) ? "at," : "in,";
+            key.push_back(end);
+            key.push_back(static_cast<index>(read.element.bytes));
+            key.push_back(!read.is_input() ? 0 : lies_somewhere(read) ? 1 : 2);
         }
+        key.push_back(end);
         for (const label_id label : einsum.form.output) {
-            append(label);
+            key.push_back(label);
         }
-        append(einsum.element.bytes);
+        key.push_back(end);
+        key.push_back(static_cast<index>(einsum.element.bytes));
         for (const index extent : einsum.extents) {
-            append(extent);
+            key.push_back(extent);
         }
-        append(static_cast<int>(einsum.work->is_contraction()));
-        append(einsum.work->operations_per_point());
-        append(asked_.objective == objective::time ? consumers : std::size_t{0});
+        key.push_back(einsum.work->is_contraction() ? 1 : 0);
+        key.push_back(std::bit_cast<index>(einsum.work->operations_per_point()));
+        key.push_back(asked_.objective == objective::time ? static_cast<index>(consumers) : 0);
         return key;
     }
 
@@ -111,9 +114,10 @@ private:
 
     [[nodiscard]] std::shared_ptr<const choices> choices_of(std::size_t number, std::size_t consumers) {
         const vertex& einsum = *graph_.vertices[number];
-        std::shared_ptr<const choices>& known = by_shape_[shape_of(number, consumers)];
-        if (known != nullptr) {
-            return known;
+        const auto [shape, fresh] = shapes_.number_of(shape_of(number, consumers));
+        shape_of_.push_back(static_cast<index>(shape));
+        if (!fresh) {
+            return by_shape_[shape];
         }
         auto made = std::make_shared<choices>();
         made->labels = einsum.extents.size();
@@ -165,8 +169,8 @@ private:
         }
         made->output = classify_cuts(einsum.form.output, vectors, count_pieces);
         made->cost = std::make_shared<const std::vector<double>>(std::move(price));
-        known = std::move(made);
-        return known;
+        by_shape_.push_back(std::move(made));
+        return by_shape_.back();
     }
 
     template <class T>
@@ -189,7 +193,7 @@ private:
             }
         }
         if (kept.empty()) {
-            throw_memory(graph_.name_of(number), *std::ranges::min_element(memory), asked_.memory_limit);
+            throw_memory(graph_.name_of(number), *std::min_element(memory.begin(), memory.end()), asked_.memory_limit);
         }
         keep(kept, vectors);
         keep(kept, price);
@@ -216,13 +220,12 @@ private:
     }
 
     [[nodiscard]] pairwise_term term(std::size_t producer, std::size_t consumer, std::size_t operand) {
-        const choices& made_in = *ways_[producer];
-        const choices& read_in = *ways_[consumer];
-        const tensor_choices& made = made_in.output;
-        const tensor_choices& read = read_in.operands[operand];
+        const tensor_choices& made = ways_[producer]->output;
+        const tensor_choices& read = ways_[consumer]->operands[operand];
         const vertex& tensor = *graph_.vertices[vertex_of_[producer]];
-        auto& table = by_edge_[{&made_in, &read_in, operand}];
-        if (table == nullptr) {
+        const auto [edge, fresh] =
+            edges_.number_of({shape_of_[producer], shape_of_[consumer], static_cast<index>(operand)});
+        if (fresh) {
             auto filled = std::make_shared<std::vector<double>>();
             filled->reserve(made.parts.size() * read.parts.size());
             for (std::size_t before = 0; before < made.parts.size(); ++before) {
@@ -230,9 +233,9 @@ private:
                     filled->push_back(edge_cost(tensor, made.cut(before), read.cut(after)));
                 }
             }
-            table = std::move(filled);
+            by_edge_.push_back(std::move(filled));
         }
-        return {producer, consumer, made.classes, read.classes, table};
+        return {producer, consumer, made.classes, read.classes, by_edge_[edge]};
     }
 
     [[nodiscard]] double edge_cost(const vertex& tensor, const tensor_cut& before, const tensor_cut& after) const {
@@ -252,9 +255,11 @@ private:
     double memory_price_;
     std::vector<std::size_t> vertex_of_;
     std::vector<std::shared_ptr<const choices>> ways_;
-    std::map<std::string, std::shared_ptr<const choices>> by_shape_;
-    std::map<std::tuple<const choices*, const choices*, std::size_t>, std::shared_ptr<const std::vector<double>>>
-        by_edge_;
+    numbering<Lazy> shapes_;
+    std::vector<std::shared_ptr<const choices>> by_shape_;
+    std::vector<index> shape_of_;  // by variable
+    numbering<Lazy> edges_;
+    std::vector<std::shared_ptr<const std::vector<double>>> by_edge_;
 };
 
 }  // namespace einparallel::detail

@@ -3,11 +3,11 @@
 
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -16,17 +16,18 @@ namespace einparallel::detail {
 /// Number of a distribution in an overlap_table.
 using resting_id = int;
 
+/// What a redistribution costs, in all and the rank with the most to do.
+struct traffic {
+    double elements = 0;  ///< moved in all
+    double busiest = 0;   ///< elements sent or received by one rank
+    double messages = 0;  ///< sent or received by one rank
+};
+
 /// Distributions, numbered by where they put what (the labels that got them there do not matter), and the traffic
 /// between any two of them, computed once.
+template <class Lazy = void>
 class overlap_table {
 public:
-    /// What a redistribution costs the rank with the most to do.
-    struct traffic {
-        double elements = 0;  ///< moved in all
-        double busiest = 0;   ///< elements sent or received by one rank
-        double messages = 0;  ///< sent or received by one rank
-    };
-
     /// The number of the regular distribution of a tensor with these bounds and labels over a mesh.
     resting_id number_of(const std::vector<index>& bounds, const mesh& ranks, const std::vector<label_id>& labels,
                          std::size_t cut) {
@@ -55,11 +56,12 @@ public:
         key.insert(key.end(), grid.begin(), grid.end());
         key.push_back(replicating.empty() ? -1 : static_cast<index>(cut));
         key.insert(key.end(), replicating.begin(), replicating.end());
-        const auto [known, fresh] = numbers_.try_emplace(std::move(key), static_cast<resting_id>(known_.size()));
+        const auto [number, fresh] = numbers_.number_of(std::move(key));
         if (fresh) {
+            regular_.push_back(static_cast<resting_id>(known_.size()));
             known_.emplace_back(bounds, ranks, labels, cut);
         }
-        return known->second;
+        return regular_[number];
     }
 
     /// The number of a distribution that may be irregular; such ones are not compared with each other.
@@ -77,22 +79,16 @@ public:
         if (from == to) {
             return 0;
         }
-        const auto [known, fresh] = moved_.try_emplace({from, to}, 0.0);
-        if (fresh) {
-            fill(resting(from), had_);
-            fill(resting(to), wanted_);
-            known->second = difference(resting(from).bounds().size());
-        }
-        return known->second;
+        return pair(from, to).elements;
     }
 
     /// The same with the busiest rank's share of it.
     const traffic& between(resting_id from, resting_id to) {
-        const auto [known, fresh] = traffic_.try_emplace({from, to});
-        if (fresh && moved(from, to) > 0) {
-            known->second = count_traffic(resting(from), resting(to));
+        traffic& known = pair(from, to);
+        if (known.elements > 0 && known.messages == 0) {
+            known = count_traffic(resting(from), resting(to));
         }
-        return known->second;
+        return known;
     }
 
 private:
@@ -101,6 +97,17 @@ private:
         std::vector<interval> sides;
         std::vector<double> elements;
     };
+
+    /// What is known of a pair: at least the elements that move.
+    traffic& pair(resting_id from, resting_id to) {
+        const auto [number, fresh] = pairs_.number_of({from, to});
+        if (fresh) {
+            fill(resting(from), had_);
+            fill(resting(to), wanted_);
+            traffic_.emplace_back().elements = from == to ? 0 : difference(resting(from).bounds().size());
+        }
+        return traffic_[number];
+    }
 
     static void fill(const distribution& from, flat_boxes& into) {
         into.sides.clear();
@@ -151,16 +158,16 @@ private:
     }
 
     std::vector<distribution> known_;
-    std::map<std::vector<index>, resting_id> numbers_;
-    std::map<std::pair<resting_id, resting_id>, double> moved_;
-    std::map<std::pair<resting_id, resting_id>, traffic> traffic_;
+    numbering<Lazy> numbers_;
+    std::vector<resting_id> regular_;  // by number
+    numbering<Lazy> pairs_;
+    std::vector<traffic> traffic_;  // by number of the pair
     flat_boxes had_;
     flat_boxes wanted_;
 };
 
 /// Seconds of a redistribution on the busiest rank.
-inline double redistribution_seconds(const overlap_table::traffic& moving, std::size_t element_bytes,
-                                     const machine& constants) {
+inline double redistribution_seconds(const traffic& moving, std::size_t element_bytes, const machine& constants) {
     return moving.messages * constants.seconds_per_message +
            moving.busiest * static_cast<double>(element_bytes) * constants.seconds_per_byte;
 }

@@ -73,7 +73,8 @@ constexpr auto make_partitions() {
 }
 
 /// Divisors of a number, ascending.
-inline std::vector<int> divisors_of(int number) {
+template <class Lazy = void>
+std::vector<int> divisors_of(int number) {
     std::vector<int> small;
     std::vector<int> large;
     for (int divisor = 1; divisor <= number / divisor; ++divisor) {
@@ -84,12 +85,16 @@ inline std::vector<int> divisors_of(int number) {
             }
         }
     }
-    small.insert(small.end(), large.rbegin(), large.rend());
+    while (!large.empty()) {
+        small.push_back(large.back());
+        large.pop_back();
+    }
     return small;
 }
 
 /// For every label the number of ways to place each divisor of `product` on that label and the ones after it, no label
 /// cut finer than its extent: `ways[label][divisor]`. Counts stop at the largest std::size_t.
+template <class Lazy = void>
 struct placement_counts {
     std::vector<int> divisors;
     std::vector<std::vector<std::size_t>> ways;
@@ -116,7 +121,7 @@ struct placement_counts {
     }
 
     [[nodiscard]] std::size_t position_of(int divisor) const {
-        return static_cast<std::size_t>(std::ranges::lower_bound(divisors, divisor) - divisors.begin());
+        return static_cast<std::size_t>(std::lower_bound(divisors.begin(), divisors.end(), divisor) - divisors.begin());
     }
     [[nodiscard]] std::size_t total() const { return ways.front().back(); }
 };
@@ -143,13 +148,15 @@ struct partition_vectors {
 
 /// Number of partition vectors with ∏d = product where no label is cut finer than its extent (an extent of 0 or 1 is
 /// not cut). @pre product >= 1
-[[nodiscard]] inline std::size_t count_partitions(std::span<const index> extents, int product) {
-    return detail::placement_counts(extents, product).total();
+template <class Lazy = void>
+[[nodiscard]] std::size_t count_partitions(std::span<const index> extents, int product) {
+    return detail::placement_counts<Lazy>(extents, product).total();
 }
 
 /// All partition vectors with ∏d = product where no label is cut finer than its extent. @pre product >= 1
-[[nodiscard]] inline partition_vectors all_partitions(std::span<const index> extents, int product) {
-    const detail::placement_counts counts(extents, product);
+template <class Lazy = void>
+[[nodiscard]] partition_vectors all_partitions(std::span<const index> extents, int product) {
+    const detail::placement_counts<Lazy> counts(extents, product);
     partition_vectors found{product, extents.size(), counts.total(), {}};
     if (found.count == 0 || extents.empty()) {
         return found;
@@ -195,7 +202,8 @@ struct partition_vectors {
 /// The largest number of ranks, at most `processes`, that extents like these can be cut over: the largest q for which
 /// a partition vector with ∏d = q exists. Ranks beyond it idle in the vertex. With `powers_of_two` the processes are
 /// rounded up and every entry is a power of two. @pre processes >= 1
-[[nodiscard]] inline int largest_product(std::span<const index> extents, int processes, bool powers_of_two = false) {
+template <class Lazy = void>
+[[nodiscard]] int largest_product(std::span<const index> extents, int processes, bool powers_of_two = false) {
     index capacity = 1;
     for (const index extent : extents) {
         capacity = std::min<index>(capacity * std::clamp<index>(extent, 1, index{1} << 30), index{1} << 30);
@@ -217,8 +225,8 @@ struct partition_vectors {
 /// viable(v, p): all partition vectors with ∏d = q, where q is the largest number ≤ p that has one for these extents
 /// (by unique label). The factors of p are placed prime by prime, so 12 = 2·2·3 cuts 4 × 3 as well as 6 × 2.
 /// @pre processes >= 1
-[[nodiscard]] inline partition_vectors viable(std::span<const index> extents, int processes,
-                                              bool powers_of_two = false) {
+template <class Lazy = void>
+[[nodiscard]] partition_vectors viable(std::span<const index> extents, int processes, bool powers_of_two = false) {
     return all_partitions(extents, largest_product(extents, processes, powers_of_two));
 }
 

@@ -9,7 +9,6 @@
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>
-#include <iosfwd>
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,10 +56,12 @@ public:
     [[nodiscard]] double cost() const;
     /// Element bytes that `rank` hands to MPI for other ranks in one run; sources and redistribution included,
     /// agreement traffic and gather excluded.
+    template <class Lazy = void>
     [[nodiscard]] std::size_t bytes_sent(int rank) const;
     /// The same over all ranks, without going through their programs.
     [[nodiscard]] std::size_t bytes_sent() const;
     /// Bytes that a run holds at once on `rank`: tensors and buffers.
+    template <class Lazy = void>
     [[nodiscard]] std::size_t peak_bytes(int rank) const;
     /// Time model.
     [[nodiscard]] double seconds() const;
@@ -74,11 +75,13 @@ public:
     [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const vertex& made) const;
 
     /// All that `rank` does, computed from the vertices. The same call on every rank gives matching programs.
+    template <class Lazy = void>
     [[nodiscard]] program program_of(int rank) const;
 
+    template <class Lazy = void>
     [[nodiscard]] std::string to_dot() const;
+    template <class Lazy = void>
     [[nodiscard]] std::string to_json() const;
-    friend std::ostream& operator<<(std::ostream& stream, const plan& shown);
     friend bool operator==(const plan& a, const plan& b);
 
     /// Carries the plan out on a context: see run/execute.hpp.

@@ -19,6 +19,7 @@ namespace einparallel {
 namespace detail {
 
 /// Writes one rank's program. All ranks pass through the same phases, whatever they have to do in them.
+template <class Lazy = void>
 class program_writer {
 public:
     program_writer(const plan& of, int rank) : plan_(of), rank_(rank), copies_(of.vertices().size()) {}
@@ -94,12 +95,14 @@ private:
     std::vector<std::vector<copy>> copies_;  // by vertex; the first is where it rests
 };
 
-inline bool is_result(const program& of_rank, buffer_id number) {
+template <class Lazy = void>
+bool is_result(const program& of_rank, buffer_id number) {
     return std::ranges::find(of_rank.results, number) != of_rank.results.end();
 }
 
 /// The vertex that is computed when a rank holds most: the first contraction at or after that step.
-inline std::size_t vertex_at_peak(const program& of_rank) {
+template <class Lazy = void>
+std::size_t vertex_at_peak(const program& of_rank) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
     std::vector<std::size_t> begins(of_rank.steps.size() + 2, 0);
     std::vector<std::size_t> ends(of_rank.steps.size() + 2, 0);
@@ -131,21 +134,24 @@ inline std::size_t vertex_at_peak(const program& of_rank) {
 
 }  // namespace detail
 
-inline program plan::program_of(int rank) const {
+template <class Lazy>
+program plan::program_of(int rank) const {
     if (rank < 0 || rank >= processes_) {
         throw error("plan: there is no rank " + std::to_string(rank) + " in a plan for " + std::to_string(processes_) +
                     " ranks");
     }
-    return detail::program_writer(*this, rank).write();
+    return detail::program_writer<Lazy>(*this, rank).write();
 }
 
-inline std::size_t plan::bytes_sent(int rank) const {
+template <class Lazy>
+std::size_t plan::bytes_sent(int rank) const {
     return einparallel::bytes_sent(program_of(rank));
 }
 
 /// Results, and one arena for all other buffers (schedule/arena.hpp). An input that is used in place in the
 /// application's memory counts as if it were copied.
-inline std::size_t plan::peak_bytes(int rank) const {
+template <class Lazy>
+std::size_t plan::peak_bytes(int rank) const {
     const program mine = program_of(rank);
     std::size_t bytes = plan_arena(mine, [&](buffer_id number) { return detail::is_result(mine, number); }).bytes;
     for (std::size_t result = 0; result < mine.results.size(); ++result) {

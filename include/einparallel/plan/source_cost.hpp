@@ -18,7 +18,8 @@ namespace einparallel::detail {
 
 /// Inputs that lie somewhere already: on one rank, or in somebody's own distribution. All others are read by every rank
 /// as it needs them, at no cost.
-inline bool lies_somewhere(const vertex& input) {
+template <class Lazy = void>
+bool lies_somewhere(const vertex& input) {
     return input.is_input() && input.origin != nullptr &&
            (input.origin->kind() == source_kind::root || input.origin->kind() == source_kind::resting);
 }
@@ -26,8 +27,8 @@ inline bool lies_somewhere(const vertex& input) {
 /// By way to cut `reader`, the bytes or seconds (as the objective asks) for bringing operand `operand` from where it
 /// lies. From a root every rank but the root gets its piece; from a distribution, what the best order of the mesh axes
 /// leaves to move (the natural order where trying all would take too long).
-inline std::vector<double> source_costs(const vertex& reader, std::size_t operand, const choices& ways,
-                                        const options& asked) {
+template <class Lazy = void>
+std::vector<double> source_costs(const vertex& reader, std::size_t operand, const choices& ways, const options& asked) {
     constexpr std::size_t affordable = std::size_t{1} << 18;  // boxes looked at
     const vertex& input = *reader.operands[operand];
     const std::vector<label_id>& labels = reader.form.operands[operand];
@@ -36,7 +37,7 @@ inline std::vector<double> source_costs(const vertex& reader, std::size_t operan
         tensor_bytes *= static_cast<double>(bound);
     }
     const bool at_root = input.origin->kind() == source_kind::root;
-    overlap_table table;
+    overlap_table<Lazy> table;
     const resting_id origin = table.number_of(resting_of_source(input));
     std::vector<double> costs;
     for (std::size_t way = 0; way < ways.size(); ++way) {

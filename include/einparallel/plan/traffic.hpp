@@ -18,8 +18,8 @@ namespace einparallel::detail {
 
 /// Elements that the blocks of all kernel calls cover, each block counted once: all of a tensor, or the diagonal blocks
 /// where a cut label stands twice.
-inline double covered_elements(const std::vector<label_id>& labels, const std::vector<index>& extents,
-                               const mesh& ranks) {
+template <class Lazy = void>
+double covered_elements(const std::vector<label_id>& labels, const std::vector<index>& extents, const mesh& ranks) {
     double elements = 1;
     for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
         const label_id label = labels[dimension];
@@ -41,7 +41,8 @@ inline double covered_elements(const std::vector<label_id>& labels, const std::v
 
 /// Bytes that all ranks together send for one task. Every way to hand round a block that q ranks share, and every way
 /// to reduce a block that q ranks have summands of, brings each element of it to q − 1 ranks once.
-inline double task_bytes(const task& work) {
+template <class Lazy = void>
+double task_bytes(const task& work) {
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         bytes += (work.operands[operand].replication() - 1) *
@@ -72,7 +73,8 @@ struct largest_shares {
 
 /// Seconds of the rank with the largest share: every step of a ring takes the longer of its arithmetic and its
 /// transfer; gathers come before the ring and reductions after it.
-inline double task_seconds(const task& work, double operations_per_point, const machine& constants) {
+template <class Lazy = void>
+double task_seconds(const task& work, double operations_per_point, const machine& constants) {
     double operations = operations_per_point;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
         const int parts = work.ranks.parts(static_cast<label_id>(label));
@@ -117,7 +119,8 @@ inline double task_seconds(const task& work, double operations_per_point, const 
 
 /// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
 /// goes round, and what is written.
-inline double task_memory(const task& work) {
+template <class Lazy = void>
+double task_memory(const task& work) {
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const largest_shares share(work.operands[operand], work.operand_bytes[operand]);
@@ -138,7 +141,8 @@ struct tensor_cut {
 
 /// Share of a tensor's elements that at least have to change ranks between a producer and a consumer, whatever the
 /// order of their mesh axes: a rank keeps at most a box that fits into both of its boxes.
-inline double smallest_moved_share(const tensor_cut& producer, const tensor_cut& consumer) {
+template <class Lazy = void>
+double smallest_moved_share(const tensor_cut& producer, const tensor_cut& consumer) {
     if (producer.parts.empty()) {
         return 0;  // one element, on rank 0 before and after
     }
@@ -164,8 +168,8 @@ inline double smallest_moved_share(const tensor_cut& producer, const tensor_cut&
 
 /// Seconds of a redistribution that moves `bytes` in all: what the smaller side has to send or receive, and one message
 /// for every partner.
-inline double moving_seconds(const tensor_cut& producer, const tensor_cut& consumer, double bytes,
-                             const machine& constants) {
+template <class Lazy = void>
+double moving_seconds(const tensor_cut& producer, const tensor_cut& consumer, double bytes, const machine& constants) {
     if (bytes == 0) {
         return 0;
     }
