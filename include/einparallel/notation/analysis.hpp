@@ -50,39 +50,39 @@ struct statement {
 
     /// Labels that an expression still has after its own reductions.
     template <class Operand, class Labels>
-    static constexpr flags free(std::type_identity<leaf<Operand, Labels>> /*node*/) {
+    static constexpr flags unbound(std::type_identity<leaf<Operand, Labels>> /*node*/) {
         return set_of(Labels{});
     }
     template <class T>
-    static constexpr flags free(std::type_identity<constant<T>> /*node*/) {
+    static constexpr flags unbound(std::type_identity<constant<T>> /*node*/) {
         return {};
     }
     template <class Function, class... Arguments>
-    static constexpr flags free(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+    static constexpr flags unbound(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
         flags all{};
         const auto add = [&all](const flags& some) {
             for (std::size_t label = 0; label < all.size(); ++label) {
                 all[label] = all[label] || some[label];
             }
         };
-        (add(free(std::type_identity<Arguments>{})), ...);
+        (add(unbound(std::type_identity<Arguments>{})), ...);
         return all;
     }
     template <class Op, class Over, class Inner>
-    static constexpr flags free(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
+    static constexpr flags unbound(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
         if constexpr (std::is_same_v<Over, missing_labels>) {
-            return both(free(std::type_identity<Inner>{}), on_left);
+            return both(unbound(std::type_identity<Inner>{}), on_left);
         } else {
-            return without(free(std::type_identity<Inner>{}), set_of(Over{}));
+            return without(unbound(std::type_identity<Inner>{}), set_of(Over{}));
         }
     }
     template <class Over, class Inner>
-    static constexpr flags free(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
-        return free(std::type_identity<Inner>{});
+    static constexpr flags unbound(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
+        return unbound(std::type_identity<Inner>{});
     }
 
     template <class E>
-    static constexpr flags free_of = free(std::type_identity<E>{});
+    static constexpr flags free_of = unbound(std::type_identity<E>{});
     /// Labels that an implicit sum of E goes over.
     template <class E>
     static constexpr flags missing_of = without(free_of<E>, on_left);
