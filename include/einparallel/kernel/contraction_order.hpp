@@ -56,7 +56,9 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-/// Finds the order; see contraction_order.
+/// Finds the order; see contraction_order. A template on nothing: who never contracts more than two operands does not
+/// wait for its compilation.
+template <class Lazy = void>
 class order_search {
 public:
     order_search(const std::vector<std::vector<label_id>>& operands, const std::vector<label_id>& output,
@@ -360,10 +362,11 @@ namespace einparallel {
 /// a single tensor are summed), then the fewest elements of intermediates; outer products are considered. Beyond:
 /// greedy, by the growth of memory. Deterministic.
 /// @param extents by label id
-inline std::vector<pairwise_contraction> contraction_order(const std::vector<std::vector<label_id>>& operands,
-                                                           const std::vector<label_id>& output,
-                                                           const std::vector<index>& extents) {
-    return detail::order_search(operands, output, extents).run();
+template <class Lazy = void>
+std::vector<pairwise_contraction> contraction_order(const std::vector<std::vector<label_id>>& operands,
+                                                    const std::vector<label_id>& output,
+                                                    const std::vector<index>& extents) {
+    return detail::order_search<Lazy>(operands, output, extents).run();
 }
 
 }  // namespace einparallel
