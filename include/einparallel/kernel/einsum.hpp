@@ -85,12 +85,13 @@ class subscript_labels {
 public:
     template <class Extents>
     subscript_labels(const Extents& extents_of) : dimensions_(Table.dimensions) {
-        std::array<index, Table.names.size()> longest{};
+        std::array<index, Table.names.size()> longest{};  // or 0, against which 1 stands as well
+        longest.fill(1);
         for (std::size_t operand = 0; operand < Operands; ++operand) {
             for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
                 index& known = longest[static_cast<std::size_t>(dimensions_[at])];
                 const index extent = extents_of[operand][at - Table.first[operand]];
-                known = known == 0 || known == 1 ? extent : known;
+                known = known == 1 ? extent : known;
             }
         }
         for (std::size_t operand = 0; operand < Operands; ++operand) {
