@@ -78,7 +78,8 @@ constexpr std::size_t round_up(std::size_t bytes) {
 }  // namespace detail
 
 /// Lifetime of every buffer of a program. A result that no step names is alive throughout.
-inline std::vector<lifetime> lifetimes_of(const program& of_rank) {
+template <class Lazy = void>
+std::vector<lifetime> lifetimes_of(const program& of_rank) {
     std::vector<lifetime> alive(of_rank.buffers.size());
     for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
         detail::for_each_buffer(of_rank.steps[position], [&](buffer_id used) {
@@ -107,7 +108,8 @@ struct arena_request {
 };
 
 /// Bytes alive at once in the step where most are: no arena can be smaller.
-inline std::size_t most_alive(const arena_request& request) {
+template <class Lazy = void>
+std::size_t most_alive(const arena_request& request) {
     std::vector<std::size_t> change(request.steps + 2, 0);  // wraps round below zero, and back in the sum
     for (const std::size_t number : request.placed) {
         change[request.alive[number].first] += request.bytes[number];
@@ -123,7 +125,8 @@ inline std::size_t most_alive(const arena_request& request) {
 }
 
 /// Gives every buffer, in the order asked for, the lowest offset that is free during its life.
-inline arena_plan first_fit(const arena_request& request) {
+template <class Lazy = void>
+arena_plan first_fit(const arena_request& request) {
     arena_plan planned{std::vector<std::size_t>(request.alive.size(), not_in_arena), 0};
     // Per step, who is placed already and alive in it: neighbours are found without comparing all pairs.
     std::vector<std::vector<std::size_t>> placed_by_step(request.steps + 1);
@@ -157,7 +160,8 @@ inline arena_plan first_fit(const arena_request& request) {
 /// The best of three orders, or the first that reaches the bytes alive at once. Largest first serves buffers of very
 /// different sizes; in order of time serves rings; and in order of time with nearly equal sizes made equal serves rings
 /// whose pieces differ by a slice, where a small piece would leave a gap that the next large one does not fit in.
-inline arena_plan place_well(arena_request request) {
+template <class Lazy = void>
+arena_plan place_well(arena_request request) {
     const std::size_t aim = most_alive(request);
     std::ranges::stable_sort(request.placed,
                              [&](std::size_t a, std::size_t b) { return request.bytes[a] > request.bytes[b]; });
@@ -224,7 +228,8 @@ arena_plan plan_arena(const program& of_rank, Outside outside) {
 }
 
 /// Offsets for all buffers of a program.
-inline arena_plan plan_arena(const program& of_rank) {
+template <class Lazy = void>
+arena_plan plan_arena(const program& of_rank) {
     return plan_arena(of_rank, [](buffer_id) { return false; });
 }
 

@@ -10,15 +10,16 @@ namespace einparallel::detail {
 
 /// Phases that gathering takes, the same on every rank: q-1 round the ring, ⌈log2 q⌉ along trees where some replicas
 /// have no piece, none where nothing is replicated.
-inline std::size_t gather_phases(const distribution& resting) {
+template <class Lazy = void>
+std::size_t gather_phases(const distribution& resting) {
     const int replicas = resting.replication();
     return every_replica_has_a_piece(resting) ? static_cast<std::size_t>(replicas) - 1 : tree_rounds(replicas);
 }
 
 /// In phase t a rank hands the piece that it got last to the previous replica and receives the next one, straight into
 /// its place in the block. Every piece but its own reaches a rank once: q-1 messages, (q-1)/q of the block.
-inline void gather_round_ring(step_collector& steps, const distribution& resting, int rank, buffer_id piece,
-                              buffer_id block) {
+template <class Lazy = void>
+void gather_round_ring(step_collector& steps, const distribution& resting, int rank, buffer_id piece, buffer_id block) {
     const std::vector<int> group = resting.replicas(rank);
     const int replicas = static_cast<int>(group.size());
     const int self = resting.replica_number(rank);
@@ -32,8 +33,9 @@ inline void gather_round_ring(step_collector& steps, const distribution& resting
 }
 
 /// Every piece goes down a binomial tree whose root is its owner.
-inline void gather_along_trees(step_collector& steps, const distribution& resting, int rank, buffer_id piece,
-                               buffer_id block) {
+template <class Lazy = void>
+void gather_along_trees(step_collector& steps, const distribution& resting, int rank, buffer_id piece,
+                        buffer_id block) {
     const std::vector<int> group = resting.replicas(rank);
     const int replicas = static_cast<int>(group.size());
     const int self = resting.replica_number(rank);
@@ -58,8 +60,9 @@ inline void gather_along_trees(step_collector& steps, const distribution& restin
 
 /// Appends the gathering of an operand of which this rank has `piece`, starting in phase 0 of `steps`, and returns the
 /// buffer with the whole block: `piece` itself where nothing is replicated.
-inline buffer_id gather(step_collector& steps, const distribution& resting, int rank, std::size_t element_bytes,
-                        buffer_id piece) {
+template <class Lazy = void>
+buffer_id gather(step_collector& steps, const distribution& resting, int rank, std::size_t element_bytes,
+                 buffer_id piece) {
     if (resting.replication() == 1) {
         return piece;
     }

@@ -9,7 +9,8 @@
 namespace einparallel {
 
 /// Phases that a redistribution takes, the same number on every rank: none where the boxes are the same everywhere.
-inline std::size_t redistribution_phases(const distribution& from, const distribution& to) {
+template <class Lazy = void>
+std::size_t redistribution_phases(const distribution& from, const distribution& to) {
     return from == to ? 0 : 1;
 }
 
@@ -18,8 +19,9 @@ inline std::size_t redistribution_phases(const distribution& from, const distrib
 /// copy, where the box is the same on this rank (boxes are disjoint, so nobody else wants any of it then).
 /// Messages go straight from who has to who wants, one per pair of ranks whose boxes meet: no element is sent that is
 /// not wanted, none twice. What stays is copied locally. A scatter from a root is the same thing, from held_by_one().
-inline buffer_id schedule_redistribution(program& of_rank, const distribution& from, const distribution& to, int rank,
-                                         buffer_id resting, std::size_t first_phase) {
+template <class Lazy = void>
+buffer_id schedule_redistribution(program& of_rank, const distribution& from, const distribution& to, int rank,
+                                  buffer_id resting, std::size_t first_phase) {
     const box had = from.held_by(rank);
     const box wanted = to.held_by(rank);
     if (had == wanted || (had.empty() && wanted.empty())) {

@@ -11,7 +11,8 @@ namespace einparallel::detail {
 
 /// Phases that the reduction takes, the same on every rank: q pairwise (q-1 transfers, the last ⊕ after them),
 /// 2⌈log2 q⌉ along trees (transfer and ⊕ take turns), none where the output is not Partial.
-inline std::size_t reduce_phases(const distribution& resting) {
+template <class Lazy = void>
+std::size_t reduce_phases(const distribution& resting) {
     const int replicas = resting.replication();
     if (replicas == 1) {
         return 0;
@@ -22,8 +23,9 @@ inline std::size_t reduce_phases(const distribution& resting) {
 /// In phase t replica i sends the chunk of replica i-1-t straight to it and receives its own from replica i+1+t, while
 /// it adds the one that came before: q-1 messages, (q-1)/q of the block, two chunks beside block and output. Summands
 /// are combined in replica order beginning with the owner's, so the result is the same in every run.
-inline void reduce_pairwise(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block,
-                            buffer_id output) {
+template <class Lazy = void>
+void reduce_pairwise(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block,
+                     buffer_id output) {
     const distribution& resting = share.work.output;
     const std::vector<int> group = resting.replicas(share.rank);
     const int replicas = static_cast<int>(group.size());
@@ -42,8 +44,9 @@ inline void reduce_pairwise(step_collector& steps, const rank_share& share, std:
 }
 
 /// Every chunk comes up a binomial tree to its owner; ranks on the way combine in their block.
-inline void reduce_along_trees(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block,
-                               buffer_id output) {
+template <class Lazy = void>
+void reduce_along_trees(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block,
+                        buffer_id output) {
     const distribution& resting = share.work.output;
     const std::vector<int> group = resting.replicas(share.rank);
     const int replicas = static_cast<int>(group.size());
@@ -71,8 +74,8 @@ inline void reduce_along_trees(step_collector& steps, const rank_share& share, s
 }
 
 /// Appends the reduction of `block`, complete before phase `first`, into the rank's own piece `output`.
-inline void reduce(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block,
-                   buffer_id output) {
+template <class Lazy = void>
+void reduce(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block, buffer_id output) {
     if (every_replica_has_a_piece(share.work.output)) {
         reduce_pairwise(steps, share, first, block, output);
     } else {

@@ -11,12 +11,14 @@
 namespace einparallel::detail {
 
 /// Phases of the ring: two per replica of the output's block.
-inline std::size_t ring_k_phases(const distribution& resting) {
+template <class Lazy = void>
+std::size_t ring_k_phases(const distribution& resting) {
     return 2 * static_cast<std::size_t>(resting.replication());
 }
 
 /// True where the two halves of `chunk` along `cut` lie one behind the other in dense storage.
-inline bool halves_are_contiguous(const box& chunk, std::size_t cut) {
+template <class Lazy = void>
+bool halves_are_contiguous(const box& chunk, std::size_t cut) {
     for (std::size_t dimension = 0; dimension < cut; ++dimension) {
         if (chunk.sides[dimension].size() > 1) {
             return false;
@@ -32,7 +34,8 @@ inline bool halves_are_contiguous(const box& chunk, std::size_t cut) {
 /// 2(q-1) transfers. The last two halves are the rank's own and land in `output`.
 /// Memory: three halves are alive at once (recv, comp, send). Two of them may lie in the output's own memory, as in the
 /// thesis, wherever its halves are contiguous and large enough: their buffers say so (buffer::lender).
-inline void ring_k(step_collector& steps, const rank_share& share, std::size_t first, buffer_id output) {
+template <class Lazy = void>
+void ring_k(step_collector& steps, const rank_share& share, std::size_t first, buffer_id output) {
     const distribution& resting = share.work.output;
     const std::size_t bytes = share.work.output_bytes;
     const std::vector<int> group = resting.replicas(share.rank);

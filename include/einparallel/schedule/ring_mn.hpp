@@ -10,7 +10,8 @@
 namespace einparallel::detail {
 
 /// Phases of the ring: one per replica of the travelling operand.
-inline std::size_t ring_mn_phases(const distribution& resting) {
+template <class Lazy = void>
+std::size_t ring_mn_phases(const distribution& resting) {
     return static_cast<std::size_t>(resting.replication());
 }
 
@@ -20,8 +21,9 @@ inline std::size_t ring_mn_phases(const distribution& resting) {
 /// Cut along an output label, every piece writes its own slice of `output`; cut along a contracted one, the first piece
 /// that holds a term overwrites and the others add to it. Where no piece holds one (the contracted extent is 0) a call
 /// over nothing writes the identity.
-inline void ring_mn(step_collector& steps, const rank_share& share, std::size_t first, std::size_t travelling,
-                    buffer_id output) {
+template <class Lazy = void>
+void ring_mn(step_collector& steps, const rank_share& share, std::size_t first, std::size_t travelling,
+             buffer_id output) {
     const distribution& resting = share.work.operands[travelling];
     const std::vector<int> group = resting.replicas(share.rank);
     const int replicas = static_cast<int>(group.size());

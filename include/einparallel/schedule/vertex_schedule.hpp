@@ -29,16 +29,19 @@ struct task_phases {
 };
 
 /// True where the output's chunks really go round: they are asked to, and there are enough of them.
-inline bool runs_k_ring(const task& work) {
+template <class Lazy = void>
+bool runs_k_ring(const task& work) {
     return work.travelling == output_travels && k_ring_suits(work);
 }
 
 /// True where operand `operand` goes round in pieces.
-inline bool runs_mn_ring(const task& work, std::size_t operand) {
+template <class Lazy = void>
+bool runs_mn_ring(const task& work, std::size_t operand) {
     return work.travelling == static_cast<int>(operand) && work.operands[operand].replication() > 1;
 }
 
-inline task_phases count_phases(const task& work) {
+template <class Lazy = void>
+task_phases count_phases(const task& work) {
     task_phases count;
     count.compute = runs_k_ring(work) ? ring_k_phases(work.output) : 1;
     count.reduce = runs_k_ring(work) ? 0 : reduce_phases(work.output);
@@ -55,7 +58,8 @@ inline task_phases count_phases(const task& work) {
 }  // namespace detail
 
 /// Phases that a task takes, the same number on every rank.
-inline std::size_t phases_of(const task& work) {
+template <class Lazy = void>
+std::size_t phases_of(const task& work) {
     return detail::count_phases(work).total();
 }
 
@@ -66,8 +70,9 @@ inline std::size_t phases_of(const task& work) {
 /// Messages: operands that do not travel are all-gathered at the same time; then a piece of the travelling tensor per
 /// phase; then, where the output is Partial and did not travel, the reduce-scatter. A tensor whose block q ranks share
 /// costs each of them (q-1)/q of the block whichever way it moves.
-inline buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
-                                 std::span<const buffer_id> operands, std::size_t first_phase) {
+template <class Lazy = void>
+buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
+                          std::span<const buffer_id> operands, std::size_t first_phase) {
     const buffer_id output = of_rank.add_buffer(work.output.held_by(rank), work.output_bytes);
     if (rank >= work.ranks.size()) {
         return output;
