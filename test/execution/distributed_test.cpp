@@ -135,16 +135,23 @@ TEST_CASE("distributions that are none") {
                                                     ep::view<double, 2>(memory.data(), {count, 3}));
         });
     };
-    const ep::interval mine = ep::block_of(8, world.size(), world.rank());
-    CHECK(made_of(8, mine.begin, mine.size()).empty());
-    CHECK(made_of(is_last ? 9 : 8, mine.begin, is_last ? mine.size() + 1 : mine.size()) ==
-          (several ? "distributed: dimension 0: extent 8 on rank 0 and 9 on rank " + std::to_string(last) : ""));
-    CHECK(made_of(8, mine.begin, is_last ? mine.size() + 1 : mine.size()) ==
+    const ep::index rows = 2 * world.size() + 1;
+    const std::string all = std::to_string(rows);
+    const std::string more = std::to_string(rows + 1);
+    const ep::interval mine = ep::block_of(rows, world.size(), world.rank());
+    CHECK(made_of(rows, mine.begin, mine.size()).empty());
+    CHECK(made_of(is_last ? rows + 1 : rows, mine.begin, is_last ? mine.size() + 1 : mine.size()) ==
+          (several ? "distributed: dimension 0: extent " + all + " on rank 0 and " + more + " on rank " +
+                         std::to_string(last)
+                   : ""));
+    CHECK(made_of(rows, mine.begin, is_last ? mine.size() + 1 : mine.size()) ==
           "distributed: the part of rank " + std::to_string(last) + " reaches from " +
-              std::to_string(ep::block_of(8, world.size(), last).begin) + " to 9 in dimension 0, the extent is 8");
-    CHECK(made_of(8, mine.begin, is_last ? mine.size() - 1 : mine.size()) ==
-          "distributed: the parts hold 21 of 24 elements");
-    CHECK(made_of(8, several && is_last ? mine.begin - 1 : mine.begin, mine.size()) ==
+              std::to_string(ep::block_of(rows, world.size(), last).begin) + " to " + more +
+              " in dimension 0, the extent is " + all);
+    CHECK(made_of(rows, mine.begin, is_last ? mine.size() - 1 : mine.size()) ==
+          "distributed: the parts hold " + std::to_string(3 * rows - 3) + " of " + std::to_string(3 * rows) +
+              " elements");
+    CHECK(made_of(rows, several && is_last ? mine.begin - 1 : mine.begin, mine.size()) ==
           (several ? "distributed: the parts of ranks " + std::to_string(last - 1) + " and " + std::to_string(last) +
                          " overlap"
                    : ""));

@@ -111,7 +111,7 @@ TEST_CASE("random graphs under every algorithm: results, bytes, and memory as th
 
 TEST_CASE("slices give the same result and are more calls") {
     ep::context world(MPI_COMM_WORLD);
-    const product graph(40, 12, 9);
+    const product graph(40 * world.size(), 12, 9);
     for (const double seconds_per_flop : {0.0, 1.0}) {
         for (const ep::algorithm forced : {ep::algorithm::mn, ep::algorithm::k}) {
             ep::options asked{.processes = world.size(), .objective = ep::objective::bytes, .algorithm = forced};

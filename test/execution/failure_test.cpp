@@ -35,7 +35,8 @@ TEST_CASE("a source or a kernel that throws on one rank only") {
     const int culprit = world.size() - 1;
     const bool here = world.rank() == culprit;
     for (const ep::algorithm forced : {ep::algorithm::automatic, ep::algorithm::mn, ep::algorithm::k}) {
-        const product graph(8, 8, 8);
+        const ep::index extent = 2 * world.size();  // so that no rank is idle
+        const product graph(extent, extent, extent);
         const ep::plan plan = ep::decompose(
             {.processes = world.size(), .objective = ep::objective::bytes, .algorithm = forced}, graph.handle());
         graph.b_source->throws = here;
@@ -57,7 +58,7 @@ TEST_CASE("a source or a kernel that throws on one rank only") {
 TEST_CASE("memory that runs out on one rank, before anything has moved") {
     ep::context world(MPI_COMM_WORLD);
     const int culprit = world.size() - 1;
-    const product graph(6, 7, 8);
+    const product graph(2 * world.size(), 7, 8);
     const ep::plan plan = ep::decompose({.processes = world.size(), .objective = ep::objective::bytes}, graph.handle());
     scarce_space::exhausted = world.rank() == culprit;
     const std::string sentence = sentence_of([&] { ep::execute<scarce_space>(plan, world); });
