@@ -1,0 +1,95 @@
+#pragma once
+// What the examples share beside the library: made-up input, the count of bytes, and the comparison with a reference.
+
+#include <einparallel.hpp>
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace example {
+
+namespace ep = einparallel;
+
+/// A tensor of numbers in [-1, 1], each a pure function of its index: ep::generate calls it on the rank that holds the
+/// element, the reference calls it where it likes, and both see the same tensor. Tensors with different seeds differ.
+struct numbers {
+    std::uint64_t seed;
+
+    template <class... Indices>
+    double operator()(Indices... at) const {
+        std::uint64_t state = seed;
+        ((state = mixed(state ^ static_cast<std::uint64_t>(at))), ...);
+        // The upper 53 bits are an exact double in [0, 1).
+        return 2.0 * static_cast<double>(mixed(state) >> 11) / 9007199254740992.0 - 1.0;
+    }
+
+private:
+    /// A step of the generator SplitMix64.
+    static std::uint64_t mixed(std::uint64_t state) {
+        state += 0x9e3779b97f4a7c15U;
+        state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9U;
+        state = (state ^ (state >> 27)) * 0x94d049bb133111ebU;
+        return state ^ (state >> 31);
+    }
+};
+
+/// Argument number `position` of the program as a positive number, `otherwise` where there is none.
+/// @throws ep::error, on every rank, because all are started with the same arguments
+inline ep::index argument(int argc, char** argv, int position, ep::index otherwise) {
+    if (position >= argc) {
+        return otherwise;
+    }
+    const std::string_view text = argv[position];
+    ep::index value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc{} || end != text.data() + text.size() || value < 1) {
+        throw ep::error("argument " + std::to_string(position) + " is '" + std::string(text) +
+                        "', and must be a positive whole number");
+    }
+    return value;
+}
+
+/// Prints the bytes that the plan predicted and those that the run moved, both summed over the ranks. True where they
+/// agree on every rank. Collective.
+inline bool moved_as_predicted(const ep::context& world, const ep::plan& plan, const ep::results& run) {
+    const std::size_t predicted = plan.bytes_sent(world.rank());
+    const std::size_t moved = run.bytes_sent();
+    std::array<std::uint64_t, 3> sums{predicted, moved, predicted == moved ? 0U : 1U};
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    if (world.rank() == 0) {
+        std::cout << "bytes predicted: " << sums[0] << "\nbytes moved: " << sums[1] << '\n';
+    }
+    return sums[2] == 0;
+}
+
+/// Prints max |result − reference| / max |reference|; true where that is below 1e-10. Both are read on rank 0 only.
+/// Collective.
+inline bool agrees(const ep::context& world, std::span<const double> result, std::span<const double> reference) {
+    double difference = 0;
+    if (world.rank() == 0) {
+        double largest = 0;
+        bool comparable = result.size() == reference.size();
+        for (std::size_t at = 0; comparable && at < reference.size(); ++at) {
+            difference = std::max(difference, std::abs(result[at] - reference[at]));
+            largest = std::max(largest, std::abs(reference[at]));
+            comparable = std::isfinite(result[at]);  // max() would pass over a NaN
+        }
+        difference = !comparable ? HUGE_VAL : largest > 0 ? difference / largest : difference;
+        std::cout << "largest relative difference: " << difference << std::endl;
+    }
+    MPI_Bcast(&difference, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return difference < 1e-10;
+}
+
+}  // namespace example
