@@ -96,10 +96,10 @@ TEST_CASE("a failure while recording on one rank") {
     ep::context world(MPI_COMM_WORLD);
     const product graph(5, 4, 3);
     if (world.rank() == world.size() - 1) {
-        graph.Z->failure = "einsum: vertex 'Z', label j: extent 4 in operand 0 and 5 in operand 1";
+        graph.Z->failure = "einsum ij,jk->ik: label j has extent 4 in operand 1 and 5 in operand 2";
     }
     const std::string got = sentence_of([&] { static_cast<void>(ep::decompose(world, graph.handle())); });
-    CHECK(got == "einsum: vertex 'Z', label j: extent 4 in operand 0 and 5 in operand 1");
+    CHECK(got == "decompose: vertex 'Z', einsum ij,jk->ik: label j has extent 4 in operand 1 and 5 in operand 2");
     CHECK(same_everywhere(world, got));
 
     // A negative extent and a handle on nothing.
@@ -107,7 +107,7 @@ TEST_CASE("a failure while recording on one rank") {
     CHECK(nothing == "decompose: output 0 is a tensor that nothing was assigned to");
     const ep::tensor<double, 1> negative = ep::placeholder<double>({-2});
     CHECK(sentence_of([&] { static_cast<void>(ep::evaluate(world, negative)); }) ==
-          "placeholder: extent -2 of dimension 0 is negative");
+          "decompose: placeholder: extent -2 of dimension 0 is negative");
 }
 
 TEST_CASE("what the planner refuses") {

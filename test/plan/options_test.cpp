@@ -54,7 +54,9 @@ TEST_CASE("graphs that cannot be planned are refused with a sentence") {
     check_refused({}, {nullptr}, "decompose: output 0 is a tensor that nothing was assigned to");
     const node poisoned = product(8, 8, 8);
     poisoned->failure = "einsum: label j has extent 8 in A and 9 in B";
-    check_refused({}, {einsum("ij->i", {poisoned})}, "einsum: label j has extent 8 in A and 9 in B");
+    check_refused({}, {einsum("ij->i", {poisoned})}, "decompose: einsum: label j has extent 8 in A and 9 in B");
+    poisoned->name = "overlap";
+    check_refused({}, {poisoned}, "decompose: vertex 'overlap', einsum: label j has extent 8 in A and 9 in B");
     const node hole = einsum("ij->i", {input({2, 2})});
     hole->operands[0] = nullptr;
     check_refused({}, {hole}, "decompose: a vertex reads a tensor that nothing was assigned to");

@@ -93,6 +93,13 @@ private:
     std::span<const label_id> out_;
 };
 
+/// "operand 2 ('B')".
+inline std::string operand_words(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
+                                 std::size_t position) {
+    const std::string& name = operands[position].handle->name;
+    return "operand " + std::to_string(position + 1) + (name.empty() ? "" : " ('" + name + "')");
+}
+
 /// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its failure.
 inline std::shared_ptr<vertex> recording_builder::record(std::span<const label_id> out,
                                                          std::span<const operand_type> operands,
@@ -108,6 +115,7 @@ inline std::shared_ptr<vertex> recording_builder::record(std::span<const label_i
         }
         return known;
     };
+    std::vector<std::size_t> first(names_.size(), 0);  // by dense label: the operand that its extent is from
     const auto fail = [&](const std::string& what) {
         if (made->failure.empty()) {
             made->failure = "einsum " + einsum_text(names_, out, operands) + ": " + what;
@@ -127,9 +135,11 @@ inline std::shared_ptr<vertex> recording_builder::record(std::span<const label_i
             const index extent = read.handle->bounds[dimension];
             if (known >= 0 && known != extent) {
                 fail("label " + made->form.names[static_cast<std::size_t>(label)] + " has extent " +
-                     std::to_string(known) + " in an earlier operand and " + std::to_string(extent) + " in operand " +
-                     std::to_string(position + 1) +
-                     (read.handle->name.empty() ? "" : " ('" + read.handle->name + "')"));
+                     std::to_string(known) + " in " + operand_words(operands, first[static_cast<std::size_t>(label)]) +
+                     " and " + std::to_string(extent) + " in " + operand_words(operands, position));
+            }
+            if (known < 0) {
+                first[static_cast<std::size_t>(label)] = position;
             }
             known = known < 0 ? extent : known;
         }

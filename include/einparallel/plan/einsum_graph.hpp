@@ -63,7 +63,8 @@ einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
                 continue;
             }
             if (!current->failure.empty()) {
-                throw error(current->failure);
+                throw error("decompose: " + (current->name.empty() ? "" : "vertex '" + current->name + "', ") +
+                            current->failure);
             }
             std::vector<std::size_t> inputs;
             for (const std::shared_ptr<vertex>& read : current->operands) {
