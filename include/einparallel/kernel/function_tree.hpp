@@ -7,6 +7,7 @@
 #include <boost/hana/basic_tuple.hpp>
 
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -102,12 +103,19 @@ std::string written(const pick<Leaf>& /*tree*/) {
     const char* const letters = "xyzuvwabcdefghijklmnopqrst";
     return Leaf < 26 ? std::string(1, letters[Leaf]) : "x" + std::to_string(Leaf);
 }
+/// A number as short as "%g" makes it: 0.5, 2, 1e-09.
+inline std::string written_number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%g", value);
+    return text;
+}
 template <class T>
 std::string written(const number<T>& tree) {
     if constexpr (is_complex<T>::value) {
-        return "(" + std::to_string(tree.value.real()) + "," + std::to_string(tree.value.imag()) + ")";
+        return "(" + written_number(static_cast<double>(tree.value.real())) + "," +
+               written_number(static_cast<double>(tree.value.imag())) + ")";
     } else {
-        return std::to_string(tree.value);
+        return written_number(static_cast<double>(tree.value));
     }
 }
 template <class Function, class... Branches>
