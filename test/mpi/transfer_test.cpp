@@ -162,7 +162,7 @@ TEST_CASE("types hold counts beyond 2^31") {
     }
 }
 
-TEST_CASE("negative and permuted strides") {
+TEST_CASE("permuted strides") {
     const ep::communicator own = ep::communicator::duplicate_of(MPI_COMM_WORLD);
     const int next = (own.rank() + 1) % own.size();
     const int previous = (own.rank() + own.size() - 1) % own.size();
@@ -170,10 +170,10 @@ TEST_CASE("negative and permuted strides") {
     for (std::size_t i = 0; i < sent.size(); ++i) {
         sent[i] = static_cast<std::int32_t>(i) + 100 * own.rank();
     }
-    // element (a, b) of a 3 x 4 box lies at 11 - a - 3 b: both dimensions reversed and swapped
+    // element (a, b) of a 3 x 4 box lies at a + 3 b: a transpose
     const ep::index extents[] = {3, 4};
-    const ep::index strides[] = {-4, -12};
-    const ep::box_type from = ep::type_of_strided(extents, strides, 4, 44);
+    const ep::index strides[] = {4, 12};
+    const ep::box_type from = ep::type_of_strided(extents, strides, 4);
     const ep::box whole{{{0, 3}, {0, 4}}};
     std::vector<std::int32_t> got(12, -1);
     const ep::box_type to = ep::type_of_box(whole, whole, 4);
@@ -183,7 +183,7 @@ TEST_CASE("negative and permuted strides") {
     flight.wait();
     for (int a = 0; a < 3; ++a) {
         for (int b = 0; b < 4; ++b) {
-            CHECK(got[static_cast<std::size_t>(4 * a + b)] == 11 - a - 3 * b + 100 * previous);
+            CHECK(got[static_cast<std::size_t>(4 * a + b)] == a + 3 * b + 100 * previous);
         }
     }
 }

@@ -140,7 +140,8 @@ struct box_type {
 };
 
 /// The elements at offset + Σ i[d]·strides[d] bytes, 0 <= i[d] < extents[d], in row-major order of i. Strides are in
-/// bytes, of any sign and order. An empty box gives a count of 0.
+/// bytes, in any order. An empty box gives a count of 0.
+/// @pre no stride is negative (Open MPI 4.1 gets those wrong for elements of one byte)
 inline box_type type_of_strided(std::span<const index> extents, std::span<const index> strides,
                                 std::size_t element_bytes, std::ptrdiff_t offset = 0,
                                 index limit = detail::largest_count) {

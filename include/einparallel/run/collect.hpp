@@ -1,6 +1,7 @@
 #pragma once
 // Brings the parts of a distributed tensor together, on one rank or on all.
 
+#include <einparallel/kernel/copy.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/box.hpp>
@@ -43,19 +44,38 @@ inline std::shared_ptr<context_state> context_of(const distributed_part& part) {
     return world;
 }
 
-/// The elements of a part, as they lie in its own memory.
-inline box_type own_elements(const distributed_part& part, std::size_t element_bytes) {
-    std::vector<index> extents;
-    std::vector<index> strides;
-    for (std::size_t dimension = 0; dimension < part.held.rank(); ++dimension) {
-        extents.push_back(part.held.empty() ? 0 : part.held.sides[dimension].size());
-        strides.push_back(part.strides[dimension] * static_cast<index>(element_bytes));
+/// The elements of a part as a message takes them: from where they lie, or from a dense copy where a stride is
+/// negative, which Open MPI 4.1 gets wrong for elements of one byte.
+struct own_elements {
+    box_type elements;
+    const std::byte* data = nullptr;
+    std::vector<std::byte> packed;
+
+    own_elements() = default;
+    own_elements(const distributed_part& part, std::size_t element_bytes) : data(part.data) {
+        const box& held = part.held;
+        if (held.empty()) {
+            elements = type_of_box(no_box(0), no_box(0), element_bytes);
+            return;
+        }
+        std::vector<index> extents;
+        std::vector<index> strides;
+        bool backwards = false;
+        for (std::size_t dimension = 0; dimension < held.rank(); ++dimension) {
+            extents.push_back(held.sides[dimension].size());
+            strides.push_back(part.strides[dimension] * static_cast<index>(element_bytes));
+            backwards = backwards || strides.back() < 0;
+        }
+        if (!backwards) {
+            elements = type_of_strided(extents, strides, element_bytes);
+            return;
+        }
+        packed.resize(static_cast<std::size_t>(held.size()) * element_bytes);
+        copy_box(extents, element_bytes, packed.data(), dense_strides(held), part.data, part.strides);
+        data = packed.data();
+        elements = type_of_box(held, held, element_bytes);
     }
-    if (part.held.empty()) {
-        return type_of_box(no_box(0), no_box(0), element_bytes);
-    }
-    return type_of_strided(extents, strides, element_bytes);
-}
+};
 
 /// A fingerprint of what a collective call on a part must agree about.
 inline std::uint64_t fingerprint_of(const distributed_part& part, std::size_t element_bytes, int root) {
@@ -77,7 +97,7 @@ void gather_part(const distributed_part& part, std::size_t element_bytes, int ro
     const int rank = world->payload.rank();
     transfers flight(world->payload);
     std::byte* whole = nullptr;
-    box_type mine;
+    own_elements mine;
     box_type mine_in_whole;
     std::vector<std::pair<int, box_type>> others;
     const std::string failure = failure_of("gather: rank " + std::to_string(rank), [&] {
@@ -105,11 +125,11 @@ void gather_part(const distributed_part& part, std::size_t element_bytes, int ro
     for (const auto& [peer, elements] : others) {
         flight.receive(whole, elements, peer);
     }
-    if (rank == root && mine.bytes > 0) {
+    if (rank == root && mine.elements.bytes > 0) {
         flight.receive(whole, mine_in_whole, rank);
     }
-    if (mine.bytes > 0) {
-        flight.send(part.data, mine, root);
+    if (mine.elements.bytes > 0) {
+        flight.send(mine.data, mine.elements, root);
     }
     agree(world->control, failure_of("gather: rank " + std::to_string(rank), [&] { flight.wait(); }));
 }
@@ -123,7 +143,7 @@ void allgather_part(const distributed_part& part, std::size_t element_bytes, All
     const int size = world->payload.size();
     transfers flight(world->payload);
     std::byte* whole = nullptr;
-    box_type mine;
+    own_elements mine;
     std::vector<box_type> parts;
     const std::string failure = failure_of("allgather: rank " + std::to_string(rank), [&] {
         mine = own_elements(part, element_bytes);
@@ -144,9 +164,9 @@ void allgather_part(const distributed_part& part, std::size_t element_bytes, All
     const auto at = [&](int position) -> const box_type& {
         return parts[static_cast<std::size_t>((position % size + size) % size)];
     };
-    if (mine.bytes > 0) {
+    if (mine.elements.bytes > 0) {
         flight.receive(whole, at(rank), rank);
-        flight.send(part.data, mine, rank);
+        flight.send(mine.data, mine.elements, rank);
         complete();
     }
     for (int step = 0; step + 1 < size; ++step) {
