@@ -1,7 +1,10 @@
 // Misuses that a compiler must refuse with one sentence of ours. Each section is compiled by itself, by the macro that names it;
 // without one the positive twins of all of them are compiled, and must be accepted.
 
-#include <einparallel.hpp>
+#include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/kernel/einsum.hpp>
+#include <einparallel/notation/functions.hpp>
 
 namespace ep = einparallel;
 
