@@ -1,5 +1,5 @@
-// Misuses that a compiler must refuse with one sentence of ours. Each section is compiled by itself, by the macro that names it;
-// without one the positive twins of all of them are compiled, and must be accepted.
+// Misuses that a compiler must refuse with one sentence of ours. Each section is compiled by itself, by the macro that
+// names it; without one the positive twins of all of them are compiled, and must be accepted.
 
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
