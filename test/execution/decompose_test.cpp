@@ -120,6 +120,11 @@ TEST_CASE("what the planner refuses") {
     const ep::array<double, 2> elements({5, 4});
     const ep::tensor<double, 2> nowhere = ep::from_root(elements, world.size());
     CHECK(!sentence_of([&] { static_cast<void>(ep::decompose(world, nowhere)); }).empty());
+    // The paper rounds the ranks up; a context has as many as it has.
+    const std::string rounded =
+        sentence_of([&] { static_cast<void>(ep::decompose(world, {.powers_of_two = true}, graph.handle())); });
+    const bool is_power = (world.size() & (world.size() - 1)) == 0;
+    CHECK(rounded.empty() == is_power);
 }
 
 TEST_CASE("from_root: an lvalue is referred to, an rvalue is owned; only the root's elements count") {

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,10 +24,19 @@ namespace einparallel {
 
 namespace detail {
 
-inline plan decompose_on(const context& world, options asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
+/// A template on nothing: who includes this and never plans does not wait for the planner's compilation.
+template <class Lazy = void>
+plan decompose_on(const context& world, options asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     asked.processes = world.size();
     static_cast<void>(agree_on_graph(world, asked, outputs));
-    return agreed(world.control(), "decompose", [&] { return decompose_vertices(asked, outputs); });
+    return agreed(world.control(), "decompose", [&] {
+        plan made = decompose_vertices(asked, outputs);
+        if (made.processes() != asked.processes) {
+            throw error("decompose: with powers_of_two the plan is for " + std::to_string(made.processes()) +
+                        " ranks, the context has " + std::to_string(asked.processes));
+        }
+        return made;
+    });
 }
 
 }  // namespace detail

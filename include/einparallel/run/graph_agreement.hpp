@@ -121,7 +121,8 @@ private:
 };
 
 /// A subject as a reader would say it: "#3, label i" as "vertex 'Z', label i".
-inline std::string subject_in_words(std::string_view subject, const einsum_graph& graph) {
+template <class Lazy = void>
+std::string subject_in_words(std::string_view subject, const einsum_graph& graph) {
     if (!subject.starts_with('#')) {
         return std::string(subject);
     }
@@ -133,8 +134,8 @@ inline std::string subject_in_words(std::string_view subject, const einsum_graph
 }
 
 /// The first line in which two lists of facts differ, as a sentence.
-inline std::string first_difference(std::string_view on_root, std::string_view here, const einsum_graph& graph,
-                                    int rank) {
+template <class Lazy = void>
+std::string first_difference(std::string_view on_root, std::string_view here, const einsum_graph& graph, int rank) {
     const auto take = [](std::string_view& rest, char end) {
         const std::size_t length = std::min(rest.find(end), rest.size());
         const std::string_view taken = rest.substr(0, length);
@@ -175,8 +176,9 @@ inline std::string first_difference(std::string_view on_root, std::string_view h
 /// of 24 bytes then. Otherwise all ranks throw the same sentence: why recording failed on the lowest rank where it did,
 /// or the first difference between rank 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i:
 /// extent 5 on rank 0 and 6 on rank 2"). What functors and sources compute is not compared.
-inline einsum_graph agree_on_graph(const context& world, const options& asked,
-                                   const std::vector<std::shared_ptr<vertex>>& outputs) {
+template <class Lazy = void>
+einsum_graph agree_on_graph(const context& world, const options& asked,
+                            const std::vector<std::shared_ptr<vertex>>& outputs) {
     const communicator& control = world.control();
     einsum_graph graph;
     std::string facts;
