@@ -1,0 +1,268 @@
+// Recorded einsums, statements and chains of them, run under every algorithm that applies on as many ranks as the
+// program was started with, against scalar loops (oracle.hpp). The cases are written at build time by generate.cpp.
+//
+// EINPARALLEL_DIFFERENTIAL_CASES=N runs about N of them, from all parts: oversubscribed ranks busy-wait.
+
+#include "coverage.hpp"
+#include "deferred_room.hpp"
+#include "profiled_bytes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "deferred_list.hpp"
+
+using namespace differential;
+
+namespace {
+
+/// doctest shows a pointer to characters as an address.
+std::string describe(const test_case<deferred_room>& one) {
+    return "case " + std::to_string(one.number) + ", " + one.written + " with " + one.extents + ", elements " +
+           one.types + ", that is " + one.truth;
+}
+
+constexpr std::size_t most_bindings = 8;
+
+template <std::size_t... Position>
+ep::results run_with(const ep::plan& plan, ep::context& world, const std::vector<ep::binding>& bound,
+                     std::index_sequence<Position...> /*all*/) {
+    return plan.run(world, bound[Position]...);
+}
+
+/// plan.run() takes as many bindings as it is given; here their number is known at run time.
+template <std::size_t Count = 0>
+ep::results run(const ep::plan& plan, ep::context& world, const std::vector<ep::binding>& bound) {
+    if constexpr (Count < most_bindings) {
+        if (bound.size() > Count) {
+            return run<Count + 1>(plan, world, bound);
+        }
+    }
+    return run_with(plan, world, bound, std::make_index_sequence<Count>{});
+}
+
+bool has(const std::vector<ep::label_id>& labels, ep::label_id label) {
+    return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+std::string word_of(ep::algorithm kind) {
+    return kind == ep::algorithm::c ? "c" : kind == ep::algorithm::mn ? "mn" : kind == ep::algorithm::k ? "k" : "other";
+}
+
+/// What the plans of a case had in common with awkward shapes, to be counted once for each case.
+struct awkwardness {
+    bool uneven = false;  ///< blocks of different sizes
+    bool tiny = false;    ///< an extent below the number of ranks
+};
+
+/// What a plan really does, vertex by vertex.
+void count_plan(const ep::plan& plan, coverage& seen, awkwardness& of_case) {
+    for (const ep::planned_vertex& each : plan.vertices()) {
+        if (each.is_input()) {
+            continue;
+        }
+        seen.count("vertex run as", word_of(each.algorithm));
+        seen.count("vertex", "fell back to automatic", each.fell_back ? 1 : 0);
+        seen.count("vertex", "on fewer ranks", each.work.ranks.size() < plan.processes() ? 1 : 0);
+        const int travelling = each.work.travelling;
+        seen.count("moved by", "m/n ring", travelling >= 0 ? 1 : 0);
+        seen.count("moved by", "k ring", travelling == ep::output_travels ? 1 : 0);
+        seen.count("moved by", "reduction",
+                   each.work.output.replication() > 1 && travelling != ep::output_travels ? 1 : 0);
+        for (std::size_t operand = 0; operand < each.work.operands.size(); ++operand) {
+            const bool gathered =
+                each.work.operands[operand].replication() > 1 && travelling != static_cast<int>(operand);
+            seen.count("moved by", "gather", gathered ? 1 : 0);
+            const ep::planned_vertex& made_by = plan.vertices()[each.inputs[operand]];
+            const bool moves = !made_by.is_input() && made_by.resting != each.work.operands[operand];
+            seen.count("moved by", "redistribution", moves ? 1 : 0);
+        }
+        int axes = 0;
+        bool uneven = false;
+        for (const ep::mesh_axis& axis : each.work.ranks.axes) {
+            const auto label = static_cast<std::size_t>(axis.label);
+            axes += axis.parts > 1 ? 1 : 0;
+            uneven = uneven || each.work.extents[label] % axis.parts != 0;
+            if (axis.parts > 1 && each.work.form.operands.size() == 2) {
+                seen.count("label class cut", class_of(has(each.work.form.operands[0], axis.label),
+                                                       has(each.work.form.operands[1], axis.label),
+                                                       has(each.work.form.output, axis.label)));
+            }
+        }
+        seen.count("vertex", "several axes", axes > 1 ? 1 : 0);
+        seen.count("vertex", "uneven blocks", uneven ? 1 : 0);
+        const bool tiny = std::any_of(each.work.extents.begin(), each.work.extents.end(),
+                                      [&](ep::index extent) { return extent < plan.processes(); });
+        seen.count("vertex", "an extent below p", tiny ? 1 : 0);
+        of_case.uneven = of_case.uneven || uneven;
+        of_case.tiny = of_case.tiny || tiny;
+    }
+}
+
+std::vector<std::pair<std::string, ep::options>> trials(int number, int ranks) {
+    std::vector<std::pair<std::string, ep::options>> all;
+    const auto objective = [&](int turn) {
+        return (number + turn) % 2 == 0 ? ep::objective::bytes : ep::objective::paper;
+    };
+    all.push_back({"automatic", {.objective = objective(0)}});
+    if (ranks > 1) {
+        all.push_back({"c", {.objective = objective(1), .algorithm = ep::algorithm::c}});
+        all.push_back({"mn", {.objective = objective(0), .algorithm = ep::algorithm::mn}});
+        all.push_back({"k", {.objective = objective(1), .algorithm = ep::algorithm::k}});
+    }
+    if (number % 4 == 0) {
+        all.push_back({"linearized", {.objective = ep::objective::paper, .method = ep::method::linearized}});
+    }
+    if (number % 4 == 1 && (ranks & (ranks - 1)) == 0) {
+        all.push_back({"powers of two", {.objective = objective(1), .powers_of_two = true}});
+    }
+    if (number % 4 == 2) {
+        all.push_back({"time", {.objective = ep::objective::time}});
+    }
+    return all;
+}
+
+/// Plans, runs, compares elements and bytes under all options that apply.
+class trying {
+public:
+    explicit trying(coverage& seen) : seen_(seen) {}
+
+    void operator()(deferred_room& room, const deferred_room::planner& planned,
+                    const deferred_room::comparison& compare) {
+        ep::context& world = room.world();
+        for (const auto& [name, asked] : trials(room.number(), world.size())) {
+            const ep::plan plan = planned(asked);
+            const auto applies = [](const ep::planned_vertex& each) { return !each.is_input() && !each.fell_back; };
+            if (asked.algorithm != ep::algorithm::automatic &&
+                std::none_of(plan.vertices().begin(), plan.vertices().end(), applies)) {
+                seen_.count("asked for", name + " (applies nowhere)");
+                continue;
+            }
+            seen_.count("asked for", name);
+            count_plan(plan, seen_, awkward_);
+            const int runs = room.number() % 5 == 0 ? 2 : 1;
+            for (int number = 0; number < runs; ++number) {
+                seen_.count("runs", number == 0 ? "first" : "again");
+                const std::size_t before = profiled_bytes();
+                const ep::results made = run(plan, world, room.bindings());
+                const std::size_t sent = profiled_bytes() - before;
+                const std::size_t told = plan.bytes_sent(world.rank());
+                std::string said = compare(made);
+                if (made.bytes_sent() != told) {
+                    said +=
+                        " sent " + std::to_string(made.bytes_sent()) + " bytes, the plan says " + std::to_string(told);
+                }
+                if (is_profiled() && sent != made.bytes_sent() + made.extra_bytes_sent()) {
+                    said += " MPI was given " + std::to_string(sent) + " bytes, the run says " +
+                            std::to_string(made.bytes_sent()) + " and " + std::to_string(made.extra_bytes_sent());
+                }
+                if (!said.empty()) {
+                    verdict_ += " [" + name + ", run " + std::to_string(number) + "] " + said;
+                }
+                bytes_ += made.bytes_sent();
+            }
+        }
+        seen_.count("case", "with uneven blocks", awkward_.uneven ? 1 : 0);
+        seen_.count("case", "with an extent below p", awkward_.tiny ? 1 : 0);
+        finished_ = true;
+    }
+
+    [[nodiscard]] std::string verdict() const { return finished_ ? verdict_ : verdict_ + " not finished"; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    coverage& seen_;
+    awkwardness awkward_;
+    std::string verdict_;
+    std::size_t bytes_ = 0;
+    bool finished_ = false;
+};
+
+void require_all(coverage& seen, int ranks) {
+    seen.require("kind", {"einsum", "statement", "several statements"});
+    seen.require("operands", {"1", "2", "3", "4", "5", "6"});
+    seen.require("rank of operand", {"0", "1", "2", "3", "4", "5", "6"});
+    seen.require("type", {"double", "float", "complex<double>", "int", "bool"});
+    seen.require("label class", {"c", "m", "n", "k", "x_only", "y_only"});
+    seen.require("input",
+                 {"generate", "from_root", "bind array", "bind distributed", "from_distributed", "earlier result"});
+    seen.require("vertex run as", {"c"});
+    if (ranks > 1) {
+        seen.require("vertex run as", {"mn", "k"});
+        seen.require("label class cut", {"c", "m", "n", "k", "x_only", "y_only"});
+        seen.require("moved by", {"m/n ring", "k ring", "gather", "reduction", "redistribution"});
+        seen.require("case", {"with uneven blocks", "with an extent below p"});
+        seen.require("vertex", {"uneven blocks", "an extent below p", "fell back to automatic"});
+        seen.require("asked for", {"automatic", "c", "mn", "k", "linearized", "time"});
+    }
+    if (ranks > 3) {
+        seen.require("vertex", {"several axes"});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("recorded einsums, statements and chains agree with scalar loops under every algorithm that applies") {
+    const auto start = std::chrono::steady_clock::now();
+    ep::context world{MPI_COMM_WORLD};
+    int all = 0;
+    for (const test_part<deferred_room>& part : deferred_parts()) {
+        all += part.count;
+    }
+    const char* const wanted = std::getenv("EINPARALLEL_DIFFERENTIAL_CASES");
+    const int some = wanted == nullptr ? all : std::max(1, std::min(std::atoi(wanted), all));
+    coverage seen;
+    if (some == all) {
+        require_all(seen, world.size());
+    } else if (world.size() > 1) {
+        seen.require("vertex run as", {"c", "mn", "k"});
+    }
+
+    static const char* const names[] = {"generate",         "from_root",        "bind array",
+                                        "bind distributed", "from_distributed", "earlier result"};
+    int position = 0;
+    std::size_t bytes = 0;
+    for (const test_part<deferred_room>& part : deferred_parts()) {
+        for (int number = 0; number < part.count; ++number, ++position) {
+            if (position * some / all == (position + 1) * some / all) {
+                continue;
+            }
+            const test_case<deferred_room>& one = part.first[number];
+            trying tries(seen);
+            std::string verdict;
+            try {
+                deferred_room room(one, world, [&tries](auto&... arguments) { tries(arguments...); });
+                one.run(room);
+                verdict = tries.verdict();
+                for (const char kind : room.kinds()) {
+                    seen.count("input", names[kind - '0']);
+                }
+            } catch (const std::exception& error) {
+                verdict = tries.verdict() + ", threw: " + error.what();
+            }
+            bytes += tries.bytes();
+            seen.count_case(one.truth, one.extents, one.types, one.notes);
+            CHECK_MESSAGE(verdict.empty(), describe(one), ": ", verdict);
+        }
+    }
+    CHECK_MESSAGE(seen.missing().empty(), "not covered: ", seen.missing());
+    if (some == all) {
+        CHECK(seen.at("kind", "einsum") >= 300);
+    }
+    CHECK((bytes > 0) == (world.size() > 1));
+    if (world.rank() == 0) {
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        std::printf("deferred, %d ranks, compared with scalar loops (%zu bytes sent by rank 0, %.1f s):\n%s",
+                    world.size(), bytes, seconds.count(), seen.table().c_str());
+        std::fflush(stdout);
+    }
+}

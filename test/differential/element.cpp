@@ -1,0 +1,177 @@
+#include "element.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+namespace differential {
+
+namespace {
+
+template <class Use>
+auto with_type(char type, Use use) {
+    switch (type) {
+        case 'd':
+            return use(double{});
+        case 'f':
+            return use(float{});
+        case 'z':
+            return use(std::complex<double>{});
+        case 'c':
+            return use(std::complex<float>{});
+        case 'i':
+            return use(int{});
+        case 'b':
+            return use(bool{});
+        default:
+            throw std::logic_error("differential: no element type");
+    }
+}
+
+bool is_complex(char type) {
+    return type == 'z' || type == 'c';
+}
+
+/// How far two numbers may differ that were summed in different orders.
+double tolerance(char type) {
+    return type == 'f' || type == 'c' ? 2e-4 : 1e-11;
+}
+
+oracle::number input_number(std::uint64_t random, char type, double share_of_true) {
+    static const oracle::number of_reals[] = {-2.0, -1.0, 1.0, 2.0};
+    static const oracle::number of_complex[] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
+    if (type == 'b') {
+        return static_cast<double>(random % 1000) < 1000 * share_of_true ? 1.0 : 0.0;
+    }
+    return is_complex(type) ? of_complex[random % 8] : of_reals[random % 4];
+}
+
+}  // namespace
+
+std::map<char, char> types_of(std::string_view text) {
+    std::map<char, char> types;
+    for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
+        types[text[at]] = text[at + 1];
+    }
+    return types;
+}
+
+std::uint64_t scattered(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    std::uint64_t mixed = a * 0x9E3779B97F4A7C15U + b * 0xC2B2AE3D27D4EB4FU + c * 0x165667B19E3779F9U;
+    for (int round = 0; round < 2; ++round) {
+        mixed ^= mixed >> 31U;
+        mixed *= 0xBF58476D1CE4E5B9U;
+    }
+    return mixed >> 20U;
+}
+
+void write_element(void* memory, char type, long offset, oracle::number value) {
+    with_type(type, [&](auto kind) {
+        using T = decltype(kind);
+        T& place = static_cast<T*>(memory)[offset];
+        if constexpr (requires { kind.imag(); }) {
+            place = T(value);
+        } else if constexpr (std::is_same_v<T, bool>) {
+            place = value.real() != 0;
+        } else {
+            place = static_cast<T>(value.real());
+        }
+    });
+}
+
+oracle::number read_element(const void* memory, char type, long offset) {
+    return with_type(type,
+                     [&](auto kind) { return oracle::number(static_cast<const decltype(kind)*>(memory)[offset]); });
+}
+
+std::size_t bytes_of(char type) {
+    return with_type(type, [](auto kind) { return sizeof(kind); });
+}
+
+std::string worked_case::compare(char name, const strided_memory& made) const {
+    std::ostringstream said;
+    const oracle::tensor& wanted = expected.at(name);
+    if (made.type != types.at(name)) {
+        said << name << " has elements of type " << made.type << ", not " << types.at(name);
+        return said.str();
+    }
+    if (made.extents != wanted.extents) {
+        said << name << " has other extents";
+        for (std::size_t dimension = 0; dimension < made.extents.size(); ++dimension) {
+            said << " " << made.extents[dimension] << "/"
+                 << (dimension < wanted.extents.size() ? wanted.extents[dimension] : -1);
+        }
+        return said.str();
+    }
+    long wrong = 0;
+    for_each_index(wanted.extents, [&](const std::vector<long>& at, long number) {
+        long offset = 0;
+        for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
+            offset += at[dimension] * made.strides[dimension];
+        }
+        const oracle::number got = read_element(made.first, made.type, offset);
+        oracle::number want = wanted.elements[static_cast<std::size_t>(number)];
+        want = made.type == 'b' ? oracle::number(want.real() != 0 ? 1 : 0) : want;
+        const bool same =
+            exact ? got == want : std::abs(got - want) <= tolerance(made.type) * (1 + std::abs(want)) || got == want;
+        if (!same && wrong++ == 0) {
+            said.precision(17);
+            said << name << "(";
+            for (std::size_t dimension = 0; dimension < at.size(); ++dimension) {
+                said << (dimension > 0 ? ", " : "") << at[dimension];
+            }
+            said << ") is " << got << ", the oracle says " << want;
+        }
+    });
+    if (wrong > 1) {
+        said << ", and " << wrong - 1 << " of " << wanted.size() << " more";
+    }
+    return said.str();
+}
+
+worked_case work_out(int number, std::string_view truth, std::string_view extents, std::string_view types, bool exact) {
+    worked_case made;
+    made.exact = exact;
+    made.types = types_of(types);
+    const std::map<char, long> by_label = oracle::extents_of(extents);
+    const std::vector<oracle::leaf> outputs = oracle::outputs_of(truth);
+    const std::vector<oracle::leaf> leaves = oracle::leaves_of(truth);
+
+    // As many true as make Σ∏ true in half of the elements, were they independent.
+    double summed = 1;
+    for (const auto& [label, extent] : by_label) {
+        const bool kept = outputs.front().labels.find(label) != std::string::npos;
+        summed *= kept ? 1.0 : static_cast<double>(std::max(extent, 1L));
+    }
+    const double share = std::pow(0.7 / summed, 1.0 / static_cast<double>(std::max<std::size_t>(leaves.size(), 1)));
+
+    std::string assigned;
+    for (const oracle::leaf& leaf : leaves) {
+        // A tensor that some line makes is an input only where that line itself, the first, reads it.
+        const bool is_made = std::any_of(outputs.begin(), outputs.end(),
+                                         [&](const oracle::leaf& output) { return output.name == leaf.name; });
+        const bool reads_itself = outputs.size() == 1;
+        if (made.inputs.count(leaf.name) > 0 || (is_made && !reads_itself)) {
+            continue;
+        }
+        oracle::tensor& input = made.inputs[leaf.name];
+        for (const char label : leaf.labels) {
+            input.extents.push_back(label == '.' ? 1 : by_label.at(label));
+        }
+        const char type = made.types.at(leaf.name);
+        for (long element = 0; element < input.size(); ++element) {
+            input.elements.push_back(
+                input_number(scattered(static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(leaf.name),
+                                       static_cast<std::uint64_t>(element)),
+                             type, share));
+        }
+    }
+    const bool any_complex =
+        std::any_of(made.types.begin(), made.types.end(), [](const auto& each) { return is_complex(each.second); });
+    made.expected = made.inputs;
+    oracle::compute(truth, by_label, any_complex, made.expected);
+    return made;
+}
+
+}  // namespace differential

@@ -1,0 +1,312 @@
+// Writes the translation units of the differential test: generate <folder> <immediate parts> <deferred parts>.
+// The same units on every machine: the seed is fixed, and so are the random numbers (random.hpp).
+
+#include "random.hpp"
+#include "random_einsum.hpp"
+#include "random_statement.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace differential;
+
+/// One case, printed.
+struct written_case {
+    std::string text, truth, extents, types, outputs, notes, body;
+    bool exact = true;
+};
+
+std::string type_name(char letter) {
+    switch (letter) {
+        case 'd':
+            return "double";
+        case 'f':
+            return "float";
+        case 'z':
+            return "std::complex<double>";
+        case 'c':
+            return "std::complex<float>";
+        case 'i':
+            return "int";
+        default:
+            return "bool";
+    }
+}
+
+std::string tensor_arguments(char type, std::size_t rank) {
+    return "<" + type_name(type) + ", " + std::to_string(rank) + ">";
+}
+
+std::string quoted(const std::string& text) {
+    return "\"" + text + "\"";
+}
+
+std::string letter(std::size_t operand) {
+    return std::string(1, static_cast<char>('A' + operand));
+}
+
+/// The type of a product of these, as numpy and C++ promote.
+char common_type(const std::string& types) {
+    const auto any = [&](const char* of) { return types.find_first_of(of) != std::string::npos; };
+    if (any("zc")) {
+        return any("zd") ? 'z' : 'c';
+    }
+    return any("d") ? 'd' : any("f") ? 'f' : any("i") ? 'i' : 'b';
+}
+
+class writer {
+public:
+    explicit writer(random_numbers& random) : random_(random) {}
+
+    written_case einsum(const random_einsum& e, const std::string& types, bool deferred) {
+        written_case made;
+        made.text = e.written;
+        made.truth = e.truth;
+        made.extents = e.extents;
+        made.outputs = "Z";
+        made.notes = e.notes + (e.extents.find('0') != std::string::npos ? "0" : "");
+        std::string arguments;
+        for (std::size_t operand = 0; operand < e.ranks.size(); ++operand) {
+            made.types += letter(operand) + types[operand];
+            const std::string how = deferred ? "input" : random_.chance(50) ? "dense" : "strided";
+            made.body += "    const auto " + letter(operand) + " = r." + how +
+                         tensor_arguments(types[operand], e.ranks[operand]) + "('" + letter(operand) + "');\n";
+            arguments += (operand > 0 ? ", " : "") + letter(operand);
+        }
+        const char out = common_type(types);
+        made.types += std::string("Z") + out;
+        const std::string call = "ep::einsum<" + quoted(e.written) + ">(" + arguments + ")";
+        if (deferred) {
+            made.body += "    r.run(" + call + ");\n";
+        } else {
+            made.body += "    r.check(" + call + ");\n    const auto Z = r.strided_output" +
+                         tensor_arguments(out, e.output_rank) + "('Z');\n    ep::einsum_into<" + quoted(e.written) +
+                         ">(Z, " + arguments + ");\n    r.check(Z);\n";
+        }
+        return made;
+    }
+
+    written_case program(const random_program& p, bool deferred) {
+        written_case made;
+        made.text = p.cpp_text(" ");
+        made.truth = p.truth_text();
+        made.extents = p.extents_text();
+        made.outputs = p.outputs;
+        made.exact = p.exact;
+        const auto is_input = [&](char name) { return p.inputs.find(name) != std::string::npos; };
+        for (const char name : p.inputs) {
+            made.types += std::string(1, name) + p.type;
+            const bool is_output = p.outputs.find(name) != std::string::npos;
+            if (deferred || !is_output) {
+                const std::string how = deferred ? "input" : random_.chance(50) ? "dense" : "strided";
+                made.body += std::string("    ") + (is_output ? "" : "const ") + "auto " + name + " = r." + how +
+                             tensor_arguments(p.type, p.ranks.at(name)) + "('" + name + "');\n";
+            }
+        }
+        std::set<char> declared;
+        for (const statement& each : p.lines) {
+            if (!declared.insert(each.name).second || (deferred && is_input(each.name))) {
+                continue;
+            }
+            if (!is_input(each.name)) {
+                made.types += std::string(1, each.name) + p.type;
+            }
+            const std::string arguments = tensor_arguments(p.type, each.left.size());
+            made.body += deferred ? "    ep::tensor" + arguments + " " + each.name + ";\n"
+                                  : std::string("    ") + (random_.chance(50) ? "auto " : "const auto ") + each.name +
+                                        " = r.strided_output" + arguments + "('" + each.name + "');\n";
+        }
+        made.body += "    " + p.cpp_text("\n    ") + "\n";
+        std::string outputs;
+        for (const char name : p.outputs) {
+            outputs += (outputs.empty() ? "" : ", ") + std::string(1, name);
+        }
+        made.body += (deferred ? "    r.run(" : "    r.check(") + outputs + ");\n";
+        return made;
+    }
+
+private:
+    random_numbers& random_;
+};
+
+void write_part(const std::string& folder, const std::string& kind, std::size_t part,
+                const std::vector<written_case>& cases, int first_number) {
+    std::ofstream file(folder + "/" + kind + "_" + std::to_string(part) + ".cpp");
+    const std::string room = kind + "_room";
+    file << "// Written by generate.cpp.\n#include <differential/" << room << ".hpp>\n\nnamespace differential {\n\n"
+         << "EINPARALLEL_LABELS(i, j, k, l, m, n, s, t);\n\n";
+    int number = first_number;
+    for (const written_case& each : cases) {
+        file << "static void run_" << number++ << "(" << room << "& r) {\n" << each.body << "}\n\n";
+    }
+    file << "static const test_case<" << room << "> all[] = {\n";
+    number = first_number;
+    for (const written_case& each : cases) {
+        file << "    {" << number << ", " << quoted(each.text) << ",\n     " << quoted(each.truth) << ", "
+             << quoted(each.extents) << ", " << quoted(each.types) << ", " << quoted(each.outputs) << ", "
+             << (each.exact ? "true" : "false") << ", " << quoted(each.notes) << ", &run_" << number << "},\n";
+        ++number;
+    }
+    file << "};\n\ntest_part<" << room << "> " << kind << "_part_" << part << "();\ntest_part<" << room << "> " << kind
+         << "_part_" << part << "() {\n    return {all, " << cases.size() << "};\n}\n\n}  // namespace differential\n";
+}
+
+void write_list(const std::string& folder, const std::string& kind, std::size_t parts) {
+    std::ofstream file(folder + "/" + kind + "_list.hpp");
+    const std::string part = "test_part<" + kind + "_room>";
+    file << "#pragma once\n// Written by generate.cpp.\n\nnamespace differential {\n\n";
+    for (std::size_t number = 0; number < parts; ++number) {
+        file << part << " " << kind << "_part_" << number << "();\n";
+    }
+    file << "\ninline std::vector<" << part << "> " << kind << "_parts() {\n    return {\n";
+    for (std::size_t number = 0; number < parts; ++number) {
+        file << "        " << kind << "_part_" << number << "(),\n";
+    }
+    file << "    };\n}\n\n}  // namespace differential\n";
+}
+
+/// Random cases, without repetitions.
+class suite {
+public:
+    suite() : random_(20240601), einsums_(random_), statements_(random_), writer_(random_) {}
+
+    std::vector<written_case> einsums(int count, char type, bool deferred) {
+        std::vector<written_case> made;
+        while (static_cast<int>(made.size()) < count) {
+            einsum_wish wish;
+            const int dice = random_.between(1, 100);
+            wish.operands = dice <= 15 ? 1 : dice <= 60 ? 2 : dice <= 77 ? 3 : dice <= 88 ? 4 : dice <= 95 ? 5 : 6;
+            wish.classes = wish.operands == 2 && random_.chance(70);
+            wish.ellipsis = random_.chance(8);
+            wish.zero = random_.chance(3);
+            const int size = random_.between(1, 100);
+            wish.most_points = size <= 30 ? 200 : size <= 75 || deferred ? 2000 : size <= 97 ? 20000 : 200000;
+            const random_einsum e = einsums_.make(wish);
+            if (!seen_.insert(e.key()).second) {
+                continue;
+            }
+            std::string types(e.ranks.size(), type);
+            if (type == 'x') {
+                for (char& each : types) {
+                    each = random_.one_of<char>({'d', 'f', 'z', 'i'});
+                }
+                types[0] = 'd';
+            }
+            made.push_back(writer_.einsum(e, types, deferred));
+        }
+        return made;
+    }
+
+    /// An ellipsis with an extent of 0.
+    std::vector<written_case> empty_broadcasts(int count, char type) {
+        std::vector<written_case> made;
+        while (static_cast<int>(made.size()) < count) {
+            einsum_wish wish;
+            wish.operands = random_.between(2, 3);
+            wish.ellipsis = true;
+            wish.zero = true;
+            const random_einsum e = einsums_.make(wish);
+            if (e.notes.find('b') != std::string::npos && seen_.insert(e.key()).second) {
+                made.push_back(writer_.einsum(e, std::string(e.ranks.size(), type), false));
+            }
+        }
+        return made;
+    }
+
+    std::vector<written_case> statements(int count, char type, bool deferred) {
+        std::vector<written_case> made;
+        for (int number = 0; number < count; ++number) {
+            made.push_back(writer_.program(
+                statements_.make(number % statement_maker::kinds, type, deferred, number % 4 == 0 ? 10000 : 1500),
+                deferred));
+        }
+        return made;
+    }
+
+    std::vector<written_case> chains(int count, char type) {
+        std::vector<written_case> made;
+        for (int number = 0; number < count; ++number) {
+            made.push_back(writer_.program(statements_.chain(number % statement_maker::chains, type, 4000), true));
+        }
+        return made;
+    }
+
+private:
+    random_numbers random_;
+    einsum_maker einsums_;
+    statement_maker statements_;
+    writer writer_;
+    std::set<std::string> seen_;
+};
+
+void append(std::vector<written_case>& to, std::vector<written_case> more) {
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+int write_all(const std::string& folder, const std::string& kind, const std::vector<std::vector<written_case>>& parts,
+              std::size_t expected_parts) {
+    if (parts.size() != expected_parts) {
+        std::cerr << "generate: " << kind << " has " << parts.size() << " parts, the build expects " << expected_parts
+                  << "\n";
+        return EXIT_FAILURE;
+    }
+    int number = 0;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        write_part(folder, kind, part, parts[part], number);
+        number += static_cast<int>(parts[part].size());
+    }
+    write_list(folder, kind, parts.size());
+    return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 4) {
+        std::cerr << "usage: generate <folder> <immediate parts> <deferred parts>\n";
+        return EXIT_FAILURE;
+    }
+    suite cases;
+    // A unit has few element types, so that few kernels are compiled in each.
+    std::vector<std::vector<written_case>> immediate;
+    for (int part = 0; part < 4; ++part) {
+        immediate.push_back(cases.einsums(160, 'd', false));
+    }
+    immediate.push_back(cases.einsums(140, 'f', false));
+    immediate.push_back(cases.einsums(140, 'z', false));
+    immediate.push_back(cases.einsums(100, 'c', false));
+    immediate.push_back(cases.einsums(90, 'i', false));
+    append(immediate.back(), cases.einsums(60, 'b', false));
+    immediate.push_back(cases.einsums(24, 'x', false));
+    append(immediate.back(), cases.statements(22, 'i', false));
+    immediate.push_back(cases.statements(46, 'd', false));
+    immediate.push_back(cases.statements(46, 'd', false));
+    immediate.push_back(cases.statements(26, 'f', false));
+    append(immediate.back(), cases.statements(22, 'z', false));
+
+    std::vector<std::vector<written_case>> deferred;
+    for (int part = 0; part < 3; ++part) {
+        deferred.push_back(cases.einsums(80, 'd', true));
+    }
+    deferred.push_back(cases.einsums(20, 'f', true));
+    append(deferred.back(), cases.einsums(30, 'z', true));
+    deferred.push_back(cases.einsums(15, 'i', true));
+    append(deferred.back(), cases.einsums(15, 'b', true));
+    deferred.push_back(cases.statements(22, 'd', true));
+    deferred.push_back(cases.statements(22, 'd', true));
+    for (int part = 0; part < 2; ++part) {
+        deferred.push_back(cases.chains(24, 'd'));
+    }
+    append(immediate.back(), cases.empty_broadcasts(8, 'f'));
+
+    const std::string folder = argv[1];
+    const int failed = write_all(folder, "immediate", immediate, static_cast<std::size_t>(std::atoi(argv[2]))) +
+                       write_all(folder, "deferred", deferred, static_cast<std::size_t>(std::atoi(argv[3])));
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
