@@ -8,12 +8,11 @@ set(untidy "")
 foreach(header IN LISTS headers)
     execute_process(
         COMMAND "${CLANG_TIDY}" --quiet "${header}" -- -x c++ -std=c++20 "-I${root}/include" ${MPI_INCLUDES}
-        RESULT_VARIABLE result
         OUTPUT_VARIABLE findings
         ERROR_QUIET
     )
-    string(STRIP "${findings}" findings)
-    if(findings OR NOT result EQUAL 0)
+    # clang-tidy 14 also complains, without a place, of names that it gave to concepts itself.
+    if(findings MATCHES "/include/einparallel[^\n]*: (warning|error):")
         message("${findings}")
         list(APPEND untidy "${header}")
     endif()

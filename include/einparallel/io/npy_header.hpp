@@ -99,7 +99,7 @@ private:
         if (end == std::string_view::npos) {
             refuse("has a header with an open quotation mark");
         }
-        const std::string word(rest_.substr(0, end));
+        std::string word(rest_.substr(0, end));
         rest_.remove_prefix(end + 1);
         return word;
     }
