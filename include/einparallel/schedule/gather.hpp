@@ -19,7 +19,8 @@ std::size_t gather_phases(const distribution& resting) {
 /// In phase t a rank hands the piece that it got last to the previous replica and receives the next one, straight into
 /// its place in the block. Every piece but its own reaches a rank once: q-1 messages, (q-1)/q of the block.
 template <class Lazy = void>
-void gather_round_ring(step_collector& steps, const distribution& resting, int rank, buffer_id piece, buffer_id block) {
+void gather_round_ring(step_collector<Lazy>& steps, const distribution& resting, int rank, buffer_id piece,
+                       buffer_id block) {
     const std::vector<int> group = resting.replicas(rank);
     const int replicas = static_cast<int>(group.size());
     const int self = resting.replica_number(rank);
@@ -34,7 +35,7 @@ void gather_round_ring(step_collector& steps, const distribution& resting, int r
 
 /// Every piece goes down a binomial tree whose root is its owner.
 template <class Lazy = void>
-void gather_along_trees(step_collector& steps, const distribution& resting, int rank, buffer_id piece,
+void gather_along_trees(step_collector<Lazy>& steps, const distribution& resting, int rank, buffer_id piece,
                         buffer_id block) {
     const std::vector<int> group = resting.replicas(rank);
     const int replicas = static_cast<int>(group.size());
@@ -61,7 +62,7 @@ void gather_along_trees(step_collector& steps, const distribution& resting, int 
 /// Appends the gathering of an operand of which this rank has `piece`, starting in phase 0 of `steps`, and returns the
 /// buffer with the whole block: `piece` itself where nothing is replicated.
 template <class Lazy = void>
-buffer_id gather(step_collector& steps, const distribution& resting, int rank, std::size_t element_bytes,
+buffer_id gather(step_collector<Lazy>& steps, const distribution& resting, int rank, std::size_t element_bytes,
                  buffer_id piece) {
     if (resting.replication() == 1) {
         return piece;

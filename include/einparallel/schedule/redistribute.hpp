@@ -29,7 +29,7 @@ buffer_id schedule_redistribution(program& of_rank, const distribution& from, co
     }
     const std::size_t element_bytes = of_rank.buffers[static_cast<std::size_t>(resting)].element_bytes;
     const buffer_id arriving = of_rank.add_buffer(wanted, element_bytes);
-    detail::step_collector steps(of_rank, first_phase, 1);
+    detail::step_collector<Lazy> steps(of_rank, first_phase, 1);
     step& only = steps.at(0);
     for (const int owner : from.ranks_meeting(wanted)) {
         const box common = intersect(from.held_by(owner), wanted);

@@ -24,7 +24,7 @@ std::size_t reduce_phases(const distribution& resting) {
 /// it adds the one that came before: q-1 messages, (q-1)/q of the block, two chunks beside block and output. Summands
 /// are combined in replica order beginning with the owner's, so the result is the same in every run.
 template <class Lazy = void>
-void reduce_pairwise(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block,
+void reduce_pairwise(step_collector<Lazy>& steps, const rank_share<Lazy>& share, std::size_t first, buffer_id block,
                      buffer_id output) {
     const distribution& resting = share.work.output;
     const std::vector<int> group = resting.replicas(share.rank);
@@ -45,7 +45,7 @@ void reduce_pairwise(step_collector& steps, const rank_share& share, std::size_t
 
 /// Every chunk comes up a binomial tree to its owner; ranks on the way combine in their block.
 template <class Lazy = void>
-void reduce_along_trees(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block,
+void reduce_along_trees(step_collector<Lazy>& steps, const rank_share<Lazy>& share, std::size_t first, buffer_id block,
                         buffer_id output) {
     const distribution& resting = share.work.output;
     const std::vector<int> group = resting.replicas(share.rank);
@@ -75,7 +75,8 @@ void reduce_along_trees(step_collector& steps, const rank_share& share, std::siz
 
 /// Appends the reduction of `block`, complete before phase `first`, into the rank's own piece `output`.
 template <class Lazy = void>
-void reduce(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block, buffer_id output) {
+void reduce(step_collector<Lazy>& steps, const rank_share<Lazy>& share, std::size_t first, buffer_id block,
+            buffer_id output) {
     if (every_replica_has_a_piece(share.work.output)) {
         reduce_pairwise(steps, share, first, block, output);
     } else {

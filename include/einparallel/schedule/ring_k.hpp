@@ -35,7 +35,7 @@ bool halves_are_contiguous(const box& chunk, std::size_t cut) {
 /// Memory: three halves are alive at once (recv, comp, send). Two of them may lie in the output's own memory, as in the
 /// thesis, wherever its halves are contiguous and large enough: their buffers say so (buffer::lender).
 template <class Lazy = void>
-void ring_k(step_collector& steps, const rank_share& share, std::size_t first, buffer_id output) {
+void ring_k(step_collector<Lazy>& steps, const rank_share<Lazy>& share, std::size_t first, buffer_id output) {
     const distribution& resting = share.work.output;
     const std::size_t bytes = share.work.output_bytes;
     const std::vector<int> group = resting.replicas(share.rank);

@@ -22,7 +22,7 @@ std::size_t ring_mn_phases(const distribution& resting) {
 /// that holds a term overwrites and the others add to it. Where no piece holds one (the contracted extent is 0) a call
 /// over nothing writes the identity.
 template <class Lazy = void>
-void ring_mn(step_collector& steps, const rank_share& share, std::size_t first, std::size_t travelling,
+void ring_mn(step_collector<Lazy>& steps, const rank_share<Lazy>& share, std::size_t first, std::size_t travelling,
              buffer_id output) {
     const distribution& resting = share.work.operands[travelling];
     const std::vector<int> group = resting.replicas(share.rank);

@@ -14,6 +14,7 @@ namespace einparallel::detail {
 
 /// Several parts of a schedule write into the same phase (two operands gathered at once), so steps are collected by
 /// phase first and appended to the program in order; phases in which the rank has nothing to do leave no step.
+template <class Lazy = void>
 class step_collector {
 public:
     step_collector(program& of_rank, std::size_t first_phase, std::size_t phases)
@@ -39,32 +40,37 @@ private:
     std::vector<step> steps_;
 };
 
-inline void send(step& in, int peer, buffer_id place, const box& region) {
+template <class Lazy = void>
+void send(step& in, int peer, buffer_id place, const box& region) {
     if (!region.empty()) {
         in.sends.push_back({peer, place, region});
     }
 }
 
-inline void receive(step& in, int peer, buffer_id place, const box& region) {
+template <class Lazy = void>
+void receive(step& in, int peer, buffer_id place, const box& region) {
     if (!region.empty()) {
         in.receives.push_back({peer, place, region});
     }
 }
 
-inline void copy(step& in, buffer_id into, buffer_id from, const box& region) {
+template <class Lazy = void>
+void copy(step& in, buffer_id into, buffer_id from, const box& region) {
     if (!region.empty()) {
         in.work.emplace_back(local_copy{into, from, region});
     }
 }
 
-inline void combine(step& in, std::size_t vertex, buffer_id into, buffer_id from, const box& region) {
+template <class Lazy = void>
+void combine(step& in, std::size_t vertex, buffer_id into, buffer_id from, const box& region) {
     if (!region.empty()) {
         in.work.emplace_back(combination{vertex, into, from, region});
     }
 }
 
 /// Part `part` of `parts` of a box along one dimension; a box that cannot be cut (rank 0) is part 0 whole.
-inline box piece_of(box whole, std::size_t dimension, int parts, int part) {
+template <class Lazy = void>
+box piece_of(box whole, std::size_t dimension, int parts, int part) {
     if (whole.rank() == 0) {
         whole.nothing = whole.nothing || part > 0;
     } else {
@@ -74,7 +80,8 @@ inline box piece_of(box whole, std::size_t dimension, int parts, int part) {
 }
 
 /// Rounds of a binomial tree over `ranks` ranks: ⌈log2 ranks⌉.
-inline std::size_t tree_rounds(int ranks) {
+template <class Lazy = void>
+std::size_t tree_rounds(int ranks) {
     std::size_t rounds = 0;
     while ((1 << rounds) < ranks) {
         ++rounds;
@@ -85,11 +92,13 @@ inline std::size_t tree_rounds(int ranks) {
 /// True where every replica of a block has a piece of it that may hold something. Otherwise (rank 0, fewer slices than
 /// replicas) the few pieces go along trees instead of from neighbour to neighbour: fewer phases, the same bytes.
 /// Decided by the largest block, hence alike on every rank.
-inline bool every_replica_has_a_piece(const distribution& resting) {
+template <class Lazy = void>
+bool every_replica_has_a_piece(const distribution& resting) {
     return fills_ring(resting, 1);
 }
 
 /// What one rank computes of a vertex.
+template <class Lazy = void>
 struct rank_share {
     const task& work;
     std::size_t vertex = 0;
@@ -113,7 +122,8 @@ struct rank_share {
 };
 
 /// The part of the iteration space of `rank`, by label.
-inline std::vector<interval> ranges_of(const task& work, int rank) {
+template <class Lazy = void>
+std::vector<interval> ranges_of(const task& work, int rank) {
     std::vector<interval> ranges;
     ranges.reserve(work.extents.size());
     for (const index extent : work.extents) {

@@ -78,8 +78,9 @@ buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work
         return output;
     }
     const detail::task_phases count = detail::count_phases(work);
-    detail::step_collector steps(of_rank, first_phase, count.total());
-    detail::rank_share share{work, vertex, rank, detail::ranges_of(work, rank), {operands.begin(), operands.end()}};
+    detail::step_collector<Lazy> steps(of_rank, first_phase, count.total());
+    detail::rank_share<Lazy> share{
+        work, vertex, rank, detail::ranges_of(work, rank), {operands.begin(), operands.end()}};
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         if (!detail::runs_mn_ring(work, operand)) {
             share.operands[operand] =
