@@ -6,8 +6,9 @@
 
 Compiles `#include <einparallel.hpp>` alone, then units with 1, 50 and 200 different einsums of two operands, each in a
 function of its own, and prints medians. `CPU s` is what the compiler itself computed for: on a machine that does nothing
-else it is `seconds`, on a busy one it is the figure to compare. `ms further` is what each einsum beyond
-the first unit's costs in CPU time: the first one also pays for what all of them share. <Eigen/Core>, where it is installed, stands beside them as a measure.
+else it is `seconds`, on a busy one it is the figure to compare. `ms further` is what each einsum costs in CPU time beyond
+the first one, which also pays for what all of them share. <Eigen/Core>, where it is installed, stands beside them as a
+measure.
 """
 
 import argparse
