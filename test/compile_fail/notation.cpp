@@ -62,6 +62,11 @@ void statements() {
     Z(i, k) = X(i, j) * B(j, k);
 #elif defined(COMPLEX_INTO_REAL)
     A(i, j) = Q(i, j);
+#elif defined(FRACTION_INTO_INTEGER)
+    ep::array<int, 2> whole({2, 3});
+    whole(i, j) = A(i, j);
+#elif defined(OUTPUT_LABELS_TOO_FEW)
+    C(i) = A(i, j) * B(j, k);
 #elif defined(MIXED_INDICES)
     C(i, k) = A(i, 0) * B(j, k);
 #elif defined(REDUCED_LABEL_UNKNOWN)

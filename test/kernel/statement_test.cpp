@@ -230,6 +230,9 @@ TEST_CASE_FIXTURE(matrices, "extents that disagree are named, and nothing is wri
     CHECK(sentence([] {
               ep::array<double, 2> negative({3, -1});
           }).find("extent -1 of dimension 1 is negative") != std::string::npos);
+    CHECK(sentence([] {
+              ep::array<double, 2> huge({ep::index{1} << 40U, ep::index{1} << 40U});
+          }).find("more than 2^59 elements") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(matrices, "expressions outlive what they were made from") {
@@ -289,6 +292,31 @@ TEST_CASE("element types mix where that loses nothing that the user did not ask 
     ep::array<int, 0> least;
     least() = ep::min(n(i));
     CHECK(least.value() == -1);
+}
+
+TEST_CASE("a sum is taken in the values' own type, and converted once") {
+    ep::array<double, 1> d({3});
+    d(0) = 1e8;
+    d(1) = 1;
+    d(2) = -1e8;
+    ep::array<float, 0> f;
+    f() = d(i);
+    CHECK(f.value() == 1.0F);
+    f() += d(i) * d(i) / 1e16;
+    CHECK(f.value() == 3.0F);
+    ep::einsum_into<"i->">(f, d);
+    CHECK(f.value() == 1.0F);
+    ep::array<int, 1> n({2});
+    n(0) = 1;
+    n(1) = -1;
+    ep::array<bool, 0> nonzero;
+    nonzero() = n(i);
+    CHECK_FALSE(nonzero.value());
+    ep::array<bool, 1> b({2});
+    b(0) = b(1) = true;
+    ep::array<int, 0> count;
+    count() = b(i);
+    CHECK(count.value() == 2);
 }
 
 TEST_CASE("extents of 0 and 1") {

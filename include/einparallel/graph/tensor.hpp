@@ -140,15 +140,14 @@ public:
 private:
     template <class E>
     const tensor_target& rebind(const E& right) const {
-        constexpr bool storable = is_storable<typename E::value_type, T>;
-        static_assert(storable, "einsum: complex values cannot be assigned to real elements");
+        static_cast<void>(sizeof(check_storable<typename E::value_type, T>));
         constexpr bool recordable = reads_tensors_only<E>;
         static_assert(recordable,
                       "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
                       "ep::from_root or ep::placeholder and ep::bind");
         if constexpr (!is_sound<Labels, E>) {
             report_mistakes<Labels, E>();
-        } else if constexpr (storable && recordable) {
+        } else if constexpr (is_storable<typename E::value_type, T> && recordable) {
             *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));
         }
         return *this;

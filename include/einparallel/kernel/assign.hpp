@@ -20,12 +20,7 @@ namespace einparallel::detail {
 /// = , += and -= .
 enum class assignment : std::uint8_t { set, add, subtract };
 
-/// A value of type From may become an element of type To: not complex to real.
-template <class From, class To>
-inline constexpr bool is_storable = is_complex<To>::value || !is_complex<From>::value;
-
-// --- the right-hand side as a sum of terms
-// ------------------------------------------------------------------------------------
+// --- the right-hand side as a sum of terms ---
 
 /// A term that can be accumulated straight into an output of all left labels: Σ over something, and nothing broadcast.
 template <class Statement, class E>
@@ -313,11 +308,10 @@ public:
 private:
     template <assignment How, class E>
     const target& assign(const E& right) const {
-        constexpr bool storable = is_storable<typename E::value_type, T>;
-        static_assert(storable, "einsum: complex values cannot be assigned to real elements");
+        static_cast<void>(sizeof(check_storable<typename E::value_type, T>));
         if constexpr (!is_sound<Labels, E>) {
             report_mistakes<Labels, E>();
-        } else if constexpr (storable) {
+        } else if constexpr (is_storable<typename E::value_type, T>) {
             // Only operator() of a mutable array or view makes a target: the elements are not const.
             execute_statement<How, T, Labels>(const_cast<T*>(this->operand.data), this->operand.extents,
                                               this->operand.strides, right);

@@ -147,6 +147,13 @@ auto product_of(Builder& builder, Sink sink, std::span<const label_id> out,
     const std::span<const labelled_handle<typename Builder::handle>> all(operands);
     if constexpr ((std::is_same_v<Out, In> && ...)) {
         return builder.template product<Out>(sink, out, all, Out(1));
+    } else if constexpr (loses<typename common_element<In...>::type, Out>) {
+        using T = typename common_element<In...>::type;
+        const std::array<labelled_handle<typename Builder::handle>, 1> sum{
+            {{product_of<T, In...>(builder, temporary{}, out, operands), out}}};
+        return builder.template emit<Out>(sink, out, std::span(sum), [](auto /*described*/) {
+            return join_kernel<Out, op::sum_type, unchanged, T>(op::sum, {}, true, 1.0, "convert");
+        });
     } else {
         return builder.template emit<Out>(sink, out, all, [](auto /*described*/) {
             return join_kernel<Out, op::sum_type, product_of_all, In...>(op::sum, {}, true, 2.0 * sizeof...(In),
@@ -158,8 +165,7 @@ auto product_of(Builder& builder, Sink sink, std::span<const label_id> out,
 template <subscripts Text, class Out, std::size_t OutRank, class... Operands>
 void einsum_views(const view<Out, OutRank>& output, const Operands&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
-    static_assert((is_storable<typename Operands::value_type, Out> && ...),
-                  "ep::einsum_into: complex values cannot be assigned to real elements");
+    static_cast<void>((sizeof(check_storable<typename Operands::value_type, Out>) + ...));
     const std::array<const index*, sizeof...(Operands)> extents{operands.extents().data()...};
     const subscript_labels<table, sizeof...(Operands)> labels(extents);
 

@@ -112,6 +112,10 @@ struct factors<Statement, Whole, T, join_node<negate, A>> {
 template <class Statement, class T, class E>
 inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 && factors<Statement, E, T, E>::count < unfit;
 
+/// Values of type From are not all elements of type To: double beside float, int beside bool.
+template <class From, class To>
+inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
+
 /// exp(x − c), the third line of the paper's softmax.
 struct shifted_exponential {
     static constexpr const char* name = "exp-";
@@ -159,7 +163,12 @@ public:
     /// ⊕ of `inner` over all labels that `out` lacks, as elements of type Out.
     template <class Out, class Op, class E, class Sink>
     handle reduce(Sink sink, const Op& op, const E& inner, std::span<const label_id> out) {
-        if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
+        if constexpr (Statement::template aggregates<E> && loses<typename E::value_type, Out>) {
+            // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
+            using T = typename E::value_type;
+            const std::array<operand, 1> reduced{operand{reduce<T>(temporary{}, op, inner, out), out}};
+            return emit_join<Out>(sink, op::sum, make_apply(unchanged{}, pick<0>{}), type_list<T>{}, out, reduced);
+        } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
             collect_factors<E, 0>(inner, operands, scale);

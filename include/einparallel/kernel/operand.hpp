@@ -44,6 +44,9 @@ void check_extents(const std::array<index, Rank>& extents) {
                         std::to_string(dimension) + " is negative");
         }
     }
+    if (!is_countable(extents)) {
+        throw error("einparallel: these extents make more than 2^59 elements");
+    }
 }
 
 /// A braced list as extents of a tensor of this rank.

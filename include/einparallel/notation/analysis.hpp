@@ -121,6 +121,21 @@ struct statement {
 // stands in the error. The truth is kept apart because clang takes a struct whose assertion failed for no constant.
 // ----------------------
 
+/// A value of type From may become an element of type To: not complex to real, and not a fraction to an integer.
+template <class From, class To>
+inline constexpr bool drops_imaginary = is_complex<From>::value && !is_complex<To>::value;
+template <class From, class To>
+inline constexpr bool drops_fraction = std::is_integral_v<To> && !std::is_integral_v<From>;
+template <class From, class To>
+inline constexpr bool is_storable = !drops_imaginary<From, To> && !drops_fraction<From, To>;
+
+template <class From, class To>
+struct check_storable {
+    static_assert(!drops_imaginary<From, To>, "einsum: complex values cannot be assigned to real elements");
+    static_assert(drops_imaginary<From, To> || !drops_fraction<From, To>,
+                  "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
+};
+
 template <class Label, class Statement, class Right>
 inline constexpr bool is_in_an_operand =
     Statement::template free_of<Right>[static_cast<std::size_t>(Statement::ids::template id<Label>)];
@@ -190,9 +205,14 @@ constexpr bool is_sound_output(label_list<Labels...> /*left*/, std::index_sequen
            (is_in_an_operand<Labels, Statement, Right> && ... && true);
 }
 
+/// The left-hand side had the wrong number of labels, which has been said already.
+template <class LeftLabels>
+inline constexpr bool was_refitted = appears_in<label<'?'>, LeftLabels>;
+
 /// The statement keeps all rules.
 template <class LeftLabels, class Right>
 inline constexpr bool is_sound =
+    !was_refitted<LeftLabels> &&
     is_sound_output<statement<LeftLabels, Right>, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
     are_sound_terms<statement<LeftLabels, Right>>(std::type_identity<Right>{});
 
@@ -225,9 +245,11 @@ void report_output(label_list<Labels...> /*left*/, std::index_sequence<Position.
 }
 template <class LeftLabels, class Right>
 void report_mistakes() {
-    using Statement = statement<LeftLabels, Right>;
-    report_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{});
-    report_terms<Statement>(std::type_identity<Right>{});
+    if constexpr (!was_refitted<LeftLabels>) {
+        using Statement = statement<LeftLabels, Right>;
+        report_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{});
+        report_terms<Statement>(std::type_identity<Right>{});
+    }
 }
 
 }  // namespace einparallel::detail

@@ -23,6 +23,17 @@ struct extent {
     friend constexpr bool operator==(extent, extent) = default;
 };
 
+/// True where the elements of a tensor with these extents, and their bytes and strides, can be counted in an index:
+/// at most 2^59 elements, extents of 0 not counted. @pre no extent is negative
+template <class Extents>
+constexpr bool is_countable(const Extents& extents) {
+    index room = index{1} << 59U;
+    for (const index length : extents) {
+        room /= length == 0 ? index{1} : length;
+    }
+    return room > 0;
+}
+
 /// Half-open range of indices [begin, end) along one dimension.
 struct interval {
     index begin = 0;
