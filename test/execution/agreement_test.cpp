@@ -60,6 +60,7 @@ TEST_CASE("what a call throws, as a sentence") {
     CHECK(failure_of("run", [] { throw ep::error("a sentence"); }) == "a sentence");
     CHECK(failure_of("run", [] { throw std::runtime_error("words"); }) == "run: words");
     CHECK(failure_of("run", [] { throw std::bad_alloc(); }) == "run: out of memory");
+    CHECK(failure_of("run", [] { throw ep::error(""); }) == "run: an error without a text was thrown");
     CHECK(failure_of("run", [] { throw 5; }) == "run: an exception that is no std::exception was thrown");
 }
 

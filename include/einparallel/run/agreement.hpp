@@ -71,7 +71,8 @@ std::string failure_of(std::string_view doing, F&& f) {
         std::forward<F>(f)();
         return {};
     } catch (const error& known) {
-        return known.what();
+        const std::string sentence = known.what();  // an empty one would read as success
+        return sentence.empty() ? because("an error without a text was thrown") : sentence;
     } catch (const std::bad_alloc&) {
         return because("out of memory");
     } catch (const std::exception& other) {

@@ -76,11 +76,11 @@ public:
     [[nodiscard]] view<T, Rank> local() const {
         std::array<index, Rank> shape{};
         std::array<index, Rank> strides{};
-        for (std::size_t dimension = 0; dimension < Rank && !part_.held.empty(); ++dimension) {
+        for (std::size_t dimension = 0; dimension < Rank && !holds_nothing(); ++dimension) {
             shape[dimension] = part_.held.sides[dimension].size();
             strides[dimension] = part_.strides[dimension];
         }
-        return {part_.held.empty() ? nullptr : reinterpret_cast<T*>(part_.data), shape, strides};
+        return {holds_nothing() ? nullptr : reinterpret_cast<T*>(part_.data), shape, strides};
     }
 
     /// Who holds what.
@@ -90,7 +90,7 @@ public:
     /// Local.
     template <class F>
     void for_each_local(F&& f) const {
-        if (part_.held.empty()) {
+        if (holds_nothing()) {
             return;
         }
         std::array<index, Rank> at{};
@@ -149,6 +149,9 @@ public:
     [[nodiscard]] const detail::distributed_part& part() const { return part_; }
 
 private:
+    /// True too for a handle on nothing, moved-from ones included.
+    [[nodiscard]] bool holds_nothing() const { return part_.where == nullptr || part_.held.empty(); }
+
     detail::distributed_part part_;
 };
 

@@ -167,6 +167,9 @@ private:
             throw error(who + "elements of type " + name_of_element(given.element) + ", the placeholder has " +
                         name_of_element(input.element));
         }
+        if (given.value == nullptr) {
+            throw error("run: the value bound to placeholder '" + input.name + "' is a handle on nothing");
+        }
         if (given.extents.size() != input.bounds.size()) {
             throw error(who + std::to_string(given.extents.size()) + " dimensions, the placeholder has " +
                         std::to_string(input.bounds.size()));

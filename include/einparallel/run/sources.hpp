@@ -2,6 +2,7 @@
 // Inputs that know of ranks: an array of one rank, a tensor that is distributed already, values for placeholders.
 
 #include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/record.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/kernel/array.hpp>
@@ -137,8 +138,10 @@ std::pair<std::shared_ptr<const source>, std::vector<index>> source_of_value(Val
         static_assert(std::is_same_v<Plain, distributed<T, Rank>>,
                       "bind: the distributed tensor has another element type or rank than the placeholder");
         const auto extents = value.extents();
-        return {std::make_shared<distributed_source>(checked(value.part()), sizeof(T)),
-                {extents.begin(), extents.end()}};
+        if (value.part().where == nullptr) {
+            return {};  // refused by the run, on all ranks
+        }
+        return {std::make_shared<distributed_source>(value.part(), sizeof(T)), {extents.begin(), extents.end()}};
     } else {
         constexpr bool fits = std::is_convertible_v<const Plain&, view<const T, Rank>>;
         static_assert(fits,
@@ -189,9 +192,13 @@ template <class T, std::size_t Rank>
 template <Element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> from_distributed(const distributed<T, Rank>& elements) {
     const auto extents = elements.extents();
-    return detail::input_tensor<T, Rank>(
-        {extents.begin(), extents.end()},
-        std::make_shared<detail::distributed_source>(detail::checked(elements.part()), sizeof(T)));
+    if (elements.part().where == nullptr) {
+        std::shared_ptr<vertex> nothing = detail::unassigned_vertex(Rank, element_type_of<T>());
+        nothing->failure = "from_distributed: the distributed tensor holds nothing";
+        return tensor<T, Rank>(std::move(nothing));
+    }
+    return detail::input_tensor<T, Rank>({extents.begin(), extents.end()},
+                                         std::make_shared<detail::distributed_source>(elements.part(), sizeof(T)));
 }
 
 /// A value for a placeholder in one run: an ep::array or ep::view that every rank has, each reading its own part of it;
