@@ -120,6 +120,15 @@ TEST_CASE("what the planner refuses") {
     const ep::array<double, 2> elements({5, 4});
     const ep::tensor<double, 2> nowhere = ep::from_root(elements, world.size());
     CHECK(!sentence_of([&] { static_cast<void>(ep::decompose(world, nowhere)); }).empty());
+    const ep::tensor<double, 2> huge = ep::placeholder<double>({ep::index{1} << 62U, ep::index{1} << 62U});
+    CHECK(sentence_of([&] { static_cast<void>(ep::decompose(world, huge)); }) ==
+          "decompose: a tensor has more than 2^59 elements");
+    // A handle on nothing, on one rank: recorded, and refused on all.
+    const ep::distributed<double, 2> spread = ep::evaluate(world, ep::from_root(elements, 0));
+    const bool last = world.rank() == world.size() - 1;
+    const ep::tensor<double, 2> missing = ep::from_distributed(last ? ep::distributed<double, 2>() : spread);
+    CHECK(sentence_of([&] { static_cast<void>(ep::decompose(world, missing)); }) ==
+          "decompose: from_distributed: the distributed tensor holds nothing");
     // The paper rounds the ranks up; a context has as many as it has.
     const std::string rounded =
         sentence_of([&] { static_cast<void>(ep::decompose(world, {.powers_of_two = true}, graph.handle())); });

@@ -155,6 +155,8 @@ TEST_CASE("distributions that are none") {
           (several ? "distributed: the parts of ranks " + std::to_string(last - 1) + " and " + std::to_string(last) +
                          " overlap"
                    : ""));
+    const ep::index huge = ep::index{1} << 62U;  // times 3, wraps
+    CHECK(made_of(huge, 0, 0) == "distributed: these extents make more than 2^59 elements");
     CHECK(made_of(-1, 0, 0) == "distributed: extent -1 of dimension 0 is negative");
 }
 
@@ -179,6 +181,10 @@ TEST_CASE("collective calls that do not fit are refused, and a handle outlives i
     double sum = 0;
     spread.for_each_local([&](auto, double& element) { sum += element; });
     CHECK(sum == (on_root ? 6 : 0));
+    const ep::distributed<double, 1> nothing;
+    nothing.for_each_local([&](auto, double& element) { sum += element; });
+    CHECK(sum == (on_root ? 6 : 0));
+    CHECK(nothing.local().extent(0) == 0);
     CHECK(sentence_of([&] { static_cast<void>(ep::distributed<double, 1>().allgather()); }) ==
           "distributed: this handle holds nothing");
 }

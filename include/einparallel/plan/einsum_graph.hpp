@@ -2,6 +2,7 @@
 // The EinGraph behind some outputs, numbered: every vertex once, after the vertices that it reads.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
 
 #include <cstddef>
@@ -65,6 +66,10 @@ einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
             if (!current->failure.empty()) {
                 throw error("decompose: " + (current->name.empty() ? "" : "vertex '" + current->name + "', ") +
                             current->failure);
+            }
+            if (!is_countable(current->bounds)) {
+                throw error("decompose: " + (current->name.empty() ? "a tensor" : "'" + current->name + "'") +
+                            " has more than 2^59 elements");
             }
             std::vector<std::size_t> inputs;
             for (const std::shared_ptr<vertex>& read : current->operands) {

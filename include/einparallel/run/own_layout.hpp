@@ -117,6 +117,9 @@ inline std::shared_ptr<const distribution> exchange_own_layout(context& world, c
                   }
                   parts.push_back(std::move(part));
               }
+              if (!is_countable(bounds)) {
+                  throw error("distributed: these extents make more than 2^59 elements");
+              }
               const std::string mistake = check_parts(bounds, parts);
               if (!mistake.empty()) {
                   throw error(mistake);
