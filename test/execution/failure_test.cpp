@@ -55,6 +55,23 @@ TEST_CASE("a source or a kernel that throws on one rank only") {
     }
 }
 
+TEST_CASE("a source that runs a plan on the context that is reading it") {
+    ep::context world(MPI_COMM_WORLD);
+    const product graph(2 * world.size(), 6, 6);
+    const ep::plan inner = ep::decompose({.processes = world.size()}, graph.handle());
+    const bool here = world.rank() == 0;  // the others would wait for it, or for nothing
+    const ep::tensor<double, 1> nested = ep::generate<double>({2 * world.size()}, [&](auto i) {
+        if (here) {
+            static_cast<void>(inner.run(world));
+        }
+        return static_cast<double>(i);
+    });
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::evaluate(world, {.objective = ep::objective::bytes}, nested));
+          }).find("rank 0: run: this context is running a plan already") != std::string::npos);
+    CHECK(wrong_elements(ep::execute(inner, world), 0, *graph.z) == 0);
+}
+
 TEST_CASE("memory that runs out on one rank, before anything has moved") {
     ep::context world(MPI_COMM_WORLD);
     const int culprit = world.size() - 1;
