@@ -9,6 +9,7 @@
 #include <complex>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace ep = einparallel;
 
@@ -317,6 +318,16 @@ TEST_CASE("a sum is taken in the values' own type, and converted once") {
     ep::array<int, 0> count;
     count() = b(i);
     CHECK(count.value() == 2);
+}
+
+TEST_CASE("an array that was moved from is empty, also of rank 0") {
+    ep::array<double, 0> s;
+    s() = 3.0;
+    const ep::array<double, 0> t = std::move(s);
+    CHECK(t.value() == 3.0);
+    CHECK(s.size() == 0);
+    const ep::array<double, 0> copy = s;  // copies nothing
+    CHECK(copy.size() == 1);
 }
 
 TEST_CASE("extents of 0 and 1") {

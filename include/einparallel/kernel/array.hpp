@@ -61,8 +61,8 @@ public:
 
     [[nodiscard]] T* data() { return elements_.get(); }
     [[nodiscard]] const T* data() const { return elements_.get(); }
-    /// Number of elements.
-    [[nodiscard]] index size() const { return detail::element_count(extents_); }
+    /// Number of elements; 0 for an array that was moved from.
+    [[nodiscard]] index size() const { return elements_ == nullptr ? 0 : detail::element_count(extents_); }
     [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
     [[nodiscard]] const std::array<index, Rank>& extents() const { return extents_; }
     /// Row-major, in elements.
@@ -100,7 +100,7 @@ private:
     static constexpr std::align_val_t alignment{64};
 
     void allocate() {
-        const index count = size();
+        const index count = detail::element_count(extents_);
         T* const memory = static_cast<T*>(
             ::operator new[](static_cast<std::size_t>(std::max<index>(count, 1)) * sizeof(T), alignment));
         std::uninitialized_fill_n(memory, count, T(0));
