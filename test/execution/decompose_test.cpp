@@ -1,6 +1,7 @@
 // Planning on a context: ranks that recorded different things hear the same sentence.
 
 #include <doctest/doctest.h>
+#include <Eigen/Core>
 
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/sources.hpp>
@@ -165,4 +166,11 @@ TEST_CASE("from_root: an lvalue is referred to, an rvalue is owned; only the roo
     // columns of a row-major array: a strided view
     const ep::view<double, 2> turned(elements.data(), {6, 5}, {1, 6});
     CHECK(sum_of(ep::from_root(turned, root)) == 60);
+    // column-major, of another library
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(6, 5, world.rank() == root ? 1 : -1);
+    const ep::tensor<double, 2> seen = ep::from_root(matrix, root);
+    const ep::tensor<double, 2> kept = ep::from_root(Eigen::MatrixXd(matrix), root);
+    matrix(5, 0) += 1;
+    CHECK(sum_of(seen) == 31);
+    CHECK(sum_of(kept) == 30);
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <complex>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <random>
@@ -157,6 +158,9 @@ TEST_CASE("distributions that are none") {
                    : ""));
     const ep::index huge = ep::index{1} << 62U;  // times 3, wraps
     CHECK(made_of(huge, 0, 0) == "distributed: these extents make more than 2^59 elements");
+    const ep::index end = std::numeric_limits<ep::index>::max();  // and 4 more, wraps
+    CHECK(made_of(rows, end - 1, 4) == "distributed: the part of rank 0 reaches from " + std::to_string(end - 1) +
+                                           " to " + std::to_string(end) + " in dimension 0, the extent is " + all);
     CHECK(made_of(-1, 0, 0) == "distributed: extent -1 of dimension 0 is negative");
 }
 

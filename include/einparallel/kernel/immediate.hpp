@@ -7,6 +7,7 @@
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/error.hpp>
 
 #include <array>
@@ -33,25 +34,9 @@ struct block_handle {
 template <class Operands>
 std::string einsum_text(std::span<const std::string_view> names, std::span<const label_id> out,
                         const Operands& operands) {
-    bool spaced = false;
-    for (const std::string_view name : names) {
-        spaced = spaced || name.size() > 1;
-    }
-    std::string text;
-    const auto append = [&](std::span<const label_id> labels) {
-        for (std::size_t position = 0; position < labels.size(); ++position) {
-            text += spaced && position > 0 ? " " : "";
-            text += labels[position] == no_label ? std::string_view("1")
-                                                 : names[static_cast<std::size_t>(labels[position])];
-        }
-    };
-    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-        text += operand > 0 ? "," : "";
-        append(operands[operand].labels);
-    }
-    text += "->";
-    append(out);
-    return text;
+    return einsum_text(
+        names, operands.size(),
+        [&](std::size_t operand) { return std::span<const label_id>(operands[operand].labels); }, out);
 }
 
 /// Takes the extents of one operand's dimensions over into `extents` (by label; −1 where not known yet). Returns the

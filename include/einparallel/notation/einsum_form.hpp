@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,22 +72,40 @@ struct einsum_form {
     [[nodiscard]] std::string text() const;
 };
 
-inline std::string einsum_form::text() const {
-    const bool spaced = std::ranges::any_of(names, [](const std::string& name) { return name.size() > 1; });
-    const auto append = [&](std::string& written, const std::vector<label_id>& labels) {
+namespace detail {
+
+/// An einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a letter.
+/// labels_of(r) are the labels of operand r, as positions in names.
+template <class Names, class LabelsOf>
+std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf& labels_of,
+                        std::span<const label_id> out) {
+    const bool spaced = std::ranges::any_of(names, [](const auto& name) { return name.size() > 1; });
+    std::string written;
+    const auto append = [&](std::span<const label_id> labels) {
         for (std::size_t position = 0; position < labels.size(); ++position) {
             written += spaced && position > 0 ? " " : "";
-            written += labels[position] == no_label ? "1" : names[static_cast<std::size_t>(labels[position])];
+            if (labels[position] == no_label) {
+                written += '1';
+            } else {
+                written += names[static_cast<std::size_t>(labels[position])];
+            }
         }
     };
-    std::string written;
-    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+    for (std::size_t operand = 0; operand < operands; ++operand) {
         written += operand > 0 ? "," : "";
-        append(written, operands[operand]);
+        append(labels_of(operand));
     }
     written += "->";
-    append(written, output);
+    append(out);
     return written;
+}
+
+}  // namespace detail
+
+inline std::string einsum_form::text() const {
+    return detail::einsum_text(
+        names, operands.size(), [&](std::size_t operand) { return std::span<const label_id>(operands[operand]); },
+        output);
 }
 
 }  // namespace einparallel

@@ -11,9 +11,11 @@
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/own_layout.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -47,7 +49,9 @@ public:
         box mine;
         for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
             bounds.push_back(extents[dimension]);
-            mine.sides.push_back({lower[dimension], lower[dimension] + local.extent(dimension)});
+            // Where the sum is beyond an index, the side ends at the last one: outside of every tensor.
+            const index room = std::numeric_limits<index>::max() - std::max<index>(lower[dimension], 0);
+            mine.sides.push_back({lower[dimension], lower[dimension] + std::min(local.extent(dimension), room)});
         }
         mine.nothing = local.data() == nullptr || mine.empty();
         part_.where = detail::exchange_own_layout(world, bounds, mine, element_type_of<T>());

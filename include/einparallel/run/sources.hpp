@@ -187,6 +187,23 @@ template <class T, std::size_t Rank>
         detail::source_of_view<std::remove_const_t<T>, Rank>(elements, nullptr, root));
 }
 
+/// The same for another library's object: an Eigen matrix, vector or map, a std::span, an mdspan.
+template <class Foreign>
+    requires detail::ForeignTensor<Foreign, detail::foreign_rank<Foreign>>
+[[nodiscard]] auto from_root(Foreign&& elements, int root) {
+    using Plain = std::remove_cvref_t<Foreign>;
+    constexpr std::size_t rank = detail::foreign_rank<Foreign>;
+    using T = std::remove_cv_t<std::remove_pointer_t<detail::foreign_pointer_t<Foreign>>>;
+    std::shared_ptr<const Plain> keep;
+    if constexpr (!std::is_lvalue_reference_v<Foreign>) {
+        keep = std::make_shared<const Plain>(std::forward<Foreign>(elements));
+    }
+    const view<const T, rank> seen(keep != nullptr ? *keep : std::as_const(elements));
+    const auto& extents = seen.extents();
+    return detail::input_tensor<T, rank>({extents.begin(), extents.end()},
+                                         detail::source_of_view<T, rank>(seen, keep, root));
+}
+
 /// An input that is distributed already: an earlier result, or the application's own distribution. The elements of an
 /// earlier result are shared and live as long as the input does; the application's own are referred to.
 template <Element T, std::size_t Rank>
