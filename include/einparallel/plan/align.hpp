@@ -53,6 +53,22 @@ std::vector<mesh> axis_orders(const mesh& natural, const std::vector<mesh>& like
     return orders;
 }
 
+/// The usual cut, and the other dimensions that have `each` slices for every sharer of a block.
+template <class Lazy = void>
+std::vector<std::size_t> cuts_of(const std::vector<label_id>& labels, const std::vector<index>& extents,
+                                 const mesh& ranks, std::size_t usual, int each, bool others) {
+    std::vector<std::size_t> cuts{usual};
+    const int pieces = sharers(labels, ranks);
+    const std::vector<index> bounds = bounds_of(labels, extents);
+    for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1 && others; ++dimension) {
+        const index block = block_of(bounds[dimension], ranks.parts(labels[dimension]), 0).size();
+        if (dimension != usual && block >= static_cast<index>(each) * pieces) {
+            cuts.push_back(dimension);
+        }
+    }
+    return cuts;
+}
+
 /// Where an input lies that one rank has, or that rests in a distribution of its own.
 template <class Lazy = void>
 distribution resting_of_source(const vertex& input) {
@@ -66,18 +82,25 @@ distribution resting_of_source(const vertex& input) {
     return {input.bounds, std::move(boxes)};
 }
 
+/// Where an einsum's tensors rest.
+struct placed_einsum {
+    mesh ranks;
+    task_cuts cuts;
+    std::vector<resting_id> operands;
+    resting_id output = 0;
+};
+
+/// Where everything rests, by number of the vertex.
+struct placed_graph {
+    std::vector<placed_einsum> einsums;
+    /// A vertex's tensor; nothing for an input that every rank reads as each consumer wants it, or that nobody reads.
+    std::vector<std::optional<resting_id>> resting;
+};
+
 /// Where everything rests, chosen for given partition vectors.
 template <class Lazy = void>
 class alignment {
 public:
-    /// Where an einsum's tensors rest.
-    struct placed {
-        mesh ranks;
-        task_cuts cuts;
-        std::vector<resting_id> operands;
-        resting_id output = 0;
-    };
-
     /// `parts[number]` is the partition vector of vertex `number`; empty for inputs.
     alignment(const einsum_graph& graph, const std::vector<std::vector<int>>& parts, overlap_table<Lazy>& table)
         : graph_(graph),
@@ -105,10 +128,16 @@ public:
         }
     }
 
-    [[nodiscard]] const placed& of(std::size_t number) const { return einsums_[number]; }
+    [[nodiscard]] placed_graph result() && {
+        placed_graph made;
+        for (std::size_t number = 0; number < graph_.vertices.size(); ++number) {
+            made.resting.push_back(resting(number));
+        }
+        made.einsums = std::move(einsums_);
+        return made;
+    }
 
-    /// Where a vertex's tensor rests; nothing for an input that every rank reads as each consumer wants it, or that
-    /// nobody reads.
+private:
     [[nodiscard]] std::optional<resting_id> resting(std::size_t number) const {
         return graph_.vertices[number]->is_input() ? inputs_[number] : einsums_[number].output;
     }
@@ -118,7 +147,6 @@ public:
         return resting(graph_.inputs[number][operand]);
     }
 
-private:
     static constexpr int sweeps = 4;
 
     struct reading {
@@ -150,21 +178,6 @@ private:
             }
         }
         return best;
-    }
-
-    /// The usual cut, and the other dimensions that have `each` slices for every sharer of a block.
-    static std::vector<std::size_t> cuts_of(const std::vector<label_id>& labels, const std::vector<index>& extents,
-                                            const mesh& ranks, std::size_t usual, int each, bool others) {
-        std::vector<std::size_t> cuts{usual};
-        const int pieces = sharers(labels, ranks);
-        const std::vector<index> bounds = bounds_of(labels, extents);
-        for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1 && others; ++dimension) {
-            const index block = block_of(bounds[dimension], ranks.parts(labels[dimension]), 0).size();
-            if (dimension != usual && block >= static_cast<index>(each) * pieces) {
-                cuts.push_back(dimension);
-            }
-        }
-        return cuts;
     }
 
     /// The order of a vertex's axes that follows a producer's mesh: shared dimensions as they stand there.
@@ -231,7 +244,7 @@ private:
     /// Fixes the cuts of the operands for the order chosen, and the number of where the output rests.
     void settle(std::size_t number) {
         const vertex& einsum = *graph_.vertices[number];
-        placed& chosen = einsums_[number];
+        placed_einsum& chosen = einsums_[number];
         chosen.operands.clear();
         for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
             const reading best = read(number, operand, chosen.ranks, usual_[number].operands[operand]);
@@ -266,7 +279,7 @@ private:
     /// Looks both ways, at producers and consumers; true where another order or cut is better than the present one.
     bool replace_einsum(std::size_t number) {
         const vertex& einsum = *graph_.vertices[number];
-        placed& chosen = einsums_[number];
+        placed_einsum& chosen = einsums_[number];
         double best = bytes_around(number, chosen.ranks, chosen.cuts.output);
         if (best == 0) {
             return false;
@@ -296,7 +309,7 @@ private:
     const einsum_graph& graph_;
     const std::vector<std::vector<int>>& parts_;
     overlap_table<Lazy>& table_;
-    std::vector<placed> einsums_;
+    std::vector<placed_einsum> einsums_;
     std::vector<std::optional<resting_id>> inputs_;
     std::vector<std::vector<std::pair<std::size_t, std::size_t>>> consumers_;
     std::vector<task_cuts> usual_;

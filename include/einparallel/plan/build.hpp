@@ -28,6 +28,17 @@ struct vertex_decision {
     bool fell_back = false;
 };
 
+/// Where everything rests for these partition vectors, vertex by vertex.
+template <class Lazy = void>
+placed_graph align_all(const einsum_graph& graph, const std::vector<vertex_decision>& decisions,
+                       overlap_table<Lazy>& table) {
+    std::vector<std::vector<int>> parts;
+    for (const vertex_decision& decision : decisions) {
+        parts.push_back(decision.parts);
+    }
+    return alignment<Lazy>(graph, parts, table).result();
+}
+
 /// Where an input rests that nobody reads (it is an output itself): cut along its first dimensions, over as many ranks
 /// as it allows.
 template <class Lazy = void>
@@ -49,16 +60,19 @@ distribution spread_out(const std::vector<index>& bounds, int processes) {
 
 /// Fills plans in.
 struct plan_builder {
+    /// The plan for these partition vectors; the orders of the mesh axes are chosen here.
     template <class Lazy = void>
     static plan build(const detail::einsum_graph& graph, const options& asked,
                       const std::vector<detail::vertex_decision>& decisions) {
-        std::vector<std::vector<int>> parts;
-        for (const detail::vertex_decision& decision : decisions) {
-            parts.push_back(decision.parts);
-        }
         detail::overlap_table<Lazy> table;
-        const detail::alignment<Lazy> aligned(graph, parts, table);
+        return build<Lazy>(graph, asked, decisions, detail::align_all<Lazy>(graph, decisions, table), table);
+    }
 
+    /// The plan for partition vectors and places that are decided.
+    template <class Lazy = void>
+    static plan build(const detail::einsum_graph& graph, const options& asked,
+                      const std::vector<detail::vertex_decision>& decisions, const detail::placed_graph& placed,
+                      detail::overlap_table<Lazy>& table) {
         plan made;
         made.processes_ = planned_processes(asked.processes, asked.powers_of_two);
         made.options_ = asked;
@@ -74,17 +88,17 @@ struct plan_builder {
             each.element = each.origin->element;
             each.inputs = graph.inputs[number];
             if (each.origin->is_input()) {
-                const std::optional<detail::resting_id> resting = aligned.resting(number);
+                const std::optional<detail::resting_id> resting = placed.resting[number];
                 each.resting = resting ? table.resting(*resting) : detail::spread_out(each.bounds, made.processes_);
                 continue;
             }
-            add_task<Lazy>(each, decisions[number], aligned.of(number));
+            add_task(each, decisions[number], placed.einsums[number]);
             add_costs(each, decisions, asked, graph);
             double bytes = detail::task_bytes(each.work);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
-                const detail::resting_id where = aligned.of(number).operands[operand];
-                const std::optional<detail::resting_id> from = aligned.origin(number, operand);
+                const detail::resting_id where = placed.einsums[number].operands[operand];
+                const std::optional<detail::resting_id> from = placed.resting[input];
                 const distribution& wanted = each.work.operands[operand];
                 const bool fresh =
                     std::ranges::none_of(copies[input], [&](const distribution* known) { return *known == wanted; });
@@ -109,7 +123,7 @@ struct plan_builder {
 private:
     template <class Lazy = void>
     static void add_task(planned_vertex& each, const detail::vertex_decision& decision,
-                         const typename detail::alignment<Lazy>::placed& where) {
+                         const detail::placed_einsum& where) {
         const vertex& einsum = *each.origin;
         each.work = make_task(einsum.form, einsum.extents, detail::operand_bytes_of(einsum), einsum.element.bytes,
                               where.ranks, where.cuts);

@@ -3,6 +3,7 @@
 
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/plan/bit_grid.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 
@@ -15,13 +16,6 @@ namespace einparallel::detail {
 
 /// Number of a distribution in an overlap_table.
 using resting_id = int;
-
-/// What a redistribution costs, in all and the rank with the most to do.
-struct traffic {
-    double elements = 0;  ///< moved in all
-    double busiest = 0;   ///< elements sent or received by one rank
-    double messages = 0;  ///< sent or received by one rank
-};
 
 /// Distributions, numbered by where they put what (the labels that got them there do not matter), and the traffic
 /// between any two of them, computed once.
@@ -58,8 +52,14 @@ public:
         key.insert(key.end(), replicating.begin(), replicating.end());
         const auto [number, fresh] = numbers_.number_of(std::move(key));
         if (fresh) {
-            regular_.push_back(static_cast<resting_id>(known_.size()));
-            known_.emplace_back(bounds, ranks, labels, cut);
+            distribution resting(bounds, ranks, labels, cut);
+            const auto [place, unlike] = places_.number_of(boxes_of(resting));
+            if (unlike) {
+                by_place_.push_back(static_cast<resting_id>(known_.size()));
+                known_.push_back(std::move(resting));
+                grids_.emplace_back(bounds, ranks, labels, cut);
+            }
+            regular_.push_back(by_place_[place]);
         }
         return regular_[number];
     }
@@ -67,6 +67,7 @@ public:
     /// The number of a distribution that may be irregular; such ones are not compared with each other.
     resting_id number_of(distribution irregular) {
         known_.push_back(std::move(irregular));
+        grids_.emplace_back();
         return static_cast<resting_id>(known_.size()) - 1;
     }
 
@@ -79,11 +80,20 @@ public:
         if (from == to) {
             return 0;
         }
+        if (const auto [before, after] = grids(from, to); before->valid && after->valid) {
+            return traffic_between(*before, *after).elements;
+        }
         return pair(from, to).elements;
     }
 
     /// The same with the busiest rank's share of it.
-    const traffic& between(resting_id from, resting_id to) {
+    traffic between(resting_id from, resting_id to) {
+        if (from == to) {
+            return {};
+        }
+        if (const auto [before, after] = grids(from, to); before->valid && after->valid) {
+            return traffic_between(*before, *after);
+        }
         traffic& known = pair(from, to);
         if (known.elements > 0 && known.messages == 0) {
             known = count_traffic(resting(from), resting(to));
@@ -97,6 +107,34 @@ private:
         std::vector<interval> sides;
         std::vector<double> elements;
     };
+
+    /// Distributions over few ranks that put the same boxes on the same ranks are one, however they are described; over
+    /// many ranks the description has to do.
+    std::vector<index> boxes_of(const distribution& resting) {
+        constexpr int few = 64;
+        std::vector<index> key{static_cast<index>(resting.bounds().size())};
+        key.insert(key.end(), resting.bounds().begin(), resting.bounds().end());
+        if (resting.holders() > few) {
+            key.push_back(-1 - static_cast<index>(known_.size()));
+            return key;
+        }
+        for (int rank = 0; rank < resting.holders(); ++rank) {
+            const box held = resting.held_by(rank);
+            if (held.empty()) {
+                continue;
+            }
+            key.push_back(rank);
+            for (const interval& side : held.sides) {
+                key.push_back(side.begin);
+                key.push_back(side.end);
+            }
+        }
+        return key;
+    }
+
+    [[nodiscard]] std::pair<const bit_grid*, const bit_grid*> grids(resting_id from, resting_id to) const {
+        return {&grids_[static_cast<std::size_t>(from)], &grids_[static_cast<std::size_t>(to)]};
+    }
 
     /// What is known of a pair: at least the elements that move.
     traffic& pair(resting_id from, resting_id to) {
@@ -158,6 +196,9 @@ private:
     }
 
     std::vector<distribution> known_;
+    std::vector<bit_grid> grids_;  // by resting_id
+    numbering<Lazy> places_;
+    std::vector<resting_id> by_place_;
     numbering<Lazy> numbers_;
     std::vector<resting_id> regular_;  // by number
     numbering<Lazy> pairs_;
