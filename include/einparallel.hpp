@@ -25,6 +25,7 @@
 #include <einparallel/io/npy.hpp>
 
 // Plans, computed for any number of ranks.
+#include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
@@ -32,6 +33,7 @@
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/rivals.hpp>
 
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI

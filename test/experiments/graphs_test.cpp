@@ -1,0 +1,195 @@
+// The experiments' graphs at full size: they record, every vertex has a name, and rivals cut them as they should.
+
+#include <graphs/classifier.hpp>
+#include <graphs/inputs.hpp>
+#include <graphs/llama.hpp>
+#include <graphs/matrix_chain.hpp>
+
+#include <einparallel/plan/by_hand.hpp>
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/rivals.hpp>
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace experiments;
+namespace rivals = ep::rivals;
+
+struct counts {
+    std::size_t einsums = 0;
+    std::size_t inputs = 0;
+    friend bool operator==(const counts&, const counts&) = default;
+};
+
+/// Collects what the outputs are made of and checks that every vertex has a name of its own.
+counts count_named(const std::vector<std::shared_ptr<ep::vertex>>& outputs) {
+    counts found;
+    std::set<std::string> names;
+    for (const std::shared_ptr<ep::vertex>& each : ep::detail::collect(outputs).vertices) {
+        ++(each->is_input() ? found.inputs : found.einsums);
+        CHECK_FALSE(each->name.empty());
+        CHECK_MESSAGE(names.insert(each->name).second, each->name, " stands for two vertices");
+    }
+    return found;
+}
+
+/// `b:16 h:64`: the cut labels of a vertex in the order of its labels.
+std::string cut_of(const ep::plan& plan, const std::string& name) {
+    for (const ep::planned_vertex& each : plan.vertices()) {
+        if (each.name == name) {
+            std::string written;
+            for (const auto& [label, parts] : plan.partition(*each.origin)) {
+                written += parts == 1 ? "" : (written.empty() ? "" : " ") + label + ":" + std::to_string(parts);
+            }
+            return written;
+        }
+    }
+    return "no such vertex";
+}
+
+double megabytes(const ep::plan& plan) {
+    return static_cast<double>(plan.bytes_sent()) * 1e-6;
+}
+
+}  // namespace
+
+TEST_CASE("all experiments record at full size") {
+    const auto chain = build_matrix_chain(skewed_chain(1280), placeholders<float>{});
+    CHECK(count_named({chain.Z.node()}) == counts{4, 5});
+    CHECK(chain.DE.extents() == std::vector<ep::index>{128, 1280});
+
+    const auto step = build_classifier(amazon_cat(512), placeholders<float>{});
+    CHECK(count_named({step.loss.node(), step.dW1.node(), step.dW2.node()}) == counts{14, 4});
+    CHECK(step.dW1.extents() == step.W1.extents());
+    CHECK(step.dW2.extents() == step.W2.extents());
+
+    const auto small = build_llama(llama_7b(8, 4096), placeholders<float>{});
+    CHECK(count_named({small.logits.node()}) == counts{32 * 23 + 4, 32 * 9 + 6});
+    CHECK(small.logits.extents() == std::vector<ep::index>{8, 32'000});
+    const auto large = build_llama(llama_65b(16, 1024), placeholders<float>{});
+    CHECK(count_named({large.logits.node()}) == counts{80 * 23 + 4, 80 * 9 + 6});
+    CHECK(large.layers[79].scores.extents() == std::vector<ep::index>{16, 64, 1024, 1024});
+}
+
+TEST_CASE("weights of LLaMA are as many as its name says") {
+    const auto weights_of = [](const llama_sizes& n) {
+        const auto made = build_llama(n, placeholders<float>{});
+        double count = 0;
+        for (const std::shared_ptr<ep::vertex>& each : ep::detail::collect({made.logits.node()}).vertices) {
+            if (each->is_input() &&
+                (each->name.find("W_") != std::string::npos || each->name.find("gain") != std::string::npos)) {
+                double elements = 1;
+                for (const ep::index bound : each->bounds) {
+                    elements *= static_cast<double>(bound);
+                }
+                count += elements;
+            }
+        }
+        return count;
+    };
+    // Touvron et al. 2023: 6.7 and 65.2 billion, of which the table of embedded tokens is as large as W_logits.
+    CHECK(weights_of(llama_7b(1, 1)) + 32'000.0 * 4096 == doctest::Approx(6.7e9).epsilon(0.01));
+    CHECK(weights_of(llama_65b(1, 1)) + 32'000.0 * 8192 == doctest::Approx(65.2e9).epsilon(0.01));
+}
+
+TEST_CASE("SQRT on the square chain, counted by hand") {
+    const auto chain = build_matrix_chain(square_chain(8), placeholders<double>{});
+    const ep::plan plan = ep::plan_with({.processes = 4, .objective = ep::objective::paper}, rivals::sqrt(), chain.Z);
+    for (const std::string name : {"AB", "CDE", "Z"}) {
+        CHECK(cut_of(plan, name) == "i:2 m:2");
+    }
+    CHECK(cut_of(plan, "DE") == "k:2 m:2");
+    // Three products move 4 · (4·8 + 8·4) numbers, the sum 4 · 2 · 4·4, and DE goes from blocks of 4 × 4 to 8 × 4.
+    CHECK(plan.cost() == 3 * 256 + 128 + 1 * 2 * (32 + 16));
+    // Each product gathers both operands from pairs of ranks; DE is one of them, where it lies.
+    CHECK(plan.bytes_sent() >= 3 * 2 * 64 * sizeof(double));
+    CHECK(plan.cost() >= ep::decompose({.processes = 4, .objective = ep::objective::paper}, chain.Z).cost());
+}
+
+TEST_CASE("rivals on the classifier") {
+    const auto step = build_classifier(amazon_cat(128), placeholders<float>{});
+    const auto planned = [&](int processes, const ep::cutting_rule& rule) {
+        return ep::plan_with({.processes = processes}, rule, step.loss, step.dW1, step.dW2);
+    };
+    const ep::plan data = planned(64, rivals::data_parallel("b"));
+    for (const ep::planned_vertex& each : data.vertices()) {
+        if (!each.is_input()) {
+            CHECK(cut_of(data, each.name) == "b:64");
+        }
+    }
+    // Both weights travel to all ranks, W2 twice, and both gradients are aggregated over all of them.
+    const double weights = 4e-6 * (2 * 597'540.0 * 8192 + 3 * 8192.0 * 14'588);
+    CHECK(megabytes(data) == doctest::Approx(63 * weights).epsilon(1e-6));
+
+    const ep::plan model = planned(64, rivals::megatron({{"h"}, "", "b"}));
+    CHECK(cut_of(model, "hidden") == "h:64");
+    CHECK(cut_of(model, "scores") == "h:64");
+    CHECK(cut_of(model, "probabilities") == "b:64");
+    CHECK(cut_of(model, "dW1") == "h:64");
+    CHECK(megabytes(model) < megabytes(data) / 60);
+}
+
+TEST_CASE("rivals on LLaMA-65B, 16 prompts") {
+    llama_sizes n = llama_65b(16, 1024);
+    n.layers = 2;
+    const auto graph = build_llama(n, placeholders<float>{});
+    const auto planned = [&](int processes, const ep::cutting_rule& rule) {
+        return ep::plan_with({.processes = processes}, rule, graph.logits);
+    };
+    SUBCASE("Megatron in groups of 64") {
+        const ep::plan plan = planned(1024, rivals::megatron({{"h", "f", "v"}, "b", "s", 64}));
+        for (const std::string name :
+             {"query", "rotated_key", "scores", "largest", "probabilities", "attended", "projected"}) {
+            CHECK(cut_of(plan, "layer1." + name) == "b:16 h:64");
+        }
+        for (const std::string name : {"gate", "up", "gated", "down"}) {
+            CHECK(cut_of(plan, "layer1." + name) == "b:16 f:64");
+        }
+        for (const std::string name : {"attention_squares", "attention_input", "attention_output", "output"}) {
+            CHECK(cut_of(plan, "layer1." + name) == "b:16 s:64");
+        }
+        CHECK(cut_of(plan, "logits") == "b:16 v:64");
+        CHECK(cut_of(plan, "normalised") == "b:16 a:64");
+    }
+    SUBCASE("Megatron in one group of eight moves the activations, and hardly a weight") {
+        const ep::plan plan = planned(8, rivals::megatron({{"h", "f", "v"}, "b", "s"}));
+        CHECK(cut_of(plan, "layer0.query") == "h:8");
+        CHECK(cut_of(plan, "layer0.down") == "f:8");
+        // Per layer: the normalised tokens are gathered for five products, two outputs are aggregated.
+        const double activations = 16.0 * 1024 * 8192 * 4e-6;
+        CHECK(megabytes(plan) > 2 * 7 * 7 * activations);
+        CHECK(megabytes(plan) < 2 * 7 * 7.1 * activations);
+    }
+    SUBCASE("sequence") {
+        const ep::plan plan = planned(64, rivals::sequence("s"));
+        for (const std::string name : {"query", "scores", "probabilities", "attended", "gate", "output"}) {
+            CHECK(cut_of(plan, "layer0." + name) == "s:64");
+        }
+        CHECK(cut_of(plan, "last") == "s:64");
+        CHECK(cut_of(plan, "logits") == "b:16 a:4");  // no token left: as its operands, and no rank idle
+    }
+    SUBCASE("attention heads") {
+        const ep::plan plan = planned(64, rivals::attention_heads("h", "b", "s"));
+        for (const std::string name : {"query", "scores", "probabilities", "projected"}) {
+            CHECK(cut_of(plan, "layer0." + name) == "h:64");
+        }
+        for (const std::string name : {"attention_input", "gate", "down", "output"}) {
+            CHECK(cut_of(plan, "layer0." + name) == "s:64");
+        }
+    }
+    SUBCASE("data parallel") {
+        const ep::plan plan = planned(16, rivals::data_parallel("b"));
+        for (const ep::planned_vertex& each : plan.vertices()) {
+            if (!each.is_input()) {
+                CHECK(cut_of(plan, each.name) == "b:16");
+            }
+        }
+    }
+}

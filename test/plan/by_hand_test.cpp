@@ -1,0 +1,257 @@
+// Plans by hand: what a rule says is what the plan does, and what makes no sense is refused with a sentence.
+
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/tensor.hpp>
+
+#include <einparallel/plan/by_hand.hpp>
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/rivals.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ep = einparallel;
+namespace rivals = ep::rivals;
+
+namespace {
+
+EINPARALLEL_LABELS(b, f, h, i, j, k, l);
+
+std::string refusal(const std::function<void()>& planning) {
+    try {
+        planning();
+    } catch (const ep::error& failure) {
+        return failure.what();
+    }
+    return "";
+}
+
+/// The cut labels of a vertex, in the order of its labels.
+template <std::size_t Rank>
+ep::label_parts cut_of(const ep::plan& plan, const ep::tensor<double, Rank>& made) {
+    ep::label_parts parts = plan.partition(made);
+    std::erase_if(parts, [](const auto& each) { return each.second == 1; });
+    return parts;
+}
+
+/// Z(i, k) = A(i, j) · B(j, k) and W(i, l) = Z(i, k) · C(k, l).
+struct two_products {
+    ep::tensor<double, 2> A = ep::placeholder<double>({8, 6}).named("A");
+    ep::tensor<double, 2> B = ep::placeholder<double>({6, 4}).named("B");
+    ep::tensor<double, 2> C = ep::placeholder<double>({4, 10}).named("C");
+    ep::tensor<double, 2> Z, W;
+
+    two_products() {
+        Z(i, k) = A(i, j) * B(j, k);
+        W(i, l) = Z(i, k) * C(k, l);
+        Z.named("Z");
+        W.named("W");
+    }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(two_products, "the plan is cut as told, and costs what the cost functions say") {
+    const ep::plan plan = ep::plan_with({.processes = 8, .objective = ep::objective::paper},
+                                        ep::hand_cuts().cut(Z, {{"k", 2}, {"i", 4}}).cut(W, {{"l", 2}, {"k", 2}}), W);
+    CHECK(plan.processes() == 8);
+    CHECK(cut_of(plan, Z) == ep::label_parts{{"i", 4}, {"k", 2}});
+    CHECK(cut_of(plan, W) == ep::label_parts{{"k", 2}, {"l", 2}});
+    const ep::planned_vertex& z = plan.vertices()[2];
+    const ep::planned_vertex& w = plan.vertices()[4];
+    CHECK(z.name == "Z");
+    CHECK(z.join == 8 * (2 * 6 + 6 * 2));
+    CHECK(z.aggregation == 0);
+    CHECK(w.name == "W");
+    CHECK(w.join == 4 * (8 * 2 + 2 * 5));
+    CHECK(w.aggregation == 2 * (8 * 5));
+    // Z is made in blocks of 2 × 2 and wanted in blocks of 8 × 2: 4 blocks for each of 2 consumers' blocks.
+    CHECK(w.repartition == (4 - 1) * 2 * (16 + 4));
+    CHECK(plan.cost() == z.join + w.join + w.aggregation + w.repartition);
+    CHECK(plan.seconds() > 0);
+    // A stays (i:4 of 8 ranks share with k:2 the rows), so each rank pair exchanges halves of A's and each four of B's.
+    CHECK(z.bytes == 8 * (1 * 48 + 3 * 24));
+}
+
+TEST_CASE_FIXTURE(two_products, "what is not named keeps the cut of its operands") {
+    const ep::options asked{.processes = 8};
+    const ep::plan all = ep::plan_with(asked, ep::hand_cuts().cut(Z, {{"i", 4}, {"k", 2}}), W);
+    CHECK(cut_of(all, W) == ep::label_parts{{"i", 4}, {"k", 2}});
+    // Contracted labels of the producer are gone, and inputs bring nothing.
+    const ep::plan contracted = ep::plan_with(asked, ep::hand_cuts().cut(Z, {{"i", 2}, {"j", 3}}), W);
+    CHECK(cut_of(contracted, W) == ep::label_parts{{"i", 2}});
+    CHECK(cut_of(ep::plan_with(asked, ep::hand_cuts(), W), Z).empty());
+
+    // Of two operands the first that cuts a label counts, as far as the ranks suffice.
+    ep::tensor<double, 2> Y, S;
+    Y(i, k) = A(i, j) * B(j, k);
+    S(i, l) = Z(i, k) * Y(l, k);
+    S.named("S");
+    CHECK(cut_of(ep::plan_with(asked, ep::hand_cuts().cut(Z, {{"k", 2}}).cut(Y, {{"i", 2}, {"k", 4}}), S), S) ==
+          ep::label_parts{{"k", 2}, {"l", 2}});
+    CHECK(cut_of(ep::plan_with(asked, ep::hand_cuts().cut(Z, {{"i", 6}}).cut(Y, {{"i", 2}, {"k", 4}}), S), S) ==
+          ep::label_parts{{"i", 6}});
+}
+
+TEST_CASE_FIXTURE(two_products, "a rule is asked once for every einsum, with what it may want to know") {
+    std::vector<std::string> asked_of;
+    const ep::plan plan = ep::plan_with(
+        {.processes = 5, .powers_of_two = true},
+        [&](const ep::vertex_to_cut& each) {
+            asked_of.push_back(each.name);
+            CHECK(each.processes == 8);
+            CHECK(each.extent("i") == 8);
+            CHECK(each.has("l") == (each.name == "W"));
+            CHECK(each.extent("l") == (each.name == "W" ? 10 : -1));
+            CHECK(each.from_operands == (each.name == "W" ? ep::label_parts{{"i", 8}} : ep::label_parts{}));
+            return ep::label_parts{{"i", 8}};
+        },
+        W);
+    CHECK(asked_of == std::vector<std::string>{"Z", "W"});
+    CHECK(plan.processes() == 8);
+}
+
+TEST_CASE_FIXTURE(two_products, "EinDecomp's own cuts by hand make EinDecomp's plan") {
+    for (const ep::objective objective : {ep::objective::paper, ep::objective::bytes, ep::objective::time}) {
+        for (const int processes : {1, 4, 6, 8}) {
+            const ep::options asked{.processes = processes, .objective = objective};
+            const ep::plan searched = ep::decompose(asked, W, Z);
+            const ep::plan told = ep::plan_with(
+                asked, [&](const ep::vertex_to_cut& each) { return searched.partition(each.einsum); }, W, Z);
+            CHECK(told.cost() == searched.cost());
+            CHECK(told.partition(W) == searched.partition(W));
+            CHECK(told.partition(Z) == searched.partition(Z));
+            CHECK(told.outputs() == searched.outputs());
+            CHECK(told.asked() == searched.asked());
+        }
+    }
+}
+
+TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex, label and numbers") {
+    const auto refused = [&](int processes, const ep::label_parts& parts) {
+        return refusal(
+            [&] { static_cast<void>(ep::plan_with({.processes = processes}, ep::hand_cuts().cut(Z, parts), W)); });
+    };
+    CHECK(refused(8, {{"x", 2}}) == "plan_with: Z (ij,jk->ik) has no label x to cut");
+    CHECK(refused(8, {{"l", 2}}) == "plan_with: Z (ij,jk->ik) has no label l to cut");
+    CHECK(refused(8, {{"k", 5}}) == "plan_with: Z (ij,jk->ik) cannot cut label k of extent 4 into 5 parts");
+    CHECK(refused(8, {{"k", 0}}) == "plan_with: Z (ij,jk->ik) cannot cut label k of extent 4 into 0 parts");
+    CHECK(refused(8, {{"k", -2}}) == "plan_with: Z (ij,jk->ik) cannot cut label k of extent 4 into -2 parts");
+    CHECK(refused(8, {{"k", 2}, {"k", 2}}) == "plan_with: Z (ij,jk->ik) is told twice how to cut label k");
+    CHECK(refused(7, {{"k", 2}, {"i", 4}}) ==
+          "plan_with: Z (ij,jk->ik) is cut over 8 ranks or more, the plan is for 7");
+    CHECK(refused(8, {{"k", 2}, {"i", 4}}).empty());
+    CHECK(refused(8, {{"k", 1}, {"i", 1}}).empty());
+
+    CHECK(refused(0, {}).find("options.processes is 0") != std::string::npos);
+    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::cutting_rule(), W)); }) ==
+          "plan_with: there is no rule that says how to cut");
+    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(A, {}), W)); }) ==
+          "plan_with: 'A' is an input, which rests as the vertices that read it are cut");
+    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(Z, {}), Z)); }) ==
+          "plan_with: 1 of the 2 tensors that are cut by hand are not part of this graph");
+    CHECK(refusal([&] { ep::hand_cuts().cut(ep::tensor<double, 1>(), {}); }) ==
+          "hand_cuts: a tensor that nothing was assigned to cannot be cut");
+
+    const std::size_t peak = ep::plan_with({.processes = 2}, rivals::along("i"), W).peak_bytes(0);
+    CHECK(refusal([&] {
+              static_cast<void>(ep::plan_with({.processes = 2, .memory_limit = peak}, rivals::along("i"), W));
+          }).empty());
+    CHECK(refusal([&] {
+              static_cast<void>(ep::plan_with({.processes = 2, .memory_limit = peak - 1}, rivals::along("i"), W));
+          }) == "plan_with: the plan needs " + std::to_string(peak) + " bytes on rank 0, options.memory_limit is " +
+                    std::to_string(peak - 1));
+}
+
+TEST_CASE("extents of 0 and 1, and tensors of rank 0") {
+    const auto A = ep::placeholder<double>({0, 1});
+    ep::tensor<double, 1> Z;
+    ep::tensor<double, 0> sum;
+    Z(i) = A(i, j);
+    sum() = Z(i) * Z(i);
+    for (const ep::cutting_rule& rule :
+         {rivals::sqrt(), rivals::along("i"), rivals::along("x"), rivals::megatron({{"i"}, "j", "x", 2})}) {
+        const ep::plan plan = ep::plan_with({.processes = 6}, rule, sum);
+        CHECK(cut_of(plan, Z).empty());
+        CHECK(cut_of(plan, sum).empty());
+    }
+    CHECK(refusal([&] {
+              static_cast<void>(ep::plan_with({.processes = 6}, ep::hand_cuts().cut(Z, {{"i", 2}}), sum));
+          }).find("cannot cut label i of extent 0 into 2 parts") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(two_products, "SQRT: the two longest labels of a contraction, as equally as the ranks allow") {
+    const auto cut = [&](int processes) {
+        const ep::plan plan = ep::plan_with({.processes = processes}, rivals::sqrt(), W);
+        return std::pair{cut_of(plan, Z), cut_of(plan, W)};
+    };
+    CHECK(cut(4) == std::pair{ep::label_parts{{"i", 2}, {"k", 2}}, ep::label_parts{{"i", 2}, {"l", 2}}});
+    CHECK(cut(6) == std::pair{ep::label_parts{{"i", 3}, {"k", 2}}, ep::label_parts{{"i", 2}, {"l", 3}}});
+    CHECK(cut(12) == std::pair{ep::label_parts{{"i", 4}, {"k", 3}}, ep::label_parts{{"i", 3}, {"l", 4}}});
+    // 7 ranks in one row; 64 are more than Z's rows and columns make, the contracted label takes the rest.
+    CHECK(cut(7) == std::pair{ep::label_parts{{"i", 7}}, ep::label_parts{{"l", 7}}});
+    CHECK(cut(64) == std::pair{ep::label_parts{{"i", 8}, {"j", 2}, {"k", 4}}, ep::label_parts{{"i", 8}, {"l", 8}}});
+}
+
+TEST_CASE("data parallel: weights travel, gradients are aggregated, what has no batch follows") {
+    const auto X = ep::placeholder<double>({4, 6});
+    const auto V = ep::placeholder<double>({6, 2});
+    const auto D = ep::placeholder<double>({4, 2});
+    ep::tensor<double, 2> Y, gradient, updated;
+    Y(b, h) = X(b, f) * V(f, h);
+    gradient(f, h) = X(b, f) * D(b, h);
+    updated(f, h) = V(f, h) - 0.1 * gradient(f, h);
+    const ep::plan plan = ep::plan_with({.processes = 2}, rivals::data_parallel("b"), Y, updated);
+    CHECK(cut_of(plan, Y) == ep::label_parts{{"b", 2}});
+    CHECK(cut_of(plan, gradient) == ep::label_parts{{"b", 2}});
+    CHECK(cut_of(plan, updated) == ep::label_parts{{"f", 2}});  // no rank idle: the longest label
+    for (const ep::planned_vertex& each : plan.vertices()) {
+        if (each.origin == Y.node()) {
+            CHECK(each.join == 2 * (2 * 6 + 6 * 2));
+            CHECK(each.bytes == 8 * 12);  // each of two ranks sends its half of V
+        }
+        if (each.origin == gradient.node()) {
+            CHECK(each.aggregation == 12);
+            CHECK(each.bytes == 8 * 12);  // each sends the half of its summand that is not its own
+        }
+    }
+    // Ranks that the batch does not take are idle: 4 of 8, and 3 of 6 for the sake of even shares.
+    CHECK(cut_of(ep::plan_with({.processes = 8}, rivals::data_parallel("b"), Y), Y) == ep::label_parts{{"b", 4}});
+    CHECK(cut_of(ep::plan_with({.processes = 6}, rivals::data_parallel("b"), Y), Y) == ep::label_parts{{"b", 3}});
+}
+
+TEST_CASE("Megatron: columns, then rows, and nothing moves between them") {
+    const auto X = ep::placeholder<double>({4, 8});
+    const auto U = ep::placeholder<double>({8, 6});
+    const auto V = ep::placeholder<double>({6, 8});
+    ep::tensor<double, 2> hidden, Y, Z;
+    hidden(b, f) = X(b, h) * U(h, f);
+    Y(b, h) = hidden(b, f) * V(f, h);
+    Z(b, h) = X(b, h) + Y(b, h);
+    const auto planned = [&](int processes, int degree) {
+        return ep::plan_with({.processes = processes}, rivals::megatron({{"f"}, "b", "", degree}), Z);
+    };
+    const ep::plan pair = planned(2, 0);
+    CHECK(cut_of(pair, hidden) == ep::label_parts{{"f", 2}});
+    CHECK(cut_of(pair, Y) == ep::label_parts{{"f", 2}});
+    CHECK(cut_of(pair, Z) == ep::label_parts{{"h", 2}});  // one group: the batch is not cut
+    for (const ep::planned_vertex& each : pair.vertices()) {
+        if (each.origin == Y.node()) {
+            CHECK(each.repartition == 0);
+            CHECK(each.join == 2 * (4 * 3 + 3 * 8));
+            CHECK(each.aggregation == 4 * 8);
+            CHECK(each.bytes == 8 * 4 * 8);
+        }
+    }
+    const ep::plan groups = planned(8, 2);
+    CHECK(cut_of(groups, hidden) == ep::label_parts{{"b", 4}, {"f", 2}});
+    CHECK(cut_of(groups, Y) == ep::label_parts{{"b", 4}, {"f", 2}});
+    CHECK(cut_of(groups, Z) == ep::label_parts{{"b", 4}, {"h", 2}});
+    // Where the columns are fewer than the ranks of a group, the batch takes the rest: 12 = 6 · 2.
+    CHECK(cut_of(planned(12, 0), hidden) == ep::label_parts{{"b", 2}, {"f", 6}});
+}
