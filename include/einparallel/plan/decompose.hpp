@@ -11,6 +11,7 @@
 #include <einparallel/plan/model.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/pairwise.hpp>
+#include <einparallel/plan/place.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/program.hpp>
 
@@ -105,25 +106,46 @@ plan plan_for(const einsum_graph& graph, const options& asked, const model_build
     return plan_builder::build(graph, asked, decisions);
 }
 
-/// The best plan with this price on memory. Axis orders are chosen after the partition vectors, so under bytes and time
-/// what the edges really cost shows only then: the linearised ways are tried too, and the better plan is taken.
+/// What a plan costs by the objective that it was made for.
+template <class Lazy = void>
+double objective_of(const plan& made) {
+    switch (made.asked().objective) {
+        case objective::paper:
+            return made.cost();
+        case objective::bytes:
+            return static_cast<double>(made.bytes_sent());
+        default:
+            return made.seconds();
+    }
+}
+
+/// The best plan with this price on memory. Under the paper's cost a vertex is its partition vector. Under bytes and
+/// time it is its whole placement: all of them are searched where they can be written down; where they cannot, axis
+/// orders are chosen after the partition vectors, for the best vectors by a lower bound of what the edges cost and for
+/// the linearised ones, and the better plan is taken.
 template <class Lazy = void>
 plan best_plan(const einsum_graph& graph, const options& asked, double memory_price) {
     model_builder<Lazy> builder(graph, asked, memory_price);
     const pairwise_model model = builder.build();
     const std::vector<int> states = minimise(model, asked.method);
     plan best = plan_for(graph, asked, builder, states);
-    if (asked.objective != objective::paper && asked.method == method::exact && memory_price == 0) {
+    if (asked.objective == objective::paper || asked.method == method::linearized) {
+        return best;
+    }
+    if (memory_price == 0) {
         const std::vector<int> along_paths = minimise_along_paths(model);
         if (along_paths != states) {
             plan other = plan_for(graph, asked, builder, along_paths);
-            const auto cost_of = [&](const plan& made) {
-                return asked.objective == objective::time ? made.seconds() : static_cast<double>(made.bytes_sent());
-            };
-            if (better(cost_of(other), cost_of(best))) {
-                return other;
+            if (better(objective_of(other), objective_of(best))) {
+                best = std::move(other);
             }
         }
+    }
+    overlap_table<Lazy> table;
+    placement_search<Lazy> search(graph, asked, builder, memory_price, table);
+    const double known = memory_price > 0 ? std::numeric_limits<double>::infinity() : objective_of(best);
+    if (const std::optional<placement_choice> found = search.best_of_all(known)) {
+        return plan_builder::build(graph, asked, found->decisions, found->placed, table);
     }
     return best;
 }

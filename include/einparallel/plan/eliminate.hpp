@@ -61,6 +61,9 @@ public:
         for (const pairwise_term& term : model.terms) {
             add({{term.producer, term.consumer}, {term.of_producer, term.of_consumer}, term.cost, true});
         }
+        for (const wide_term& term : model.wide) {
+            add({term.scope, term.classes, term.cost, true});
+        }
         for (std::size_t variable = 0; variable < count; ++variable) {
             priority_[variable] = priority_of(variable);
             queue_.insert(priority_[variable]);

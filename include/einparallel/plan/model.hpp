@@ -2,6 +2,7 @@
 // The planner's problem as a sum over vertices and edges: which way to cut every vertex of a graph.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/plan/align.hpp>
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
@@ -33,6 +34,8 @@ public:
     /// Choices by variable. Variables are the einsums of the graph in its order.
     [[nodiscard]] const std::vector<std::shared_ptr<const choices>>& ways() const { return ways_; }
     [[nodiscard]] const std::vector<std::size_t>& vertex_of() const { return vertex_of_; }
+    /// Equal for vertices with equal choices.
+    [[nodiscard]] const std::vector<index>& shape_of() const { return shape_of_; }
 
     pairwise_model build() {
         pairwise_model model;
@@ -144,6 +147,14 @@ private:
                                  natural_mesh(einsum.form, vector), made->wanted);
             }
             price.push_back(vertex_cost(einsum, vector, &work));
+            if (every && vectors.size() <= few_vectors) {
+                for (const task_cuts& cuts : other_cuts(einsum, work.ranks)) {
+                    work = make_task(einsum.form, einsum.extents, operand_bytes_of(einsum), einsum.element.bytes,
+                                     work.ranks, cuts);
+                    work.travelling = choose_travelling(work, made->wanted);
+                    price.back() = std::min(price.back(), vertex_cost(einsum, vector, &work));
+                }
+            }
             if (asked_.memory_limit > 0) {
                 made->memory.push_back(task_memory(work));
                 price.back() += memory_price_ * made->memory.back();
@@ -171,6 +182,30 @@ private:
         made->cost = std::make_shared<const std::vector<double>>(std::move(price));
         by_shape_.push_back(std::move(made));
         return by_shape_.back();
+    }
+
+    /// Vectors up to which the seconds of each are those of its best cuts; beyond, of the usual ones.
+    static constexpr std::size_t few_vectors = 1024;
+
+    /// Every combination of sensible cuts.
+    static std::vector<task_cuts> other_cuts(const vertex& einsum, const mesh& ranks) {
+        const task_cuts usual = choose_cuts(einsum.form, einsum.extents, ranks);
+        std::vector<task_cuts> all{usual};
+        const auto vary = [&](const std::vector<label_id>& labels, std::size_t usual_cut, int each, auto&& place) {
+            const std::size_t before = all.size();
+            for (const std::size_t cut : cuts_of(labels, einsum.extents, ranks, usual_cut, each, true)) {
+                for (std::size_t position = 0; position < before && cut != usual_cut; ++position) {
+                    all.push_back(all[position]);
+                    place(all.back()) = cut;
+                }
+            }
+        };
+        for (std::size_t operand = 0; operand < einsum.form.operands.size(); ++operand) {
+            vary(einsum.form.operands[operand], usual.operands[operand], 1,
+                 [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
+        }
+        vary(einsum.form.output, usual.output, 2, [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
+        return all;
     }
 
     template <class T>

@@ -31,11 +31,28 @@ struct pairwise_term {
     }
 };
 
+/// A term that depends on any number of variables through the classes of their states.
+struct wide_term {
+    std::vector<std::size_t> scope;  ///< ascending
+    std::vector<std::shared_ptr<const state_classes>> classes;
+    std::shared_ptr<const std::vector<double>> cost;  ///< row-major over the classes, in the order of the scope
+
+    [[nodiscard]] double at(std::span<const int> states) const {
+        std::size_t cell = 0;
+        for (std::size_t place = 0; place < scope.size(); ++place) {
+            const auto state = static_cast<std::size_t>(states[scope[place]]);
+            cell = cell * classes[place]->count + static_cast<std::size_t>(classes[place]->of_state[state]);
+        }
+        return (*cost)[cell];
+    }
+};
+
 /// Variables with finitely many states, a cost per state, and a cost per pair of states for some pairs of variables.
 /// All costs are finite and not negative. Equal tables are shared, so a loop of a thousand layers stores one.
 struct pairwise_model {
     std::vector<std::shared_ptr<const std::vector<double>>> variables;
     std::vector<pairwise_term> terms;
+    std::vector<wide_term> wide;
 };
 
 /// Costs closer than this, relatively, are ties, and the first state wins: compilers that fuse multiplications with
@@ -56,6 +73,9 @@ double total_cost(const pairwise_model& model, std::span<const int> states) {
     }
     for (const pairwise_term& term : model.terms) {
         sum += term.at(states[term.producer], states[term.consumer]);
+    }
+    for (const wide_term& term : model.wide) {
+        sum += term.at(states);
     }
     return sum;
 }

@@ -1,0 +1,201 @@
+#pragma once
+// The search over whole placements: exact where the ways of all vertices can be written down.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/plan/align.hpp>
+#include <einparallel/plan/branch.hpp>
+#include <einparallel/plan/build.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/eliminate.hpp>
+#include <einparallel/plan/model.hpp>
+#include <einparallel/plan/numbering.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/overlap.hpp>
+#include <einparallel/plan/pairwise.hpp>
+#include <einparallel/plan/placement_model.hpp>
+#include <einparallel/plan/ways.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace einparallel::detail {
+
+/// Ways of one vertex beyond which not all of them are tried.
+inline constexpr std::size_t way_limit = 2048;
+/// Einsums up to which branch and bound is tried, and ways that it may look at.
+inline constexpr std::size_t branching_limit = 16;
+inline constexpr std::size_t looks_limit = 1'000'000;
+
+/// Everything about every vertex.
+struct placement_choice {
+    std::vector<vertex_decision> decisions;  ///< by number of the vertex
+    placed_graph placed;
+};
+
+/// Searches placements for a graph under bytes or time.
+template <class Lazy = void>
+class placement_search {
+public:
+    placement_search(const einsum_graph& graph, const options& asked, const model_builder<Lazy>& builder,
+                     double memory_price, overlap_table<Lazy>& table)
+        : graph_(graph),
+          asked_(asked),
+          builder_(builder),
+          memory_price_(memory_price),
+          table_(table),
+          costs_(graph, asked, table),
+          readers_(readers_of(graph, builder.vertex_of())) {}
+
+    /// The best of all placements, one of which is known to cost `known`; nothing where there are too many. Nothing
+    /// costs less than the cheapest ways of all vertices, so a way that exceeds its vertex's cheapest by more than
+    /// `known` exceeds their sum is in no best placement.
+    std::optional<placement_choice> best_of_all(double known) {
+        std::vector<std::shared_ptr<const way_list>> ways;
+        for (std::size_t variable = 0; variable < builder_.vertex_of().size(); ++variable) {
+            std::shared_ptr<const way_list> list = all_ways(variable);
+            if (list == nullptr) {
+                return std::nullopt;
+            }
+            ways.push_back(std::move(list));
+        }
+        double slack = known * (1 + 1e-9);
+        for (const std::shared_ptr<const way_list>& list : ways) {
+            slack -= cheapest(*list);
+        }
+        std::vector<std::shared_ptr<const way_list>> kept(lists_.size());
+        for (std::shared_ptr<const way_list>& list : ways) {
+            std::shared_ptr<const way_list>& fewer = kept[list->number];
+            if (fewer == nullptr) {
+                fewer = within(*list, cheapest(*list) + slack);
+            }
+            list = fewer;
+        }
+        std::optional<std::vector<int>> states;
+        placement_model<Lazy> model(graph_, builder_.vertex_of(), ways, costs_);
+        if (const std::optional<pairwise_model> sum = model.build({})) {
+            states = minimise_exactly(*sum, {.cells = std::size_t{1} << 21, .visits = std::size_t{1} << 28});
+        }
+        if (!states && ways.size() <= branching_limit) {
+            branch_and_bound<Lazy> branching(graph_, builder_.vertex_of(), readers_, ways, costs_);
+            states = branching.run(known, looks_limit);
+        }
+        return states ? std::optional(choice_of(ways, *states)) : std::nullopt;
+    }
+
+private:
+    [[nodiscard]] static double cheapest(const way_list& list) {
+        double least = std::numeric_limits<double>::infinity();
+        for (const vertex_way& way : list.ways) {
+            least = std::min(least, way.cost);
+        }
+        return least;
+    }
+
+    [[nodiscard]] static std::shared_ptr<const way_list> within(const way_list& list, double most) {
+        way_list fewer{{}, list.number};
+        for (const vertex_way& way : list.ways) {
+            if (way.cost <= most) {
+                fewer.ways.push_back(way);
+            }
+        }
+        return std::make_shared<const way_list>(std::move(fewer));
+    }
+
+    [[nodiscard]] seen_tensors seen_by_others(std::size_t variable) const {
+        const std::size_t number = builder_.vertex_of()[variable];
+        seen_tensors seen;
+        for (const std::shared_ptr<vertex>& operand : graph_.vertices[number]->operands) {
+            seen.operands.push_back(!operand->is_input() || placement_model<Lazy>::is_placed(*operand));
+        }
+        seen.output = !readers_[number].empty();
+        return seen;
+    }
+
+    /// Shared by vertices of one shape; nullptr where there are too many.
+    std::shared_ptr<const way_list> all_ways(std::size_t variable) {
+        const choices& known = *builder_.ways()[variable];
+        const seen_tensors seen = seen_by_others(variable);
+        std::vector<index> key{static_cast<index>(builder_.shape_of()[variable]), seen.output ? 1 : 0};
+        key.insert(key.end(), seen.operands.begin(), seen.operands.end());
+        const auto [number, fresh] = list_numbers_.number_of(std::move(key));
+        if (fresh) {
+            lists_.push_back(nullptr);
+            const vertex& einsum = *graph_.vertices[builder_.vertex_of()[variable]];
+            std::vector<std::size_t> vectors(known.size());
+            std::iota(vectors.begin(), vectors.end(), std::size_t{0});
+            way_costs<Lazy> costs(einsum, known, asked_, memory_price_);
+            if (auto ways = ways_of(einsum, known, costs, vectors, seen, way_limit, table_)) {
+                lists_.back() = std::make_shared<const way_list>(way_list{*std::move(ways), number});
+            }
+        }
+        return lists_[number];
+    }
+
+    [[nodiscard]] placement_choice choice_of(const std::vector<std::shared_ptr<const way_list>>& ways,
+                                             const std::vector<int>& states) {
+        placement_choice made;
+        made.decisions.resize(graph_.vertices.size());
+        made.placed.einsums.resize(graph_.vertices.size());
+        made.placed.resting = costs_.fixed();
+        for (std::size_t variable = 0; variable < states.size(); ++variable) {
+            const std::size_t number = builder_.vertex_of()[variable];
+            const vertex& einsum = *graph_.vertices[number];
+            const choices& known = *builder_.ways()[variable];
+            const vertex_way& way = ways[variable]->ways[static_cast<std::size_t>(states[variable])];
+            const std::span<const int> vector = known[way.vector];
+            made.decisions[number] = {{vector.begin(), vector.end()}, known.wanted, known.fell_back};
+            placed_einsum& placed = made.placed.einsums[number];
+            placed = {way.ranks, way.cuts, {}, 0};
+            for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+                placed.operands.push_back(table_.number_of(einsum.operands[operand]->bounds, way.ranks,
+                                                           einsum.form.operands[operand], way.cuts.operands[operand]));
+            }
+            placed.output = table_.number_of(einsum.bounds, way.ranks, einsum.form.output, way.cuts.output);
+            made.placed.resting[number] = placed.output;
+        }
+        bind_placeholders(made.placed);
+        return made;
+    }
+
+    /// A placeholder is bound where one of its readers wants it: the one from which bringing it to the others costs
+    /// least.
+    void bind_placeholders(placed_graph& placed) {
+        for (std::size_t number = 0; number < graph_.vertices.size(); ++number) {
+            const vertex& input = *graph_.vertices[number];
+            if (!input.is_input() || costs_.is_fixed(number) || !placement_model<Lazy>::is_placed(input)) {
+                continue;
+            }
+            std::vector<resting_id> wanted;
+            for (const tensor_reader& reader : readers_[number]) {
+                for (const std::size_t operand : reader.operands) {
+                    const resting_id place = placed.einsums[builder_.vertex_of()[reader.variable]].operands[operand];
+                    if (std::find(wanted.begin(), wanted.end(), place) == wanted.end()) {
+                        wanted.push_back(place);
+                    }
+                }
+            }
+            if (!wanted.empty()) {
+                placed.resting[number] = costs_.bound_at(wanted, input);
+            }
+        }
+    }
+
+    const einsum_graph& graph_;
+    const options& asked_;
+    const model_builder<Lazy>& builder_;
+    double memory_price_;
+    overlap_table<Lazy>& table_;
+    moving_costs<Lazy> costs_;
+    std::vector<std::vector<tensor_reader>> readers_;
+    numbering<Lazy> list_numbers_;
+    std::vector<std::shared_ptr<const way_list>> lists_;
+};
+
+}  // namespace einparallel::detail

@@ -1,0 +1,295 @@
+#pragma once
+// The planner's problem over whole placements, exact in what the executor sends: a term for the work of every vertex
+// and one for every tensor that moves, between its maker and all its readers.
+
+#include <einparallel/graph/source.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/plan/align.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/numbering.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/overlap.hpp>
+#include <einparallel/plan/pairwise.hpp>
+#include <einparallel/plan/source_cost.hpp>
+#include <einparallel/plan/ways.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace einparallel::detail {
+
+/// How large a model over whole placements may grow.
+struct placement_limits {
+    std::size_t cells = std::size_t{1} << 20;  ///< entries of one term
+    std::size_t moves = 2'000'000;             ///< redistributions looked at in all
+};
+
+/// A reader of a tensor: the einsum's variable and the operands by which it reads it.
+struct tensor_reader {
+    std::size_t variable = 0;
+    std::vector<std::size_t> operands;
+};
+
+/// Who reads which tensor, by number of the vertex that makes it; readers ascend.
+template <class Lazy = void>
+std::vector<std::vector<tensor_reader>> readers_of(const einsum_graph& graph,
+                                                   const std::vector<std::size_t>& vertex_of) {
+    std::vector<std::vector<tensor_reader>> readers(graph.vertices.size());
+    for (std::size_t variable = 0; variable < vertex_of.size(); ++variable) {
+        const std::vector<std::size_t>& inputs = graph.inputs[vertex_of[variable]];
+        for (std::size_t operand = 0; operand < inputs.size(); ++operand) {
+            std::vector<tensor_reader>& known = readers[inputs[operand]];
+            if (known.empty() || known.back().variable != variable) {
+                known.push_back({variable, {}});
+            }
+            known.back().operands.push_back(operand);
+        }
+    }
+    return readers;
+}
+
+/// Ways of one variable as others see them. Vertices of one shape share it.
+struct way_list {
+    std::vector<vertex_way> ways;
+    std::size_t number = 0;  ///< equal lists have equal numbers
+};
+
+/// What bringing tensors from place to place costs, as the objective counts it.
+template <class Lazy = void>
+class moving_costs {
+public:
+    moving_costs(const einsum_graph& graph, const options& asked, overlap_table<Lazy>& table)
+        : asked_(asked), table_(table), fixed_(graph.vertices.size()) {
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            if (lies_somewhere(*graph.vertices[number])) {
+                fixed_[number] = table.number_of(resting_of_source(*graph.vertices[number]));
+            }
+        }
+    }
+
+    /// Where the inputs lie that lie somewhere, by number of the vertex.
+    [[nodiscard]] const std::vector<std::optional<resting_id>>& fixed() const { return fixed_; }
+    [[nodiscard]] bool is_fixed(std::size_t number) const { return fixed_[number].has_value(); }
+
+    /// From one place to several, each of them once.
+    double from(resting_id place, const std::vector<resting_id>& wanted, const vertex& tensor) {
+        const std::size_t bytes = tensor.element.bytes;
+        double sum = 0;
+        for (const resting_id to : wanted) {
+            if (place != to) {
+                sum += asked_.objective == objective::bytes
+                           ? table_.moved(place, to) * static_cast<double>(bytes)
+                           : redistribution_seconds(table_.between(place, to), bytes, asked_.machine);
+            }
+        }
+        return sum;
+    }
+
+    /// The place among `wanted` in which a placeholder is bound best.
+    resting_id bound_at(const std::vector<resting_id>& wanted, const vertex& input) {
+        resting_id best = wanted.front();
+        double least = std::numeric_limits<double>::infinity();
+        for (const resting_id place : wanted) {
+            const double cost = from(place, wanted, input);
+            if (better(cost, least)) {
+                least = cost;
+                best = place;
+            }
+        }
+        return best;
+    }
+
+    /// From where an input lies, or is bound best.
+    double of_input(std::size_t number, const std::vector<resting_id>& wanted, const vertex& input) {
+        if (wanted.empty()) {
+            return 0;
+        }
+        return from(fixed_[number] ? *fixed_[number] : bound_at(wanted, input), wanted, input);
+    }
+
+private:
+    const options& asked_;
+    overlap_table<Lazy>& table_;
+    std::vector<std::optional<resting_id>> fixed_;
+};
+
+/// Builds the model for given ways of every vertex.
+template <class Lazy = void>
+class placement_model {
+public:
+    /// `ways[variable]` belong to vertex `vertex_of[variable]`.
+    placement_model(const einsum_graph& graph, const std::vector<std::size_t>& vertex_of,
+                    const std::vector<std::shared_ptr<const way_list>>& ways, moving_costs<Lazy>& costs)
+        : graph_(graph), vertex_of_(vertex_of), ways_(ways), costs_(costs) {}
+
+    /// Nothing where it would grow past the limits.
+    std::optional<pairwise_model> build(placement_limits limits) {
+        limits_ = limits;
+        pairwise_model model;
+        std::vector<std::shared_ptr<const std::vector<double>>> by_number;
+        for (const std::shared_ptr<const way_list>& list : ways_) {
+            by_number.resize(std::max(by_number.size(), list->number + 1));
+            std::shared_ptr<const std::vector<double>>& cost = by_number[list->number];
+            if (cost == nullptr) {
+                std::vector<double> costs;
+                for (const vertex_way& way : list->ways) {
+                    costs.push_back(way.cost);
+                }
+                cost = std::make_shared<const std::vector<double>>(std::move(costs));
+            }
+            model.variables.push_back(cost);
+        }
+        std::vector<std::size_t> variable_of(graph_.vertices.size(), no_variable);
+        for (std::size_t variable = 0; variable < vertex_of_.size(); ++variable) {
+            variable_of[vertex_of_[variable]] = variable;
+        }
+        const std::vector<std::vector<tensor_reader>> readers = readers_of(graph_, vertex_of_);
+        for (std::size_t number = 0; number < graph_.vertices.size(); ++number) {
+            const bool moves = !graph_.vertices[number]->is_input() || is_placed(*graph_.vertices[number]);
+            if (!readers[number].empty() && moves && !add(number, variable_of[number], readers[number], model)) {
+                return std::nullopt;
+            }
+        }
+        return model;
+    }
+
+    /// An input that rests in one place for all its readers: not read by every rank as it likes.
+    [[nodiscard]] static bool is_placed(const vertex& input) {
+        return lies_somewhere(input) || (input.origin != nullptr && input.origin->kind() == source_kind::placeholder);
+    }
+
+private:
+    static constexpr std::size_t no_variable = static_cast<std::size_t>(-1);
+
+    /// Classes of a variable's ways that put a tensor alike, and where each class puts it.
+    struct sides {
+        std::shared_ptr<const state_classes> classes;
+        std::vector<std::vector<resting_id>> places;  ///< by class, ascending, each once
+    };
+
+    /// By the operands through which a variable reads a tensor; none of them: where its output is made.
+    const sides& sides_of(std::size_t variable, const std::vector<std::size_t>& operands) {
+        std::vector<index> key{static_cast<index>(ways_[variable]->number)};
+        key.insert(key.end(), operands.begin(), operands.end());
+        const auto [number, fresh] = side_numbers_.number_of(std::move(key));
+        if (fresh) {
+            sides made;
+            auto classes = std::make_shared<state_classes>();
+            numbering<Lazy> numbers;
+            for (const vertex_way& way : ways_[variable]->ways) {
+                std::vector<resting_id> places;
+                for (const std::size_t operand : operands) {
+                    places.push_back(way.operands[operand]);
+                }
+                if (operands.empty()) {
+                    places.push_back(way.output);
+                }
+                std::sort(places.begin(), places.end());
+                places.erase(std::unique(places.begin(), places.end()), places.end());
+                const auto [position, unlike] = numbers.number_of({places.begin(), places.end()});
+                classes->of_state.push_back(static_cast<int>(position));
+                if (unlike) {
+                    made.places.push_back(std::move(places));
+                }
+            }
+            classes->count = made.places.size();
+            made.classes = std::move(classes);
+            sides_.push_back(std::move(made));
+        }
+        return sides_[number];
+    }
+
+    /// The term of one tensor; false where it is too large.
+    bool add(std::size_t number, std::size_t maker, const std::vector<tensor_reader>& readers, pairwise_model& model) {
+        const vertex& tensor = *graph_.vertices[number];
+        if (maker == no_variable && !costs_.is_fixed(number) && readers.size() == 1 &&
+            readers.front().operands.size() == 1) {
+            return true;  // bound where its one reader wants it
+        }
+        wide_term term;
+        std::vector<index> key{maker == no_variable ? (costs_.is_fixed(number) ? -2 - *costs_.fixed()[number] : -1)
+                                                    : static_cast<index>(ways_[maker]->number)};
+        key.push_back(static_cast<index>(tensor.element.bytes));
+        if (maker != no_variable) {
+            term.scope.push_back(maker);
+            term.classes.push_back(sides_of(maker, {}).classes);
+        }
+        for (const tensor_reader& reader : readers) {
+            term.scope.push_back(reader.variable);
+            term.classes.push_back(sides_of(reader.variable, reader.operands).classes);
+            key.push_back(static_cast<index>(ways_[reader.variable]->number));
+            key.insert(key.end(), reader.operands.begin(), reader.operands.end());
+            key.push_back(-1);
+        }
+        std::size_t cells = 1;
+        for (const std::shared_ptr<const state_classes>& classes : term.classes) {
+            if (classes->count > limits_.cells / cells) {
+                return false;
+            }
+            cells *= classes->count;
+        }
+        const auto [known, fresh] = term_numbers_.number_of(std::move(key));
+        if (fresh) {
+            if (cells * readers.size() > limits_.moves) {
+                return false;
+            }
+            limits_.moves -= cells * readers.size();
+            terms_.push_back(
+                std::make_shared<const std::vector<double>>(costs_of(number, maker, readers, term, cells)));
+        }
+        term.cost = terms_[known];
+        model.wide.push_back(std::move(term));
+        return true;
+    }
+
+    std::vector<double> costs_of(std::size_t number, std::size_t maker, const std::vector<tensor_reader>& readers,
+                                 const wide_term& term, std::size_t cells) {
+        const vertex& tensor = *graph_.vertices[number];
+        std::vector<const sides*> seen;
+        for (const tensor_reader& reader : readers) {
+            seen.push_back(&sides_of(reader.variable, reader.operands));
+        }
+        const sides* const made = maker == no_variable ? nullptr : &sides_of(maker, {});
+        std::vector<double> costs;
+        costs.reserve(cells);
+        std::vector<std::size_t> turn(term.scope.size(), 0);
+        const std::size_t first_reader = made == nullptr ? 0 : 1;
+        std::vector<resting_id> wanted;
+        while (costs.size() < cells) {
+            wanted.clear();
+            for (std::size_t reader = 0; reader < seen.size(); ++reader) {
+                const std::vector<resting_id>& places = seen[reader]->places[turn[first_reader + reader]];
+                wanted.insert(wanted.end(), places.begin(), places.end());
+            }
+            std::sort(wanted.begin(), wanted.end());
+            wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+            costs.push_back(made != nullptr ? costs_.from(made->places[turn.front()].front(), wanted, tensor)
+                                            : costs_.of_input(number, wanted, tensor));
+            for (std::size_t place = turn.size(); place-- > 0;) {
+                if (++turn[place] < term.classes[place]->count) {
+                    break;
+                }
+                turn[place] = 0;
+            }
+        }
+        return costs;
+    }
+
+    const einsum_graph& graph_;
+    const std::vector<std::size_t>& vertex_of_;
+    const std::vector<std::shared_ptr<const way_list>>& ways_;
+    moving_costs<Lazy>& costs_;
+    placement_limits limits_;
+    numbering<Lazy> side_numbers_;
+    std::deque<sides> sides_;  // grows while references into it are held
+    numbering<Lazy> term_numbers_;
+    std::vector<std::shared_ptr<const std::vector<double>>> terms_;
+};
+
+}  // namespace einparallel::detail
