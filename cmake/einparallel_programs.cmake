@@ -1,4 +1,4 @@
-# What the programs of this repository (tests, examples) are built with; none of it reaches a user's targets.
+# What the programs of this repository (tests, examples, benchmarks) are built with; none of it reaches a user's targets.
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release)

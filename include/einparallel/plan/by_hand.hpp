@@ -191,12 +191,19 @@ einsum_graph checked_graph(const options& asked, const std::vector<std::shared_p
 
 }  // namespace detail
 
+/// plan_with for outputs whose types are not known.
+template <class Lazy = void>
+[[nodiscard]] plan plan_vertices_with(const options& asked, const cutting_rule& rule,
+                                      const std::vector<std::shared_ptr<vertex>>& outputs) {
+    return detail::plan_by_rule(asked, rule, detail::checked_graph(asked, outputs));
+}
+
 /// The plan in which every vertex is cut as `rule` says: a value like every plan, with its cost, bytes and seconds, and
 /// it runs. A rule may leave ranks idle. options.objective decides nothing here, options.algorithm only what travels.
 ///
 /// The cut that a vertex's operands bring (from_operands): each label has the parts that the first computed operand
-/// with this label was made with, in the order of operands and dimensions, where more ranks than the plan's would be
-/// needed the label stays whole. Inputs bring nothing.
+/// with this label was made with, in the order of operands and dimensions; where that takes more ranks than the plan
+/// has, the label stays whole. Inputs bring nothing.
 ///
 /// Needs no MPI; the same call gives the same plan on every rank.
 /// @throws error: options that make no sense, a graph whose recording failed; a label that the vertex does not have or
@@ -205,7 +212,7 @@ einsum_graph checked_graph(const options& asked, const std::vector<std::shared_p
 template <class T, std::size_t Rank, class... More>
 [[nodiscard]] plan plan_with(const options& asked, const cutting_rule& rule, const tensor<T, Rank>& output,
                              const More&... more) {
-    return detail::plan_by_rule(asked, rule, detail::checked_graph(asked, {output.node(), more.node()...}));
+    return plan_vertices_with(asked, rule, {output.node(), more.node()...});
 }
 
 /// The same with some vertices cut by name; see hand_cuts.
