@@ -1,6 +1,7 @@
 #pragma once
 // The exact minimum of a pairwise model, by eliminating one variable after the other.
 
+#include <einparallel/plan/dominance.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/pairwise.hpp>
 
@@ -88,7 +89,7 @@ public:
                 cell =
                     cell * made.classes[other]->count + static_cast<std::size_t>(made.classes[other]->of_state[state]);
             }
-            states[made.variable] = made.best[cell];
+            states[made.variable] = (*made.best)[cell];
         }
         return states;
     }
@@ -107,7 +108,17 @@ private:
         std::size_t variable = 0;
         std::vector<std::size_t> scope;
         std::vector<std::shared_ptr<const state_classes>> classes;
-        std::vector<std::int32_t> best;
+        std::shared_ptr<const std::vector<std::int32_t>> best;
+    };
+
+    /// What eliminating a variable gave; kept for variables with equal tables around them, as the layers of a loop
+    /// have.
+    struct outcome {
+        std::vector<std::shared_ptr<const state_classes>> classes;
+        std::shared_ptr<const std::vector<std::int32_t>> best;
+        std::shared_ptr<const std::vector<double>> minimum;
+        std::shared_ptr<const std::vector<double>> front;  ///< one neighbour: its costs before
+        std::shared_ptr<const std::vector<double>> sum;    ///< and with the minimum added
     };
 
     using priority = std::array<std::size_t, 3>;  // fill, degree, variable
@@ -168,26 +179,30 @@ private:
                 }
             }
         }
-        std::size_t cells = 1;
-        for (std::size_t other = 0; other < made.scope.size(); ++other) {
-            made.classes.push_back(common_refinement(seen[other]));
-            if (made.classes.back()->count > limits_.cells / cells) {
+        std::vector<index> key{address(variables_[variable].get())};
+        for (const std::size_t number : used) {
+            key.push_back(address(tables_[number].cost.get()));
+            for (std::size_t place = 0; place < tables_[number].scope.size(); ++place) {
+                const std::size_t of = tables_[number].scope[place];
+                key.push_back(of == variable ? -1 : static_cast<index>(position_in(made.scope, of)));
+                key.push_back(address(tables_[number].classes[place].get()));
+            }
+            key.push_back(-2);
+        }
+        const auto [position, fresh] = outcome_numbers_.number_of(std::move(key));
+        if (fresh) {
+            outcomes_.emplace_back();
+            held_.push_back(variables_[variable]);
+            for (const std::size_t number : used) {
+                held_.push_back(tables_[number].cost);
+            }
+            if (!work_out(variable, used, seen, made.scope, outcomes_.back())) {
                 return false;
             }
-            cells *= made.classes.back()->count;
         }
-        if (seen.back().empty()) {
-            auto alike = std::make_shared<state_classes>();
-            alike->of_state.assign(variables_[variable]->size(), 0);
-            alike->count = 1;
-            seen.back().push_back(std::move(alike));
-        }
-        const std::shared_ptr<const state_classes> own = common_refinement(seen.back());
-        if (cells * own->count > limits_.visits / std::max<std::size_t>(used.size(), 1)) {
-            return false;
-        }
-        limits_.visits -= cells * own->count * used.size();
-        std::vector<double> minimum = minimise(variable, *own, used, cells, made);
+        outcome& found = outcomes_[position];
+        made.classes = found.classes;
+        made.best = found.best;
 
         for (const std::size_t number : used) {
             tables_[number].alive = false;
@@ -199,13 +214,18 @@ private:
             known.erase(std::lower_bound(known.begin(), known.end(), variable));
         }
         if (made.scope.size() == 1) {
-            auto sum = std::make_shared<std::vector<double>>(*variables_[made.scope.front()]);
-            for (std::size_t state = 0; state < sum->size(); ++state) {
-                (*sum)[state] += minimum[static_cast<std::size_t>(made.classes.front()->of_state[state])];
+            std::shared_ptr<const std::vector<double>>& front = variables_[made.scope.front()];
+            if (found.front != front) {
+                auto sum = std::make_shared<std::vector<double>>(*front);
+                for (std::size_t state = 0; state < sum->size(); ++state) {
+                    (*sum)[state] += (*found.minimum)[static_cast<std::size_t>(made.classes.front()->of_state[state])];
+                }
+                found.front = front;
+                found.sum = std::move(sum);
             }
-            variables_[made.scope.front()] = std::move(sum);
+            front = found.sum;
         } else if (made.scope.size() > 1) {
-            add({made.scope, made.classes, std::make_shared<const std::vector<double>>(std::move(minimum)), true});
+            add({made.scope, made.classes, found.minimum, true});
         }
         for (const std::size_t other : near) {
             refresh(other);
@@ -218,9 +238,62 @@ private:
         return true;
     }
 
+    static index address(const void* of) { return reinterpret_cast<index>(of); }
+
+    /// Eliminates a variable whose surroundings were not met before; false where that would pass the limits. `seen` are
+    /// the classes in which the tables see every neighbour, and in the end the variable itself.
+    bool work_out(std::size_t variable, const std::vector<std::size_t>& used,
+                  std::vector<std::vector<std::shared_ptr<const state_classes>>>& seen,
+                  const std::vector<std::size_t>& scope, outcome& found) {
+        std::size_t cells = 1;
+        for (std::size_t other = 0; other < scope.size(); ++other) {
+            found.classes.push_back(refined(seen[other]));
+            if (found.classes.back()->count > limits_.cells / cells) {
+                return false;
+            }
+            cells *= found.classes.back()->count;
+        }
+        if (seen.back().empty()) {
+            auto alike = std::make_shared<state_classes>();
+            alike->of_state.assign(variables_[variable]->size(), 0);
+            alike->count = 1;
+            seen.back().push_back(std::move(alike));
+        }
+        const std::shared_ptr<const state_classes> own = refined(seen.back());
+        if (cells * own->count > limits_.visits / std::max<std::size_t>(used.size(), 1)) {
+            return false;
+        }
+        limits_.visits -= cells * own->count * used.size();
+        work made{scope, found.classes, {}};
+        found.minimum = std::make_shared<const std::vector<double>>(minimise(variable, *own, used, cells, made));
+        found.best = std::make_shared<const std::vector<std::int32_t>>(std::move(made.best));
+        return true;
+    }
+
+    /// The same classes for the same parts, so that equal tables are found to be equal.
+    std::shared_ptr<const state_classes> refined(const std::vector<std::shared_ptr<const state_classes>>& parts) {
+        std::vector<index> key;
+        for (const std::shared_ptr<const state_classes>& part : parts) {
+            key.push_back(address(part.get()));
+        }
+        const auto [number, fresh] = refined_numbers_.number_of(std::move(key));
+        if (fresh) {
+            refined_.push_back(common_refinement(parts));
+            held_classes_.insert(held_classes_.end(), parts.begin(), parts.end());
+        }
+        return refined_[number];
+    }
+
+    /// What minimise() fills in.
+    struct work {
+        const std::vector<std::size_t>& scope;
+        const std::vector<std::shared_ptr<const state_classes>>& classes;
+        std::vector<std::int32_t> best;
+    };
+
     /// For every cell of the neighbours' classes the smallest sum over the states of `variable`; notes which state.
     std::vector<double> minimise(std::size_t variable, const state_classes& own, const std::vector<std::size_t>& used,
-                                 std::size_t cells, decision& made) const {
+                                 std::size_t cells, work& made) const {
         std::vector<double> alone(own.count, std::numeric_limits<double>::infinity());
         std::vector<std::int32_t> cheapest(own.count, 0);
         for (std::size_t state = 0; state < own.of_state.size(); ++state) {
@@ -291,7 +364,7 @@ private:
     static std::vector<double> minimise_rows(const table& read, const std::vector<std::size_t>& row_of,
                                              const std::vector<std::vector<std::size_t>>& column_of,
                                              const std::vector<double>& alone,
-                                             const std::vector<std::int32_t>& cheapest, decision& made) {
+                                             const std::vector<std::int32_t>& cheapest, work& made) {
         std::vector<double> minimum(made.best.size(), std::numeric_limits<double>::max());
         for (std::size_t group = 0; group < alone.size(); ++group) {
             const double* const row = read.cost->data() + row_of[group];
@@ -313,12 +386,21 @@ private:
     std::vector<priority> priority_;
     std::set<priority> queue_;
     std::vector<decision> eliminated_;
+    numbering<Lazy> outcome_numbers_;
+    std::vector<outcome> outcomes_;
+    numbering<Lazy> refined_numbers_;
+    std::vector<std::shared_ptr<const state_classes>> refined_;
+    // Whose addresses are keys stays alive, so that none of them means two things.
+    std::vector<std::shared_ptr<const std::vector<double>>> held_;
+    std::vector<std::shared_ptr<const state_classes>> held_classes_;
 };
 
 /// The states with the smallest sum, exactly; nothing where that takes tables past the limits.
 template <class Lazy = void>
 std::optional<std::vector<int>> minimise_exactly(const pairwise_model& model, elimination_limits limits = {}) {
-    return elimination<Lazy>(model, limits).run();
+    const reduced_model fewer = dominance<Lazy>(model).run();
+    const std::optional<std::vector<int>> states = elimination<Lazy>(fewer.model, limits).run();
+    return states ? std::optional(fewer.original(*states)) : std::nullopt;
 }
 
 }  // namespace einparallel::detail
