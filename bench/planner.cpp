@@ -335,7 +335,9 @@ row row_of(const std::string& plan, const std::string& objective, const figures&
         cells[2] = formatted("%.4g", made.cost);
         cells[3] = formatted("%.4g", made.bytes);
         cells[4] = formatted("%.4g", made.seconds);
-        cells[9] = made.idle == 0 ? "" : "idle ranks in " + std::to_string(made.idle) + " vertices";
+        cells[9] = made.idle == 0
+                       ? ""
+                       : "idle ranks at " + std::to_string(made.idle) + (made.idle == 1 ? " vertex" : " vertices");
     } else {
         cells[9] = made.what.data();
     }
@@ -397,6 +399,7 @@ void compare(const experiment& graph, int ranks, const request& asked, std::vect
             const double value = made.in(objective);
             if (made.exists() && std::isfinite(best.value)) {
                 cells[5] = formatted("%.4f", ratio(value, best.value));
+                cells[9] = "rival: " + best.name + (cells[9].empty() ? "" : "; " + cells[9]);
             }
             if (made.exists() && ours[0].exists()) {
                 cells[6] = formatted("%.4f", ratio(value, ours[0].in(objective)));
@@ -430,6 +433,9 @@ int main(int argc, char** argv) {
     try {
         const request asked = read_arguments(argc, argv);
         std::vector<std::string> losses;
+        std::cout << "numbers moved (the paper's upper bound), bytes sent by all ranks, seconds by the time model;\n"
+                     "/ rival and / exact: in the plan's own objective, to the best rival that competes and to the "
+                     "exact plan\n";
         for (const experiment& graph : all_experiments(asked.layers)) {
             const bool wanted = asked.graphs.empty() ||
                                 std::find(asked.graphs.begin(), asked.graphs.end(), graph.name) != asked.graphs.end();
