@@ -2,7 +2,6 @@
 // best integer grid. Prints a table; fails where a plan is worse than the best grid.
 
 #include <einparallel.hpp>
-#include <einparallel/plan/lower_bound.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -29,7 +29,10 @@
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/hash.hpp>
 #include <einparallel/plan/json.hpp>
+#include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>

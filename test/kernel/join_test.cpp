@@ -238,7 +238,7 @@ TEST_CASE("join_kernel: NaN, signed zero and what a functor throws pass through"
 }
 
 TEST_CASE("join_kernel combines boxes with its own reduction and says what it is") {
-    const join_kernel<float, largest, shifted, float> kernel({}, {0}, true, 1.5, "max(x)");
+    const join_kernel<float, largest, shifted, float> kernel({}, {0}, true, 1.5, "max x");
     std::vector<float> into{1, 5, 3, 7, 2, 6};
     const std::vector<float> from{4, 0, 9, 3, 1, 8};
     const std::vector<index> extents{2, 3}, rows{3, 1}, columns{1, 2};
@@ -248,5 +248,5 @@ TEST_CASE("join_kernel combines boxes with its own reduction and says what it is
     CHECK_FALSE(kernel.is_contraction());
     CHECK(kernel.is_distributive());
     CHECK(kernel.operations_per_point() == 1.5);
-    CHECK(kernel.formula() == "max(x)");
+    CHECK(kernel.formula() == "max x");
 }

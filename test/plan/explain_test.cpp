@@ -2,8 +2,13 @@
 
 #include "graphs.hpp"
 
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/label.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/json.hpp>
 
 #include <support/json.hpp>
 
@@ -55,17 +60,19 @@ TEST_CASE("the table has a row per vertex, in columns, and a note for what is ou
     const std::vector<std::string> lines = lines_of(table);
     INFO(table);
     REQUIRE(lines.size() == 1 + 1 + 5 + 2);
+    CHECK(lines[0].ends_with("rank 0 holds up to " + std::to_string(shown.peak_bytes(0)) + " bytes"));
     CHECK(lines[0].rfind("plan for 8 ranks (objective bytes): " + std::to_string(shown.bytes_sent()) + " bytes sent",
                          0) == 0);
     CHECK(lines[1].rfind("vertex ", 0) == 0);
     const std::string& row = lines[4];
     CHECK(row.rfind("overlap", 0) == 0);
-    for (const char* cell : {"A B", "ij,jk->ik", "sum(x*y)", "i:64 j:32 k:64"}) {
+    for (const char* cell : {"ij,jk->ik", "sum A*B", "i:64 j:32 k:64"}) {
         CHECK(row.find(cell) != std::string::npos);
     }
     // Words begin and numbers end where their headings do.
     CHECK(row.find("ij,jk->ik") == lines[1].find("einsum"));
     CHECK(row.size() == lines[1].size());
+    CHECK(row.size() <= 120);
     CHECK(lines[7] == "note: overlap falls back to the automatic choice, algorithm c has no label to cut there");
     CHECK(lines[8] == "note: tiny uses 6 of 8 ranks");
 }
@@ -97,8 +104,149 @@ TEST_CASE("JSON holds the plan and survives any name") {
     }
     CHECK(vertex["mesh"].items().size() == shown.vertices()[2].work.ranks.axes.size());
     CHECK(vertex["join"].number() == shown.vertices()[2].join);
+    CHECK(vertex["formula"].text().starts_with("sum "));
+    const vertex_figures figures = figures_of(shown)[2];
+    CHECK(vertex["bytes"].number() == static_cast<double>(shown.vertices()[2].bytes));
+    CHECK(vertex["bytes_gathered"].number() == static_cast<double>(figures.gathered_bytes));
+    CHECK(vertex["bytes_aggregated"].number() == static_cast<double>(figures.aggregated_bytes));
+    CHECK(vertex["bytes_repartitioned"].number() == static_cast<double>(figures.repartitioned_bytes));
+    CHECK(vertex["bytes_held"].number() == static_cast<double>(figures.held_bytes));
+    CHECK(vertex["least_bytes_per_rank"].number() == *figures.least_bytes);
+    CHECK(read["peak_bytes"].number() == static_cast<double>(shown.peak_bytes(0)));
     CHECK(vertex["fell_back"].boolean() == false);
     CHECK(vertex["algorithm"].text() == detail::word_for(shown.vertices()[2].algorithm));
+}
+
+TEST_CASE("version 1 of the JSON has these members in this order") {
+    const node ab = named(einsum("ij,jk->ik", {input({4, 4}), input({4, 4})}), "Z");
+    const std::string text = decompose_vertices({.processes = 4}, {ab}).to_json();
+    const std::vector<std::string> members{"version",
+                                           "processes",
+                                           "options",
+                                           "processes",
+                                           "objective",
+                                           "memory_limit",
+                                           "algorithm",
+                                           "method",
+                                           "powers_of_two",
+                                           "machine",
+                                           "seconds_per_message",
+                                           "seconds_per_byte",
+                                           "seconds_per_flop",
+                                           "cost",
+                                           "bytes",
+                                           "peak_bytes",
+                                           "seconds",
+                                           "outputs",
+                                           "vertices",
+                                           "name",
+                                           "kind",
+                                           "bounds",
+                                           "element",
+                                           "kind",
+                                           "bytes",
+                                           "source",
+                                           "name",
+                                           "kind",
+                                           "bounds",
+                                           "element",
+                                           "kind",
+                                           "bytes",
+                                           "source",
+                                           "name",
+                                           "kind",
+                                           "bounds",
+                                           "element",
+                                           "kind",
+                                           "bytes",
+                                           "einsum",
+                                           "formula",
+                                           "labels",
+                                           "extents",
+                                           "parts",
+                                           "mesh",
+                                           "inputs",
+                                           "operand_cuts",
+                                           "output_cut",
+                                           "algorithm",
+                                           "fell_back",
+                                           "travelling",
+                                           "bytes",
+                                           "bytes_gathered",
+                                           "bytes_aggregated",
+                                           "bytes_repartitioned",
+                                           "bytes_held",
+                                           "least_bytes_per_rank",
+                                           "join",
+                                           "aggregation",
+                                           "repartition",
+                                           "seconds"};
+    std::vector<std::string> found;
+    for (std::size_t colon = text.find("\":"); colon != std::string::npos; colon = text.find("\":", colon + 1)) {
+        const std::size_t begin = text.rfind('"', colon - 1) + 1;
+        found.push_back(text.substr(begin, colon - begin));
+    }
+    // The mesh's members come once per axis.
+    found.erase(std::ranges::find(found, "mesh") + 1, std::ranges::find(found, "inputs"));
+    CHECK(found == members);
+}
+
+TEST_CASE("tables say what statements compute, in the names of their operands, and whose steps they are") {
+    EINPARALLEL_LABELS(i, j, k);
+    const auto A = placeholder<double>({8, 6}).named("A");
+    const auto B = placeholder<double>({6, 8}).named("B");
+    const auto half = placeholder<double>({8, 8}).named("one half");
+    tensor<double, 2> scores, distance, mixed, free;
+    scores(i, k) = softmax(k, sum(j, A(i, j) * B(j, k)) / 2.0);
+    distance(i, k) = max(abs(A(i, j) - B(j, k)));
+    mixed(i, k) = -(scores(i, k) - distance(i, k)) * 0.5 / (half(i, k) - (scores(k, i) - 1.0)) + A(i, j) * B(j, k);
+    free(i, k) = min(j, A(i, j) + B(j, k));
+    scores.named("S");
+    distance.named("D");
+    const plan shown = decompose({.processes = 4}, mixed, free, distance);
+    std::vector<std::string> rows;
+    for (const planned_vertex& each : shown.vertices()) {
+        if (!each.is_input()) {
+            rows.push_back(each.name + " = " + detail::formula_text(shown, each));
+        }
+    }
+    const std::string last = "v" + std::to_string(shown.outputs()[0]);
+    const std::vector<std::string> expected{
+        "S.1 = sum A*B",
+        "S.2 = S.1/2",
+        "S.3 = max S.2",
+        "S.4 = exp(S.2 - S.3)",
+        "S.5 = sum S.4",
+        "S = S.4/S.5",
+        "D = max |A - B|",
+        last + ".1 = sum A*B",
+        last + " = -(S - D)*0.5/('one half' - (S - 1)) + " + last + ".1",
+        "v" + std::to_string(shown.outputs()[1]) + " = min(A + B)",
+    };
+    REQUIRE(rows.size() == expected.size());
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        CHECK(rows[row] == expected[row]);
+    }
+    // A statement's name is asked for when it is planned, and the middle of a product of many has one too.
+    tensor<double, 2> product;
+    product(i, j) = A(i, j) * B(j, k) * half(k, k);
+    product.named("P");
+    const plan of_product = decompose({.processes = 2}, product);
+    CHECK(std::ranges::any_of(of_product.vertices(), [](const planned_vertex& each) { return each.name == "P.1"; }));
+}
+
+TEST_CASE("numbers for readers: three digits and a unit") {
+    CHECK(detail::counted(0) == "0");
+    CHECK(detail::counted(99'999) == "99999");
+    CHECK(detail::counted(100'000) == "100k");
+    CHECK(detail::counted(999'499) == "999k");
+    CHECK(detail::counted(999'600) == "1.00M");
+    CHECK(detail::counted(12'345'678) == "12.3M");
+    CHECK(detail::counted(1.5e21) == "1500E");
+    CHECK(detail::duration_text(0) == "0");
+    CHECK(detail::duration_text(2e-6) == "2.00 us");
+    CHECK(detail::duration_text(0.0123) == "12.3 ms");
+    CHECK(detail::duration_text(123.4) == "123 s");
 }
 
 TEST_CASE("the drawing has every vertex and edge, quotes escaped") {
@@ -108,7 +256,7 @@ TEST_CASE("the drawing has every vertex and edge, quotes escaped") {
     const std::string drawing = shown.to_dot();
     INFO(drawing);
     CHECK(drawing.rfind("digraph plan {\n", 0) == 0);
-    CHECK(drawing.find("the \\\"AB\\\"\\nij,jk->ik") != std::string::npos);
+    CHECK(drawing.find("the \\\"AB\\\" = sum v0*v1\\nij,jk->ik\\ncut ") != std::string::npos);
     for (const char* edge : {"v0 -> v2", "v1 -> v2", "v2 -> v3"}) {
         CHECK(drawing.find(edge) != std::string::npos);
     }

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] bool is_contraction() const override { return contraction_; }
     [[nodiscard]] bool is_distributive() const override { return contraction_; }
     [[nodiscard]] double operations_per_point() const override { return operations_; }
-    [[nodiscard]] std::string formula() const override { return contraction_ ? "sum(x*y)" : "join"; }
+    [[nodiscard]] std::string formula() const override { return contraction_ ? "sum x*y" : "sum f(x)"; }
 
 private:
     bool contraction_;

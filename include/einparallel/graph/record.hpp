@@ -61,17 +61,17 @@ public:
     handle emit(Sink sink, std::span<const label_id> out, std::span<const operand_type> operands,
                 MakeKernel&& make_kernel) const {
         using Kernel = decltype(make_kernel(std::true_type{}));
-        return record(labels_for(sink, out), operands,
-                      std::shared_ptr<const kernel>(new Kernel(make_kernel(std::true_type{}))));
+        return marked(sink, record(labels_for(sink, out), operands,
+                                   std::shared_ptr<const kernel>(new Kernel(make_kernel(std::true_type{})))));
     }
 
     template <class Out, class Sink>
     handle product(Sink sink, std::span<const label_id> out, std::span<const operand_type> operands, Out scale) const {
         const std::span<const label_id> labels = labels_for(sink, out);
         if (operands.size() > 2) {
-            return contract_pairwise<Out>(labels, operands, scale);
+            return marked(sink, contract_pairwise<Out>(labels, operands, scale));
         }
-        return record(labels, operands, std::make_shared<product_kernel<Out>>(scale, operands.size()));
+        return marked(sink, record(labels, operands, std::make_shared<product_kernel<Out>>(scale, operands.size())));
     }
 
 private:
@@ -80,6 +80,15 @@ private:
     }
     [[nodiscard]] std::span<const label_id> labels_for(last_vertex /*sink*/, std::span<const label_id> /*out*/) const {
         return out_;
+    }
+
+    [[nodiscard]] static handle marked(temporary /*sink*/, handle made) {
+        made->is_intermediate = true;
+        return made;
+    }
+    [[nodiscard]] static handle marked(last_vertex /*sink*/, handle made) {
+        made->is_intermediate = false;
+        return made;
     }
 
     [[nodiscard]] handle record(std::span<const label_id> out, std::span<const operand_type> operands,
@@ -179,9 +188,9 @@ std::shared_ptr<vertex> recording_builder::contract_pairwise(std::span<const lab
         known_extents(names_.size(), operands), out, operands,
         [&](auto is_last, std::span<const label_id> labels, std::span<const operand_type> pair) {
             const std::span<const label_id> made = decltype(is_last)::value ? out : labels;
-            return record(
-                made, pair,
-                std::make_shared<product_kernel<Out>>(decltype(is_last)::value ? scale : Out(1), pair.size()));
+            return marked(temporary{}, record(made, pair,
+                                              std::make_shared<product_kernel<Out>>(
+                                                  decltype(is_last)::value ? scale : Out(1), pair.size())));
         });
 }
 

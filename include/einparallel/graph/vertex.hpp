@@ -25,6 +25,7 @@ struct vertex {
     std::vector<index> extents;                     ///< einsums only: by label
     std::shared_ptr<const kernel> work;             ///< einsums only: ⊕ and ⊗
     std::vector<std::shared_ptr<vertex>> operands;  ///< einsums only: who makes operand r; one vertex may stand twice
+    bool is_intermediate = false;                   ///< made on the way to a statement's result: no handle refers to it
     std::string failure;                            ///< why recording failed; the next decompose throws it
 
     vertex() = default;

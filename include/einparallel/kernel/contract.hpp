@@ -3,6 +3,7 @@
 
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/formula.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/pair_contraction.hpp>
@@ -112,16 +113,11 @@ public:
     }
 
     [[nodiscard]] std::string formula() const override {
-        switch (operand_count_) {
-            case 1:
-                return "sum(x)";
-            case 2:
-                return "sum(x*y)";
-            case 3:
-                return "sum(x*y*z)";
-            default:
-                return "sum(product of " + std::to_string(operand_count_) + ")";
+        std::string text = scale_ == T(1) ? "" : scale_ == T(-1) ? "-" : detail::written_value(scale_) + "*";
+        for (std::size_t operand = 0; operand < operand_count_; ++operand) {
+            text += (operand > 0 ? "*" : "") + detail::operand_letter(operand);
         }
+        return "sum " + text;
     }
 
     [[nodiscard]] T scale() const { return scale_; }

@@ -1,16 +1,17 @@
 #pragma once
 // The element-wise part of an expression as one function of its leaves' elements: the ⊗ of a vertex.
 
+#include <einparallel/kernel/formula.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/host_device.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace einparallel::detail {
 
@@ -99,50 +100,35 @@ concept Named = requires {
 };
 
 template <std::size_t Leaf>
-std::string written(const pick<Leaf>& /*tree*/) {
-    const char* const letters = "xyzuvwabcdefghijklmnopqrst";
-    return Leaf < 26 ? std::string(1, letters[Leaf]) : "x" + std::to_string(Leaf);
-}
-/// A number as short as "%g" makes it: 0.5, 2, 1e-09.
-inline std::string written_number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%g", value);
-    return text;
+formula_part part_of(const pick<Leaf>& /*tree*/) {
+    return {operand_letter(Leaf)};
 }
 template <class T>
-std::string written(const number<T>& tree) {
-    if constexpr (is_complex<T>::value) {
-        return "(" + written_number(static_cast<double>(tree.value.real())) + "," +
-               written_number(static_cast<double>(tree.value.imag())) + ")";
-    } else {
-        return written_number(static_cast<double>(tree.value));
-    }
+formula_part part_of(const number<T>& tree) {
+    return {written_value(tree.value)};
 }
 template <class Function, class... Branches>
-std::string written(const apply<Function, Branches...>& tree);
+formula_part part_of(const apply<Function, Branches...>& tree);
 
 template <class Function, class Branches, std::size_t... Branch>
-std::string written_call(const Branches& branches, std::index_sequence<Branch...> /*all*/) {
-    std::string inside;
-    ((inside += (Branch > 0 ? "," : "") + written(boost::hana::at_c<Branch>(branches))), ...);
+formula_part part_of_call(const Branches& branches, std::index_sequence<Branch...> /*all*/) {
+    std::vector<formula_part> arguments;
+    (arguments.push_back(part_of(boost::hana::at_c<Branch>(branches))), ...);
     if constexpr (Named<Function>) {
-        return std::string(Function::name) + "(" + inside + ")";
+        return call_part(Function::name, std::move(arguments));
     } else {
-        return "f(" + inside + ")";
+        return call_part("f", std::move(arguments));
     }
 }
 template <class Function, class... Branches>
-std::string written(const apply<Function, Branches...>& tree) {
-    if constexpr (Named<Function> && sizeof...(Branches) == 2) {
-        if constexpr (Function::name[1] == '\0') {  // an infix operator
-            return "(" + written(boost::hana::at_c<0>(tree.branches)) + Function::name +
-                   written(boost::hana::at_c<1>(tree.branches)) + ")";
-        } else {
-            return written_call<Function>(tree.branches, std::index_sequence_for<Branches...>{});
-        }
-    } else {
-        return written_call<Function>(tree.branches, std::index_sequence_for<Branches...>{});
-    }
+formula_part part_of(const apply<Function, Branches...>& tree) {
+    return part_of_call<Function>(tree.branches, std::index_sequence_for<Branches...>{});
+}
+
+/// The tree as a reader would write it, operands as letters: `|x - y|`, `x/(y + z - u - v)`.
+template <class Tree>
+std::string written(const Tree& tree) {
+    return part_of(tree).text;
 }
 
 }  // namespace einparallel::detail

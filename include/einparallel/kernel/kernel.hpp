@@ -71,7 +71,8 @@ public:
     /// Arithmetic per point of the iteration space, for the time model (2 for a multiply-add).
     [[nodiscard]] virtual double operations_per_point() const = 0;
 
-    /// Short text for tables: "sum(x*y)", "max(join)".
+    /// Short text for tables: the word for ⊕, a blank, ⊗ of operands that are called x, y, z, u, v, w, a, b, …:
+    /// "sum x*y", "max |x - y|". What aggregates nothing shows its ⊗ only.
     [[nodiscard]] virtual std::string formula() const = 0;
 };
 

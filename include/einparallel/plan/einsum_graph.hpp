@@ -19,12 +19,43 @@ struct einsum_graph {
     std::vector<std::shared_ptr<vertex>> vertices;
     std::vector<std::vector<std::size_t>> inputs;  ///< numbers of each vertex's operands
     std::vector<std::size_t> outputs;
+    std::vector<std::size_t> result_of;  ///< of each vertex's statement; itself where it is no intermediate
+    std::vector<std::size_t> step_of;    ///< of an intermediate: which one of its statement, from 1
 
-    /// The user's name of a vertex, or "v3" by its number.
+    /// The user's name of a vertex, or "v3" by its number. What a statement makes on the way to its result Z is Z.1,
+    /// Z.2, ….
     [[nodiscard]] std::string name_of(std::size_t number) const {
-        return vertices[number]->name.empty() ? "v" + std::to_string(number) : vertices[number]->name;
+        if (!vertices[number]->name.empty()) {
+            return vertices[number]->name;
+        }
+        if (number < result_of.size() && result_of[number] != number) {
+            return name_of(result_of[number]) + "." + std::to_string(step_of[number]);
+        }
+        return "v" + std::to_string(number);
     }
 };
+
+/// Fills in whose intermediates the vertices are: those of the first result that is made of them.
+template <class Lazy = void>
+void find_results(einsum_graph& graph) {
+    const std::size_t count = graph.vertices.size();
+    constexpr std::size_t unknown = static_cast<std::size_t>(-1);
+    graph.result_of.assign(count, unknown);
+    graph.step_of.assign(count, 0);
+    for (std::size_t number = count; number-- > 0;) {
+        std::size_t& result = graph.result_of[number];
+        result = result == unknown || !graph.vertices[number]->is_intermediate ? number : result;
+        for (const std::size_t input : graph.inputs[number]) {
+            graph.result_of[input] = result;
+        }
+    }
+    std::vector<std::size_t> steps(count, 0);
+    for (std::size_t number = 0; number < count; ++number) {
+        if (graph.result_of[number] != number) {
+            graph.step_of[number] = ++steps[graph.result_of[number]];
+        }
+    }
+}
 
 /// Collects what the outputs depend on, operands in order. Chains of any length: nothing recurses.
 /// @throws error where an output has no tensor behind it, where recording a vertex failed, or where vertices depend on
@@ -82,6 +113,7 @@ einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
         }
         graph.outputs.push_back(number_of.at(outputs[output].get()));
     }
+    find_results(graph);
     return graph;
 }
 

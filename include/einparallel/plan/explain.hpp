@@ -1,7 +1,8 @@
 #pragma once
 // Plans for readers: a table, and a drawing for Graphviz. (For programs: plan/json.hpp.)
 
-#include <einparallel/plan/json.hpp>
+#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/formula.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 
@@ -9,7 +10,9 @@
 #include <charconv>
 #include <cstddef>
 #include <iosfwd>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,20 +54,34 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// 3 significant digits for seconds, whole numbers for what is counted.
+/// `value` with three significant digits, at least.
 template <class Lazy = void>
-std::string short_number(double value) {
-    char written[32];
-    const auto end = std::to_chars(written, written + sizeof written, value, std::chars_format::general, 3).ptr;
-    return {written, end};
+std::string three_digits(double value) {
+    char written[64];
+    const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return {written, std::to_chars(written, written + sizeof written, value, std::chars_format::fixed, decimals).ptr};
+}
+
+/// What is counted: whole up to five digits, then in thousands (k), millions (M), ….
+template <class Lazy = void>
+std::string counted(double value) {
+    if (value < 99'999.5) {
+        return std::to_string(static_cast<long long>(value + 0.5));
+    }
+    constexpr std::string_view units = "kMGTPE";
+    std::size_t unit = 0;
+    for (value /= 1000; value >= 999.5 && unit + 1 < units.size(); ++unit) {
+        value /= 1000;
+    }
+    return three_digits(value) + units[unit];
 }
 
 template <class Lazy = void>
-std::string counted(double value) {
-    char written[64];
-    const auto end = value < 1e15 ? std::to_chars(written, written + sizeof written, value, std::chars_format::fixed, 0)
-                                  : std::to_chars(written, written + sizeof written, value);
-    return {written, end.ptr};
+std::string duration_text(double seconds) {
+    return seconds == 0     ? "0"
+           : seconds < 1e-3 ? three_digits(seconds * 1e6) + " us"
+           : seconds < 1    ? three_digits(seconds * 1e3) + " ms"
+                            : three_digits(seconds) + " s";
 }
 
 /// `i:512 j:64`, by label.
@@ -95,14 +112,16 @@ std::string partition_text(const planned_vertex& each) {
     return written.empty() ? "1" : written;
 }
 
+/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring.
 template <class Lazy = void>
-std::string travelling_text(const plan& shown, const planned_vertex& each) {
+std::string algorithm_text(const plan& shown, const planned_vertex& each) {
+    const std::string word = word_for(each.algorithm);
     if (each.work.travelling == nothing_travels) {
-        return "-";
+        return word;
     }
     return each.work.travelling == output_travels
-               ? "output"
-               : printable(shown.vertices()[each.inputs[static_cast<std::size_t>(each.work.travelling)]].name);
+               ? word + " ring"
+               : word + " ring " + shown.vertices()[each.inputs[static_cast<std::size_t>(each.work.travelling)]].name;
 }
 
 template <class Lazy = void>
@@ -125,30 +144,58 @@ std::string notes_text(const plan& shown) {
     return written;
 }
 
+/// A cell of a table: what is too wide for a reader loses its end.
 template <class Lazy = void>
-std::string table_text(const plan& shown) {
-    text_table<Lazy> table("llllllllrrrrr");
-    table.add({"vertex", "reads", "einsum", "formula", "extents", "d", "algorithm", "travels", "bytes", "join",
-               "aggregation", "repartition", "seconds"});
-    for (const planned_vertex& each : shown.vertices()) {
-        if (each.is_input()) {
-            table.add({printable(each.name), "", "input", printable(source_text(each)), extents_text(each), "-", "-",
-                       "-", "-", "-", "-", "-", "-"});
-            continue;
-        }
-        std::string reads;
-        for (const std::size_t input : each.inputs) {
-            reads += (reads.empty() ? "" : " ") + printable(shown.vertices()[input].name);
-        }
-        table.add({printable(each.name), std::move(reads), printable(each.work.form.text()),
-                   printable(formula_text(each)), extents_text(each), partition_text(each), word_for(each.algorithm),
-                   travelling_text(shown, each), std::to_string(each.bytes), counted(each.join),
-                   counted(each.aggregation), counted(each.repartition), short_number(each.seconds)});
-    }
+std::string cell(std::string text, std::size_t width) {
+    text = printable(std::move(text));
+    return text.size() <= width ? text : text.substr(0, width - 2) + "..";
+}
+
+template <class Lazy = void>
+std::string headline(const plan& shown) {
     return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
            " (objective " + word_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
-           " bytes sent, cost " + counted(shown.cost()) + " numbers, " + short_number(shown.seconds()) + " s\n" +
-           table.text() + notes_text(shown);
+           " bytes sent, cost " + counted(shown.cost()) + " numbers, " + duration_text(shown.seconds());
+}
+
+template <class Lazy = void>
+std::string table_text(const plan& shown) {
+    const bool in_numbers = shown.asked().objective == objective::paper;
+    text_table<Lazy> table("llllllrrrrrrr");
+    std::vector<std::string> heads{"vertex", "einsum",     "computes", "extents", "d",       "algorithm",
+                                   "in",     "aggregated", "moved",    "held",    "seconds", "bound"};
+    if (in_numbers) {
+        heads.push_back("cost");
+    }
+    table.add(std::move(heads));
+    const std::vector<vertex_figures> figures = figures_of<Lazy>(shown);
+    for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
+        const planned_vertex& each = shown.vertices()[number];
+        if (each.is_input()) {
+            table.add({cell(each.name, 20), "input", cell(source_text(each), 32), cell(extents_text(each), 32)});
+            continue;
+        }
+        const vertex_figures& of = figures[number];
+        const std::optional<double> ratio = of.over_least(each.work.ranks.size());
+        std::vector<std::string> row{cell(each.name, 20),
+                                     cell(each.work.form.text(), 24),
+                                     cell(formula_text(shown, each), 32),
+                                     cell(extents_text(each), 32),
+                                     cell(partition_text(each), 20),
+                                     cell(algorithm_text(shown, each), 18),
+                                     counted(static_cast<double>(of.gathered_bytes)),
+                                     counted(static_cast<double>(of.aggregated_bytes)),
+                                     counted(static_cast<double>(of.repartitioned_bytes)),
+                                     counted(static_cast<double>(of.held_bytes)),
+                                     duration_text(each.seconds),
+                                     ratio ? three_digits(*ratio) : "-"};
+        if (in_numbers) {
+            row.push_back(counted(each.join + each.aggregation + each.repartition));
+        }
+        table.add(std::move(row));
+    }
+    return headline(shown) + ", rank 0 holds up to " + std::to_string(shown.peak_bytes(0)) + " bytes\n" + table.text() +
+           notes_text(shown);
 }
 
 /// Text inside the quotes of a Graphviz label.
@@ -163,38 +210,52 @@ std::string dot_text(const std::string& text) {
 
 }  // namespace detail
 
-/// A table: one row per vertex with its einsum, extents, partition vector d (mesh order, outermost axis first), the
-/// algorithm and what travels, bytes that all ranks send for it, the paper's costs in numbers moved and the time
-/// model's seconds; then a line for everything out of the ordinary.
+/// A table with one row per vertex: its einsum, what it computes, extents, the partition vector d (mesh order,
+/// outermost axis first; 1 where one rank does it all), the algorithm and what goes round its ring; bytes that all
+/// ranks send to hand its operands round (in), to aggregate its output, and to bring operands from where they rest
+/// (moved); bytes that rank 0 holds at most meanwhile; the time model's seconds; and for contractions how many times
+/// the least possible they communicate (/bound). Under the paper's objective also its cost in numbers. Then a line for
+/// everything out of the ordinary.
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const plan& shown) {
     return stream << detail::table_text(shown);
 }
 
-/// The TaskGraph for Graphviz: inputs are ellipses, einsums boxes with their cuts, outputs have a double border. An
-/// edge is dashed where a tensor has to be redistributed.
+/// The TaskGraph for Graphviz (`dot -Tsvg`): inputs are ellipses, einsums boxes with what they compute, their einsum,
+/// cuts, algorithm and the bytes that all ranks send; the colour says the algorithm, outputs have a double border. An
+/// edge is dashed where a tensor has to change ranks on its way.
 template <class Lazy>
 std::string plan::to_dot() const {
     std::string written =
-        "digraph plan {\n    rankdir=TB;\n    node [fontname=\"Helvetica\", fontsize=11];\n    edge "
-        "[color=\"#555555\"];\n";
+        "digraph plan {\n    rankdir=TB;\n    labelloc=t;\n    fontname=\"Helvetica\";\n    label=\"" +
+        detail::dot_text(detail::headline(*this)) +
+        "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
+        "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
         const planned_vertex& each = vertices_[number];
-        const bool is_output = std::ranges::find(outputs_, number) != outputs_.end();
         written += "    v" + std::to_string(number) + " [label=\"" + detail::dot_text(each.name);
         if (each.is_input()) {
-            written += "\\n" + detail::dot_text(detail::extents_text(each)) + "\", shape=ellipse";
+            written += "\\n" + detail::dot_text(detail::extents_text(each)) +
+                       "\", shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
         } else {
-            written += "\\n" + detail::dot_text(each.work.form.text()) + "\\n" +
-                       detail::dot_text(detail::partition_text(each)) + "  (" + detail::word_for(each.algorithm) +
-                       ")\\n" + std::to_string(each.bytes) + " bytes\", shape=box, style=rounded";
+            const char* const fill = each.algorithm == algorithm::mn  ? "#dbe9f9"
+                                     : each.algorithm == algorithm::k ? "#fde7cf"
+                                                                      : "#e2f3e0";
+            const std::string sent =
+                each.bytes == 0 ? "nothing sent" : detail::counted(static_cast<double>(each.bytes)) + " bytes";
+            written += " = " + detail::dot_text(detail::cell(detail::formula_text(*this, each), 48)) + "\\n" +
+                       detail::dot_text(each.work.form.text()) + "\\ncut " +
+                       detail::dot_text(detail::partition_text(each)) + "   " +
+                       detail::dot_text(detail::algorithm_text(*this, each)) + "\\n" + sent +
+                       "\", shape=box, fillcolor=\"" + fill + "\"";
         }
-        written += is_output ? ", peripheries=2];\n" : "];\n";
+        written += std::ranges::find(outputs_, number) != outputs_.end() ? ", peripheries=2];\n" : "];\n";
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
-            const planned_vertex& read = vertices_[each.inputs[operand]];
+            const std::vector<std::size_t>& inputs = each.inputs;
+            const planned_vertex& read = vertices_[inputs[operand]];
             const bool moves =
                 !(read.resting == each.work.operands[operand]) && !(read.is_input() && detail::read_by_all(read));
-            written += "    v" + std::to_string(each.inputs[operand]) + " -> v" + std::to_string(number) +
+            written += "    v" + std::to_string(inputs[operand]) + " -> v" + std::to_string(number) +
                        (moves ? " [style=dashed];\n" : ";\n");
         }
     }

@@ -1,6 +1,8 @@
 #pragma once
 // Plans for programs: JSON with a version.
 
+#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/formula.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 
@@ -105,10 +107,11 @@ private:
 };
 
 template <class Lazy = void>
-void write_einsum(json_writer<Lazy>& json, const planned_vertex& each) {
+void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vertex& each,
+                  const vertex_figures& figures) {
     const task& work = each.work;
     json.key("einsum").value(work.form.text());
-    json.key("formula").value(formula_text(each));
+    json.key("formula").value(formula_text(shown, each));
     json.key("labels").value(work.form.names);
     json.key("extents").value(work.extents);
     std::vector<int> parts;
@@ -144,6 +147,12 @@ void write_einsum(json_writer<Lazy>& json, const planned_vertex& each) {
         json.value(work.travelling);
     }
     json.key("bytes").value(each.bytes);
+    json.key("bytes_gathered").value(figures.gathered_bytes);
+    json.key("bytes_aggregated").value(figures.aggregated_bytes);
+    json.key("bytes_repartitioned").value(figures.repartitioned_bytes);
+    json.key("bytes_held").value(figures.held_bytes);
+    json.key("least_bytes_per_rank");
+    figures.least_bytes ? json.value(*figures.least_bytes) : json.null();
     json.key("join").value(each.join);
     json.key("aggregation").value(each.aggregation);
     json.key("repartition").value(each.repartition);
@@ -152,9 +161,29 @@ void write_einsum(json_writer<Lazy>& json, const planned_vertex& each) {
 
 }  // namespace detail
 
-/// The plan as JSON. Members keep their names and meaning as long as "version" stays the same; new ones may come.
-/// "parts" is the partition vector by label, "mesh" its axes outermost first, "inputs" are positions in "vertices", a
-/// cut is a dimension or null where blocks rest whole, "travelling" is an operand's number, "output" or null.
+/// The plan as JSON. Members keep their names, order and meaning as long as "version" stays the same; new ones may
+/// come.
+///
+///     version       1
+///     processes     ranks that the plan is for
+///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, machine
+///                   {seconds_per_message, seconds_per_byte, seconds_per_flop}
+///     cost          numbers moved, the paper's upper bound
+///     bytes         sent by all ranks together
+///     peak_bytes    held by rank 0
+///     seconds       time model
+///     outputs       positions in vertices
+///     vertices      in the order in which they are computed, each
+///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}; inputs: source;
+///         einsums: einsum, formula, labels; by label: extents and parts (the partition vector) mesh axes {label,
+///         parts}, outermost first inputs                positions in vertices of the operands operand_cuts dimension
+///         along which each operand's blocks rest in pieces; null where they rest whole output_cut            the same
+///         of the output algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
+///         travelling            number of the operand that goes round a ring, "output", or null
+///         bytes                 sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
+///         bytes_held            at most by rank 0 meanwhile, all tensors together
+///         least_bytes_per_rank  lower bound of a contraction's communication, or null
+///         join, aggregation, repartition, seconds
 template <class Lazy>
 std::string plan::to_json() const {
     detail::json_writer<Lazy> json;
@@ -168,10 +197,13 @@ std::string plan::to_json() const {
     json.key("machine").open('{').key("seconds_per_message").value(options_.machine.seconds_per_message);
     json.key("seconds_per_byte").value(options_.machine.seconds_per_byte);
     json.key("seconds_per_flop").value(options_.machine.seconds_per_flop).close('}').close('}');
-    json.key("cost").value(cost()).key("bytes").value(bytes_sent()).key("seconds").value(seconds());
+    const std::vector<vertex_figures> figures = figures_of<Lazy>(*this);
+    json.key("cost").value(cost()).key("bytes").value(bytes_sent()).key("peak_bytes").value(peak_bytes(0));
+    json.key("seconds").value(seconds());
     json.key("outputs").value(outputs_);
     json.key("vertices").open('[');
-    for (const planned_vertex& each : vertices_) {
+    for (std::size_t number = 0; number < vertices_.size(); ++number) {
+        const planned_vertex& each = vertices_[number];
         json.open('{').key("name").value(each.name);
         json.key("kind").value(each.is_input() ? "input" : "einsum").key("bounds").value(each.bounds);
         json.key("element").open('{').key("kind").value(std::string(1, each.element.kind));
@@ -179,7 +211,7 @@ std::string plan::to_json() const {
         if (each.is_input()) {
             json.key("source").value(detail::source_text(each));
         } else {
-            detail::write_einsum(json, each);
+            detail::write_einsum(json, *this, each, figures[number]);
         }
         json.close('}');
     }

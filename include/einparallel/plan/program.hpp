@@ -24,9 +24,13 @@ class program_writer {
 public:
     program_writer(const plan& of, int rank) : plan_(of), rank_(rank), copies_(of.vertices().size()) {}
 
-    program write() && {
+    /// @param ends where not null: how many steps there are when each vertex has been computed, by its number
+    program write(std::vector<std::size_t>* ends = nullptr) && {
         for (std::size_t number = 0; number < plan_.vertices().size(); ++number) {
             const planned_vertex& each = plan_.vertices()[number];
+            if (ends != nullptr) {
+                ends->push_back(written_.steps.size());
+            }
             if (each.is_input()) {
                 continue;  // read where it is wanted first
             }
@@ -37,6 +41,9 @@ public:
             const buffer_id output = schedule_vertex(written_, number, each.work, rank_, operands, phase_);
             phase_ += phases_of(each.work);
             copies_[number].push_back({&each.resting, output});
+            if (ends != nullptr) {
+                ends->back() = written_.steps.size();
+            }
         }
         for (const std::size_t output : plan_.outputs()) {
             written_.results.push_back(bring(output, plan_.vertices()[output].resting));

@@ -39,18 +39,31 @@ double covered_elements(const std::vector<label_id>& labels, const std::vector<i
     return elements;
 }
 
-/// Bytes that all ranks together send for one task. Every way to hand round a block that q ranks share, and every way
-/// to reduce a block that q ranks have summands of, brings each element of it to q − 1 ranks once.
+/// Bytes that all ranks together send to hand the operands of one task round. Every way to hand round a block that q
+/// ranks share brings each element of it to q − 1 ranks once.
 template <class Lazy = void>
-double task_bytes(const task& work) {
+double gathered_bytes(const task& work) {
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         bytes += (work.operands[operand].replication() - 1) *
                  covered_elements(work.form.operands[operand], work.extents, work.ranks) *
                  static_cast<double>(work.operand_bytes[operand]);
     }
-    return bytes + (work.output.replication() - 1) * covered_elements(work.form.output, work.extents, work.ranks) *
-                       static_cast<double>(work.output_bytes);
+    return bytes;
+}
+
+/// Bytes that all ranks together send to aggregate the output of one task: every way to reduce a block that q ranks
+/// have summands of brings each element of it to q − 1 ranks once.
+template <class Lazy = void>
+double aggregated_bytes(const task& work) {
+    return (work.output.replication() - 1) * covered_elements(work.form.output, work.extents, work.ranks) *
+           static_cast<double>(work.output_bytes);
+}
+
+/// Bytes that all ranks together send for one task.
+template <class Lazy = void>
+double task_bytes(const task& work) {
+    return gathered_bytes(work) + aggregated_bytes(work);
 }
 
 /// Bytes of the largest block of a tensor, and of the largest piece that one of its sharers holds.

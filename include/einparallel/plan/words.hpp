@@ -40,10 +40,6 @@ inline std::string printable(std::string text) {
     return text;
 }
 
-inline std::string formula_text(const planned_vertex& each) {
-    return each.origin != nullptr && each.origin->work != nullptr ? each.origin->work->formula() : "";
-}
-
 inline std::string source_text(const planned_vertex& each) {
     return each.origin != nullptr && each.origin->origin != nullptr ? each.origin->origin->description() : "";
 }

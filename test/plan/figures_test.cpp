@@ -1,0 +1,138 @@
+// What the figures of a plan say, counted in the ranks' programs; plans as keys.
+
+#include "random_graph.hpp"
+
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/hash.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+namespace {
+
+using namespace einparallel;
+using test::einsum;
+using test::input;
+using test::node;
+
+/// Bytes alive in every step of a program, buffer by buffer.
+std::vector<std::size_t> held_in_steps(const program& of_rank) {
+    std::vector<std::size_t> held;
+    const std::vector<lifetime> alive = lifetimes_of(of_rank);
+    for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
+        std::size_t bytes = 0;
+        for (std::size_t number = 0; number < alive.size(); ++number) {
+            if (alive[number].named && alive[number].first <= position && position <= alive[number].last) {
+                bytes += of_rank.buffers[number].bytes();
+            }
+        }
+        held.push_back(bytes);
+    }
+    return held;
+}
+
+}  // namespace
+
+TEST_CASE("the three kinds of bytes sum to what a vertex sends, and what is held to no more than the peak") {
+    test::random_graphs random(21);
+    for (int repetition = 0; repetition < 60; ++repetition) {
+        CAPTURE(repetition);
+        const int processes = random.between(1, 12);
+        const std::vector<node> outputs =
+            random.graph({.vertices = 6, .tree = false, .any_sources = true, .processes = processes});
+        const plan made = decompose_vertices({.processes = processes, .objective = objective::bytes}, outputs);
+        const std::vector<vertex_figures> figures = figures_of(made);
+        REQUIRE(figures.size() == made.vertices().size());
+        std::size_t most = 0;
+        for (std::size_t number = 0; number < figures.size(); ++number) {
+            const vertex_figures& each = figures[number];
+            CHECK(each.gathered_bytes + each.aggregated_bytes + each.repartitioned_bytes ==
+                  made.vertices()[number].bytes);
+            most = std::max(most, each.held_bytes);
+        }
+        CHECK(most <= made.peak_bytes(0));
+    }
+}
+
+TEST_CASE("bytes held during a vertex are those of the buffers alive in its steps") {
+    // Nothing lends: the k ring, whose chunks borrow from the output, is left out.
+    const node a = input({24, 36});
+    const node b = input({36, 12});
+    const node ab = einsum("ij,jk->ik", {a, b});
+    const node again = einsum("ik,jk->ij", {ab, b});
+    const plan made =
+        decompose_vertices({.processes = 6, .objective = objective::bytes, .algorithm = algorithm::mn}, {again});
+    const program of_rank = made.program_of(0);
+    const std::vector<std::size_t> held = held_in_steps(of_rank);
+    const std::vector<vertex_figures> figures = figures_of(made);
+    std::size_t position = 0;
+    for (std::size_t number = 0; number < made.vertices().size(); ++number) {
+        if (made.vertices()[number].is_input()) {
+            CHECK(figures[number].held_bytes == 0);
+            continue;
+        }
+        std::size_t last = position;  // the last step that computes the vertex
+        for (std::size_t each = position; each < of_rank.steps.size(); ++each) {
+            for (const action& done : of_rank.steps[each].work) {
+                const auto* call = std::get_if<contraction>(&done);
+                last = call != nullptr && call->vertex == number ? each : last;
+            }
+        }
+        CHECK(figures[number].held_bytes == *std::max_element(held.begin() + static_cast<std::ptrdiff_t>(position),
+                                                              held.begin() + static_cast<std::ptrdiff_t>(last) + 1));
+        position = last + 1;
+    }
+}
+
+TEST_CASE("gathered and aggregated by hand, and how far a contraction is from the least") {
+    const node product = einsum("ij,jk->ik", {input({64, 64}), input({64, 64})});
+    const plan made = decompose_vertices({.processes = 8, .objective = objective::bytes}, {product});
+    const vertex_figures figures = figures_of(made).back();
+    // 2 × 2 × 2: each of three tensors once to one more rank than has it.
+    CHECK(figures.gathered_bytes == 2 * 64 * 64 * 8);
+    CHECK(figures.aggregated_bytes == 64 * 64 * 8);
+    CHECK(figures.repartitioned_bytes == 0);
+    REQUIRE(figures.least_bytes);
+    CHECK(*figures.least_bytes == doctest::Approx(8 * 1536));
+    CHECK(*figures.over_least(8) == doctest::Approx(1));
+    const plan alone = decompose_vertices({.processes = 1}, {product});
+    CHECK_FALSE(figures_of(alone).back().over_least(1));
+    const plan joined = decompose_vertices({.processes = 4}, {einsum("ij,ij->ij", {input({8, 8}), input({8, 8})})});
+    CHECK_FALSE(figures_of(joined).back().least_bytes);
+}
+
+TEST_CASE("equal plans have equal hashes, other plans other ones") {
+    test::random_graphs random(22);
+    std::unordered_set<plan> seen;
+    std::vector<plan> different;
+    for (int repetition = 0; repetition < 40; ++repetition) {
+        const std::vector<node> outputs = random.graph({.vertices = 5, .tree = false});
+        for (const int processes : {2, 3, 8}) {
+            for (const objective what : {objective::bytes, objective::time}) {
+                const options asked{.processes = processes, .objective = what};
+                const plan made = decompose_vertices(asked, outputs);
+                const plan again = decompose_vertices(asked, outputs);
+                REQUIRE(made == again);
+                CHECK(std::hash<plan>{}(made) == std::hash<plan>{}(again));
+                if (std::ranges::find(different, made) == different.end()) {
+                    different.push_back(made);
+                }
+                seen.insert(made);
+                seen.insert(again);
+            }
+        }
+    }
+    CHECK(seen.size() == different.size());
+    std::unordered_set<std::size_t> hashes;
+    for (const plan& each : different) {
+        hashes.insert(std::hash<plan>{}(each));
+    }
+    CHECK(hashes.size() == different.size());
+}
