@@ -122,8 +122,11 @@ std::vector<index> longest_labels(std::vector<index> extents, int product, std::
     return extents;
 }
 
-/// The numbers of ranks that compete for a vertex: the largest alone, or under `every` all of them down to 1. Where
-/// that makes too many vectors, the largest, the divisors of p and the powers of two.
+/// Ranks up to which every smaller number of them competes under the time objective.
+inline constexpr int every_number_limit = 16;
+
+/// The numbers of ranks that compete for a vertex: the largest alone, or under `every` all of them down to 1. Of many
+/// ranks, or where that makes too many vectors, the largest and its divisors, the divisors of p and the powers of two.
 template <class Lazy = void>
 std::vector<int> competing_products(std::span<const index> extents, const options& asked, bool every) {
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
@@ -133,19 +136,20 @@ std::vector<int> competing_products(std::span<const index> extents, const option
     }
     std::vector<int> products;
     std::size_t count = 0;
-    for (int product = largest; product >= 1 && count <= time_enumeration_limit; --product) {
+    const bool all = largest <= every_number_limit;
+    for (int product = largest; all && product >= 1 && count <= time_enumeration_limit; --product) {
         if (!asked.powers_of_two || (product & (product - 1)) == 0) {
             products.push_back(product);
             const std::size_t more = count_partitions(extents, product);
             count = more > time_enumeration_limit ? more : count + more;
         }
     }
-    if (count <= time_enumeration_limit) {
+    if (all && count <= time_enumeration_limit) {
         return products;
     }
     products.clear();
     for (int product = largest; product >= 1; --product) {
-        if (product == largest || (product & (product - 1)) == 0 || processes % product == 0) {
+        if (largest % product == 0 || (product & (product - 1)) == 0 || processes % product == 0) {
             products.push_back(product);
         }
     }

@@ -7,6 +7,7 @@
 #include <einparallel/plan/pairwise.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -77,12 +78,49 @@ private:
         std::size_t place = 0;
     };
 
-    /// Largest differences between classes of one place of a term, computed as they are asked for.
+    /// What is known of the differences between classes of one place of a term.
     struct differences {
-        std::size_t stride = 1;           ///< from one class of the place to the next
-        std::vector<std::size_t> others;  ///< offsets of what the other variables can do
-        std::size_t count = 0;            ///< classes of the place
-        std::vector<double> most;
+        std::size_t stride = 1;                ///< from one class of the place to the next
+        std::vector<std::size_t> others;       ///< offsets of what the other variables can do
+        std::vector<std::size_t> easiest;      ///< by class: the offset at which it costs least
+        std::array<std::size_t, 4> decided{};  ///< offsets by which the last comparisons failed
+
+        /// True where a costs more than b by more than `most`, whatever the others do. Most pairs fail where the last
+        /// ones did.
+        bool exceeds(const wide_term& term, std::size_t a, std::size_t b, double most) {
+            const double* const with_a = term.cost->data() + a * stride;
+            const double* const with_b = term.cost->data() + b * stride;
+            for (const std::size_t offset : decided) {
+                if (with_a[offset] - with_b[offset] > most) {
+                    return true;
+                }
+            }
+            for (const std::size_t offset : others) {
+                if (with_a[offset] - with_b[offset] > most) {
+                    std::copy_backward(decided.begin(), decided.end() - 1, decided.end());
+                    decided.front() = offset;
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        /// The most that a costs more than b, whatever the others do.
+        [[nodiscard]] double largest(const wide_term& term, std::size_t a, std::size_t b) const {
+            const double* const with_a = term.cost->data() + a * stride;
+            const double* const with_b = term.cost->data() + b * stride;
+            double most = -std::numeric_limits<double>::infinity();
+            for (const std::size_t offset : others) {
+                most = std::max(most, with_a[offset] - with_b[offset]);
+            }
+            return most;
+        }
+
+        /// What a costs more than b where b is at its best: at least that is the largest difference.
+        [[nodiscard]] double likely(const wide_term& term, std::size_t a, std::size_t b) const {
+            const double* const cost = term.cost->data() + easiest[b];
+            return cost[a * stride] - cost[b * stride];
+        }
     };
 
     static index address(const void* of) { return reinterpret_cast<index>(of); }
@@ -107,11 +145,12 @@ private:
         const wide_term& term = terms_[seen.term];
         differences made;
         made.others.push_back(0);
+        std::size_t count = 0;
         std::size_t stride = 1;
         for (std::size_t place = term.scope.size(); place-- > 0;) {
             if (place == seen.place) {
                 made.stride = stride;
-                made.count = term.classes[place]->count;
+                count = term.classes[place]->count;
             } else {
                 std::vector<std::size_t> further;
                 for (const std::size_t position : classes_left(term, place)) {
@@ -123,22 +162,13 @@ private:
             }
             stride *= term.classes[place]->count;
         }
-        made.most.assign(made.count * made.count, std::numeric_limits<double>::quiet_NaN());
-        return made;
-    }
-
-    /// The most that a costs more than b in a term.
-    static double difference(const wide_term& term, differences& known, std::size_t a, std::size_t b) {
-        double& most = known.most[a * known.count + b];
-        if (most != most) {
-            const double* const with_a = term.cost->data() + a * known.stride;
-            const double* const with_b = term.cost->data() + b * known.stride;
-            most = -std::numeric_limits<double>::infinity();
-            for (const std::size_t offset : known.others) {
-                most = std::max(most, with_a[offset] - with_b[offset]);
-            }
+        for (std::size_t position = 0; position < count; ++position) {
+            const double* const row = term.cost->data() + position * made.stride;
+            made.easiest.push_back(*std::min_element(made.others.begin(), made.others.end(),
+                                                     [&](std::size_t a, std::size_t b) { return row[a] < row[b]; }));
         }
-        return most;
+        made.decided.fill(made.others.front());
+        return made;
     }
 
     /// True where some variable lost states.
@@ -196,20 +226,36 @@ private:
         for (const touch& seen : terms) {
             known.push_back(around(seen));
         }
-        const auto dominates = [&](int a, int b) {
-            double room = cost[static_cast<std::size_t>(b)] - cost[static_cast<std::size_t>(a)];
+        std::vector<double> likely(terms.size(), 0);
+        const auto gives_way = [&](int state, int other) {
+            double room = cost[static_cast<std::size_t>(state)] - cost[static_cast<std::size_t>(other)];
+            const auto classes = [&](std::size_t position) {
+                const std::vector<int>& of_state =
+                    terms_[terms[position].term].classes[terms[position].place]->of_state;
+                return std::pair(static_cast<std::size_t>(of_state[static_cast<std::size_t>(other)]),
+                                 static_cast<std::size_t>(of_state[static_cast<std::size_t>(state)]));
+            };
             for (std::size_t position = 0; position < terms.size(); ++position) {
+                const auto [a, b] = classes(position);
+                likely[position] = a == b ? 0 : known[position].likely(terms_[terms[position].term], a, b);
+                room -= likely[position];
+            }
+            for (std::size_t position = 0; position < terms.size() && room >= 0; ++position) {
+                const auto [a, b] = classes(position);
                 const wide_term& term = terms_[terms[position].term];
-                const std::vector<int>& of_state = term.classes[terms[position].place]->of_state;
-                const auto of_a = static_cast<std::size_t>(of_state[static_cast<std::size_t>(a)]);
-                const auto of_b = static_cast<std::size_t>(of_state[static_cast<std::size_t>(b)]);
-                room -= of_a == of_b ? 0 : difference(term, known[position], of_a, of_b);
+                if (a == b) {
+                    continue;
+                }
+                if (known[position].exceeds(term, a, b, likely[position] + room)) {
+                    return false;
+                }
+                room -= known[position].largest(term, a, b) - likely[position];
             }
             return room >= 0;
         };
         std::vector<int> kept;
         for (const int state : candidates) {
-            if (std::none_of(kept.begin(), kept.end(), [&](int other) { return dominates(other, state); })) {
+            if (std::none_of(kept.begin(), kept.end(), [&](int other) { return gives_way(state, other); })) {
                 kept.push_back(state);
             }
         }

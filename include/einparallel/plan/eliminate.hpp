@@ -329,26 +329,55 @@ private:
         if (used.size() == 1 && made.scope.size() == 1 && tables_[used.front()].scope.front() == variable) {
             return minimise_rows(tables_[used.front()], own_shift.front(), shift.front(), alone, cheapest, made);
         }
+        // For one class of the first neighbour the own classes are sorted by what is known by then: where that alone
+        // exceeds the best sum of a cell, so do all that follow.
         std::vector<double> minimum(cells, 0);
         std::vector<std::size_t> cell_classes(made.scope.size(), 0);
-        std::vector<double> sums(own.count);
+        std::vector<ranked> order(own.count);
+        std::vector<std::size_t> late;
+        std::vector<const double*> cost(used.size());
+        const std::size_t inner = made.scope.empty() ? 1 : cells / made.classes.front()->count;
+        for (std::size_t position = 0; position < used.size(); ++position) {
+            const std::vector<std::size_t>& scope = tables_[used[position]].scope;
+            if (std::any_of(scope.begin(), scope.end(),
+                            [&](std::size_t of) { return of != variable && of != made.scope.front(); })) {
+                late.push_back(position);
+            }
+        }
         for (std::size_t cell = 0; cell < cells; ++cell) {
-            sums = alone;
             for (std::size_t position = 0; position < used.size(); ++position) {
-                std::size_t base = 0;
+                cost[position] = tables_[used[position]].cost->data();
                 for (std::size_t other = 0; other < made.scope.size(); ++other) {
-                    base += shift[other][cell_classes[other]][position];
+                    cost[position] += shift[other][cell_classes[other]][position];
                 }
-                const double* const cost = tables_[used[position]].cost->data() + base;
+            }
+            if (cell % inner == 0) {
                 for (std::size_t group = 0; group < own.count; ++group) {
-                    sums[group] += cost[own_shift[position][group]];
+                    order[group] = {alone[group], group};
+                    for (std::size_t position = 0; position < used.size(); ++position) {
+                        if (std::find(late.begin(), late.end(), position) == late.end()) {
+                            order[group].first += cost[position][own_shift[position][group]];
+                        }
+                    }
+                }
+                std::sort(order.begin(), order.end());
+            }
+            double least = std::numeric_limits<double>::infinity();
+            std::size_t best = 0;
+            for (const auto& [early, group] : order) {
+                if (!better(early, least)) {
+                    break;
+                }
+                double sum = early;
+                for (const std::size_t position : late) {
+                    sum += cost[position][own_shift[position][group]];
+                }
+                if (better(sum, least)) {
+                    least = sum;
+                    best = group;
                 }
             }
-            std::size_t best = 0;
-            for (std::size_t group = 1; group < own.count; ++group) {
-                best = better(sums[group], sums[best]) ? group : best;
-            }
-            minimum[cell] = sums[best];
+            minimum[cell] = least;
             made.best[cell] = cheapest[best];
             for (std::size_t other = made.scope.size(); other-- > 0;) {
                 if (++cell_classes[other] < made.classes[other]->count) {
