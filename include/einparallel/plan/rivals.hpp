@@ -185,9 +185,9 @@ struct group_labels {
 
 /// Megatron's tensor parallelism: the first weights of attention and of the feed-forward network are cut by columns
 /// (heads, neurons), the second ones by rows, so that only their outputs are aggregated; between them, norms and
-/// residuals are cut along tokens (Korthikanti et al. 2022), which moves as many bytes as aggregating to every rank
-/// would. Groups of `degree` ranks work so, each on its share of the batch; ranks that the batch does not occupy share
-/// the tokens.
+/// residuals are cut along tokens (Korthikanti et al. 2022), where an aggregation to every rank becomes one to pieces
+/// and a gather. Here every product that reads the pieces gathers them for itself. Groups of `degree` ranks work so,
+/// each on its share of the batch; ranks that the batch does not occupy share the tokens.
 [[nodiscard]] inline cutting_rule megatron(group_labels labels) {
     return [labels = std::move(labels)](const vertex_to_cut& each) {
         const auto column = std::find_if(labels.columns.begin(), labels.columns.end(),
