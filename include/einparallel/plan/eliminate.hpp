@@ -56,14 +56,15 @@ public:
     elimination(const pairwise_model& model, elimination_limits limits) : limits_(limits) {
         const std::size_t count = model.variables.size();
         variables_ = model.variables;
+        weight_.resize(count, 0);
         touching_.resize(count);
         neighbours_.resize(count);
         priority_.resize(count);
         for (const pairwise_term& term : model.terms) {
-            add({{term.producer, term.consumer}, {term.of_producer, term.of_consumer}, term.cost, true});
+            add({{term.producer, term.consumer}, {term.of_producer, term.of_consumer}, term.cost, true, 0});
         }
         for (const wide_term& term : model.wide) {
-            add({term.scope, term.classes, term.cost, true});
+            add({term.scope, term.classes, term.cost, true, 0});
         }
         for (std::size_t variable = 0; variable < count; ++variable) {
             priority_[variable] = priority_of(variable);
@@ -101,6 +102,7 @@ private:
         std::vector<std::shared_ptr<const state_classes>> classes;
         std::shared_ptr<const std::vector<double>> cost;
         bool alive = true;
+        std::size_t weight = 0;  ///< variables that were eliminated into it
     };
 
     /// The best state of an eliminated variable for every cell of its neighbours' classes.
@@ -121,7 +123,9 @@ private:
         std::shared_ptr<const std::vector<double>> sum;    ///< and with the minimum added
     };
 
-    using priority = std::array<std::size_t, 3>;  // fill, degree, variable
+    /// Fill, degree, variables eliminated into its surroundings, variable. Among equals the one with the least behind
+    /// it: the layers of a loop are then eliminated side by side, each like the one before, not one into the next.
+    using priority = std::array<std::size_t, 4>;
 
     void add(table fresh) {
         for (const std::size_t variable : fresh.scope) {
@@ -152,7 +156,11 @@ private:
                 fill += position_in(neighbours_[near[a]], near[b]) < neighbours_[near[a]].size() ? 0 : 1;
             }
         }
-        return {fill, near.size(), variable};
+        std::size_t weight = weight_[variable];
+        for (const std::size_t number : touching_[variable]) {
+            weight += tables_[number].alive ? tables_[number].weight : 0;
+        }
+        return {fill, near.size(), weight, variable};
     }
 
     void refresh(std::size_t variable) {
@@ -204,7 +212,9 @@ private:
         made.classes = found.classes;
         made.best = found.best;
 
+        std::size_t weight = weight_[variable] + 1;
         for (const std::size_t number : used) {
+            weight += tables_[number].weight;
             tables_[number].alive = false;
             tables_[number].cost.reset();
         }
@@ -224,8 +234,9 @@ private:
                 found.sum = std::move(sum);
             }
             front = found.sum;
+            weight_[made.scope.front()] += weight;
         } else if (made.scope.size() > 1) {
-            add({made.scope, made.classes, found.minimum, true});
+            add({made.scope, made.classes, found.minimum, true, weight});
         }
         for (const std::size_t other : near) {
             refresh(other);
@@ -410,6 +421,7 @@ private:
     elimination_limits limits_;
     std::vector<std::shared_ptr<const std::vector<double>>> variables_;
     std::vector<table> tables_;
+    std::vector<std::size_t> weight_;                   // variables that were eliminated into its own costs
     std::vector<std::vector<std::size_t>> touching_;    // numbers of tables, by variable
     std::vector<std::vector<std::size_t>> neighbours_;  // sorted
     std::vector<priority> priority_;
