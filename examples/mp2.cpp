@@ -1,6 +1,8 @@
 // The MP2 correlation energy of a water molecule in the cc-pVDZ basis, from integrals on disk to one number.
 //
-//     mpiexec -n 4 mp2 [FOLDER]        FOLDER holds the .npy files that data/README.md describes
+//     mpiexec -n 4 mp2 [FOLDER [DRAWING]]
+//
+// FOLDER holds the .npy files that data/README.md describes. The plan goes into the file DRAWING, for Graphviz.
 //
 // With (ia|jb) the two-electron integrals over molecular orbitals, i and j occupied, a and b virtual,
 //
@@ -14,6 +16,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <string>
@@ -30,7 +33,7 @@ ep::array<T, Rank> read(ep::context& world, const std::string& path) {
 }
 
 /// True where the energy is PySCF's and the plan foretold every byte.
-bool mp2(ep::context& world, const std::string& folder) {
+bool mp2(ep::context& world, const std::string& folder, const std::string& drawing) {
     // Orbitals come in the order of their energies: first the occupied ones, then the virtual ones.
     const auto coefficients = read<double, 2>(world, folder + "/mo_coefficients.npy");
     const auto energies = read<double, 1>(world, folder + "/mo_energies.npy");
@@ -48,10 +51,10 @@ bool mp2(ep::context& world, const std::string& folder) {
 
     // The inputs of the graph. Every rank reads its own part of the large file; the small ones rank 0 hands out.
     const auto ao = ep::load_npy<double, 4>(folder + "/eri.npy").named("(pq|rs)");
-    const auto C_o = ep::from_root(c_occupied, 0).named("C occupied");
-    const auto C_v = ep::from_root(c_virtual, 0).named("C virtual");
-    const auto e_o = ep::from_root(e_occupied, 0).named("e occupied");
-    const auto e_v = ep::from_root(e_virtual, 0).named("e virtual");
+    const auto C_o = ep::from_root(c_occupied, 0).named("C_o");
+    const auto C_v = ep::from_root(c_virtual, 0).named("C_v");
+    const auto e_o = ep::from_root(e_occupied, 0).named("e_o");
+    const auto e_v = ep::from_root(e_virtual, 0).named("e_v");
 
     // From atomic to molecular orbitals, one index at a time, an occupied one first: it shrinks the tensor most.
     EINPARALLEL_LABELS(p, q, r, s, i, a, j, b);
@@ -81,6 +84,9 @@ bool mp2(ep::context& world, const std::string& folder) {
     const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, E);
     if (world.rank() == 0) {
         std::cout << plan << '\n';
+        if (!drawing.empty()) {
+            std::ofstream(drawing) << plan.to_dot();
+        }
     }
 
     const ep::results run = plan.run(world);
@@ -101,7 +107,7 @@ int main(int argc, char** argv) {
     bool good = false;
     try {
         ep::context world{MPI_COMM_WORLD};
-        good = mp2(world, argc > 1 ? argv[1] : EINPARALLEL_EXAMPLE_DATA);
+        good = mp2(world, argc > 1 ? argv[1] : EINPARALLEL_EXAMPLE_DATA, argc > 2 ? argv[2] : "");
     } catch (const ep::error& failure) {  // the same sentence on every rank: once is enough
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -235,6 +235,17 @@ TEST_CASE("tables say what statements compute, in the names of their operands, a
     CHECK(std::ranges::any_of(of_product.vertices(), [](const planned_vertex& each) { return each.name == "P.1"; }));
 }
 
+TEST_CASE("cells are cut between letters, and columns count letters") {
+    CHECK(detail::cell("short", 5) == "short");
+    CHECK(detail::cell("longer", 5) == "lon..");
+    CHECK(detail::cell("\u03b1\u03b2\u03b3\u03b4\u03b5", 5) == "\u03b1\u03b2\u03b3\u03b4\u03b5");
+    CHECK(detail::cell("\u03b1\u03b2\u03b3\u03b4\u03b5\u03b6", 5) == "\u03b1\u03b2\u03b3..");
+    detail::text_table<> table("lr");
+    table.add({"\u03b1\u03b2", "1"});
+    table.add({"abc", "12"});
+    CHECK(table.text() == "\u03b1\u03b2    1\nabc  12\n");
+}
+
 TEST_CASE("numbers for readers: three digits and a unit") {
     CHECK(detail::counted(0) == "0");
     CHECK(detail::counted(99'999) == "99999");
@@ -244,9 +255,9 @@ TEST_CASE("numbers for readers: three digits and a unit") {
     CHECK(detail::counted(12'345'678) == "12.3M");
     CHECK(detail::counted(1.5e21) == "1500E");
     CHECK(detail::duration_text(0) == "0");
-    CHECK(detail::duration_text(2e-6) == "2.00 us");
-    CHECK(detail::duration_text(0.0123) == "12.3 ms");
-    CHECK(detail::duration_text(123.4) == "123 s");
+    CHECK(detail::duration_text(2e-6) == "2.00us");
+    CHECK(detail::duration_text(0.0123) == "12.3ms");
+    CHECK(detail::duration_text(123.4) == "123s");
 }
 
 TEST_CASE("the drawing has every vertex and edge, quotes escaped") {

@@ -20,6 +20,15 @@ namespace einparallel {
 
 namespace detail {
 
+/// True for a byte that goes on with a letter of UTF-8.
+constexpr bool continues_letter(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
+}
+
+inline std::size_t letters_in(const std::string& text) {
+    return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_letter));
+}
+
 /// A table of text, columns as wide as their widest cell.
 template <class Lazy = void>
 class text_table {
@@ -33,14 +42,14 @@ public:
         std::vector<std::size_t> width(alignment_.size(), 0);
         for (const std::vector<std::string>& row : rows_) {
             for (std::size_t column = 0; column < row.size(); ++column) {
-                width[column] = std::max(width[column], row[column].size());
+                width[column] = std::max(width[column], letters_in(row[column]));
             }
         }
         std::string written;
         for (const std::vector<std::string>& row : rows_) {
             std::string line;
             for (std::size_t column = 0; column < row.size(); ++column) {
-                const std::string blanks(width[column] - row[column].size(), ' ');
+                const std::string blanks(width[column] - letters_in(row[column]), ' ');
                 line += column > 0 ? "  " : "";
                 line += alignment_[column] == 'r' ? blanks + row[column] : row[column] + blanks;
             }
@@ -79,9 +88,9 @@ std::string counted(double value) {
 template <class Lazy = void>
 std::string duration_text(double seconds) {
     return seconds == 0     ? "0"
-           : seconds < 1e-3 ? three_digits(seconds * 1e6) + " us"
-           : seconds < 1    ? three_digits(seconds * 1e3) + " ms"
-                            : three_digits(seconds) + " s";
+           : seconds < 1e-3 ? three_digits(seconds * 1e6) + "us"
+           : seconds < 1    ? three_digits(seconds * 1e3) + "ms"
+                            : three_digits(seconds) + "s";
 }
 
 /// `i:512 j:64`, by label.
@@ -148,7 +157,16 @@ std::string notes_text(const plan& shown) {
 template <class Lazy = void>
 std::string cell(std::string text, std::size_t width) {
     text = printable(std::move(text));
-    return text.size() <= width ? text : text.substr(0, width - 2) + "..";
+    if (letters_in(text) <= width) {
+        return text;
+    }
+    while (letters_in(text) > width - 2) {
+        while (continues_letter(text.back())) {
+            text.pop_back();
+        }
+        text.pop_back();
+    }
+    return text + "..";
 }
 
 template <class Lazy = void>
@@ -163,7 +181,7 @@ std::string table_text(const plan& shown) {
     const bool in_numbers = shown.asked().objective == objective::paper;
     text_table<Lazy> table("llllllrrrrrrr");
     std::vector<std::string> heads{"vertex", "einsum",     "computes", "extents", "d",       "algorithm",
-                                   "in",     "aggregated", "moved",    "held",    "seconds", "bound"};
+                                   "in",     "aggregated", "moved",    "held",    "seconds", "/bound"};
     if (in_numbers) {
         heads.push_back("cost");
     }
@@ -172,14 +190,14 @@ std::string table_text(const plan& shown) {
     for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         if (each.is_input()) {
-            table.add({cell(each.name, 20), "input", cell(source_text(each), 32), cell(extents_text(each), 32)});
+            table.add({cell(each.name, 20), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
             continue;
         }
         const vertex_figures& of = figures[number];
         const std::optional<double> ratio = of.over_least(each.work.ranks.size());
         std::vector<std::string> row{cell(each.name, 20),
                                      cell(each.work.form.text(), 24),
-                                     cell(formula_text(shown, each), 32),
+                                     cell(formula_text(shown, each), 28),
                                      cell(extents_text(each), 32),
                                      cell(partition_text(each), 20),
                                      cell(algorithm_text(shown, each), 18),
