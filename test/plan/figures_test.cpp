@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <unordered_set>
 #include <variant>
 #include <vector>
@@ -103,7 +104,12 @@ TEST_CASE("gathered and aggregated by hand, and how far a contraction is from th
     CHECK(*figures.least_bytes == doctest::Approx(8 * 1536));
     CHECK(*figures.over_least(8) == doctest::Approx(1));
     const plan alone = decompose_vertices({.processes = 1}, {product});
-    CHECK_FALSE(figures_of(alone).back().over_least(1));
+    CHECK(figures_of(alone).back().over_least(1) == 1);
+    vertex_figures needless;
+    CHECK_FALSE(needless.over_least(4));
+    needless.least_bytes = 0;
+    needless.gathered_bytes = 8;
+    CHECK(needless.over_least(4) == std::numeric_limits<double>::infinity());
     const plan joined = decompose_vertices({.processes = 4}, {einsum("ij,ij->ij", {input({8, 8}), input({8, 8})})});
     CHECK_FALSE(figures_of(joined).back().least_bytes);
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <iosfwd>
 #include <optional>
@@ -153,20 +154,28 @@ std::string notes_text(const plan& shown) {
     return written;
 }
 
-/// A cell of a table: what is too wide for a reader loses its end.
+/// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.
 template <class Lazy = void>
 std::string cell(std::string text, std::size_t width) {
     text = printable(std::move(text));
-    if (letters_in(text) <= width) {
+    const std::size_t letters = letters_in(text);
+    if (letters <= width) {
         return text;
     }
-    while (letters_in(text) > width - 2) {
-        while (continues_letter(text.back())) {
-            text.pop_back();
+    const std::size_t before = (width - 2) / 2;
+    const std::size_t after = letters - (width - 2 - before);
+    std::string kept;
+    std::size_t letter = 0;  // how many have begun
+    for (const char byte : text) {
+        letter += continues_letter(byte) ? 0 : 1;
+        if (letter == before + 1 && !continues_letter(byte)) {
+            kept += "..";
         }
-        text.pop_back();
+        if (letter <= before || letter > after) {
+            kept += byte;
+        }
     }
-    return text + "..";
+    return kept;
 }
 
 template <class Lazy = void>
@@ -190,14 +199,14 @@ std::string table_text(const plan& shown) {
     for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         if (each.is_input()) {
-            table.add({cell(each.name, 20), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
+            table.add({cell(each.name, 24), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
             continue;
         }
         const vertex_figures& of = figures[number];
         const std::optional<double> ratio = of.over_least(each.work.ranks.size());
-        std::vector<std::string> row{cell(each.name, 20),
+        std::vector<std::string> row{cell(each.name, 24),
                                      cell(each.work.form.text(), 24),
-                                     cell(formula_text(shown, each), 28),
+                                     cell(formula_text(shown, each), 32),
                                      cell(extents_text(each), 32),
                                      cell(partition_text(each), 20),
                                      cell(algorithm_text(shown, each), 18),
@@ -206,7 +215,9 @@ std::string table_text(const plan& shown) {
                                      counted(static_cast<double>(of.repartitioned_bytes)),
                                      counted(static_cast<double>(of.held_bytes)),
                                      duration_text(each.seconds),
-                                     ratio ? three_digits(*ratio) : "-"};
+                                     !ratio               ? "-"
+                                     : std::isinf(*ratio) ? "inf"
+                                                          : three_digits(*ratio)};
         if (in_numbers) {
             row.push_back(counted(each.join + each.aggregation + each.repartition));
         }

@@ -25,12 +25,15 @@ struct vertex_figures {
     /// vertices, and where element sizes differ.
     std::optional<double> least_bytes;
 
-    /// Bytes gathered and aggregated per rank, over the least possible; nothing where nothing has to move.
+    /// Bytes gathered and aggregated per rank, over the least possible: infinity where something moves that need not,
+    /// 1 where nothing has to and nothing does. Repartition is not counted: a vertex may well send more than it must,
+    /// so that its operands stay where they are.
     [[nodiscard]] std::optional<double> over_least(int ranks) const {
-        if (!least_bytes || *least_bytes == 0) {
+        if (!least_bytes) {
             return std::nullopt;
         }
-        return static_cast<double>(gathered_bytes + aggregated_bytes) / ranks / *least_bytes;
+        const double sent = static_cast<double>(gathered_bytes + aggregated_bytes) / ranks;
+        return sent == 0 && *least_bytes == 0 ? 1 : sent / *least_bytes;
     }
 };
 
