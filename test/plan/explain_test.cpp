@@ -254,7 +254,8 @@ TEST_CASE("numbers for readers: three digits and a unit") {
     CHECK(detail::counted(999'600) == "1.00M");
     CHECK(detail::counted(12'345'678) == "12.3M");
     CHECK(detail::counted(1.5e21) == "1500E");
-    CHECK(detail::duration_text(0) == "0");
+    CHECK(detail::duration_text(0) == "0s");
+    CHECK(detail::duration_text(4e-9) == "4.00ns");
     CHECK(detail::duration_text(2e-6) == "2.00us");
     CHECK(detail::duration_text(0.0123) == "12.3ms");
     CHECK(detail::duration_text(123.4) == "123s");

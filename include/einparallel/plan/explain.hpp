@@ -88,7 +88,8 @@ std::string counted(double value) {
 
 template <class Lazy = void>
 std::string duration_text(double seconds) {
-    return seconds == 0     ? "0"
+    return seconds == 0     ? "0s"
+           : seconds < 1e-6 ? three_digits(seconds * 1e9) + "ns"
            : seconds < 1e-3 ? three_digits(seconds * 1e6) + "us"
            : seconds < 1    ? three_digits(seconds * 1e3) + "ms"
                             : three_digits(seconds) + "s";
