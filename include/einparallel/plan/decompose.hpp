@@ -93,17 +93,20 @@ std::vector<int> minimise(const pairwise_model& model, method how) {
     return improve_locally(model, minimise_along_paths(model));
 }
 
-/// The plan for one way per variable.
+/// One partition vector per variable, placed vertex by vertex.
 template <class Lazy = void>
-plan plan_for(const einsum_graph& graph, const options& asked, const model_builder<Lazy>& builder,
-              const std::vector<int>& states) {
-    std::vector<vertex_decision> decisions(graph.vertices.size());
+placement_choice aligned(const einsum_graph& graph, const model_builder<Lazy>& builder, std::vector<int> states,
+                         overlap_table<Lazy>& table) {
+    placement_choice made;
+    made.decisions.resize(graph.vertices.size());
     for (std::size_t variable = 0; variable < states.size(); ++variable) {
         const choices& ways = *builder.ways()[variable];
         const std::span<const int> vector = ways[static_cast<std::size_t>(states[variable])];
-        decisions[builder.vertex_of()[variable]] = {{vector.begin(), vector.end()}, ways.wanted, ways.fell_back};
+        made.decisions[builder.vertex_of()[variable]] = {{vector.begin(), vector.end()}, ways.wanted, ways.fell_back};
     }
-    return plan_builder::build(graph, asked, decisions);
+    made.placed = align_all<Lazy>(graph, made.decisions, table);
+    made.states = std::move(states);
+    return made;
 }
 
 /// What a plan costs by the objective that it was made for.
@@ -120,34 +123,47 @@ double objective_of(const plan& made) {
 }
 
 /// The best plan with this price on memory. Under the paper's cost a vertex is its partition vector. Under bytes and
-/// time it is its whole placement: all of them are searched where they can be written down; where they cannot, axis
-/// orders are chosen after the partition vectors, for the best vectors by a lower bound of what the edges cost and for
-/// the linearised ones, and the better plan is taken.
+/// time it is its whole placement: all of them are searched where they can be written down. Where they cannot, axis
+/// orders are chosen after the partition vectors, for the best vectors by an estimate of what the edges cost and for
+/// the linearised ones; from the better plan the search goes on among the placements near it.
 template <class Lazy = void>
 plan best_plan(const einsum_graph& graph, const options& asked, double memory_price) {
     model_builder<Lazy> builder(graph, asked, memory_price);
     const pairwise_model model = builder.build();
-    const std::vector<int> states = minimise(model, asked.method);
-    plan best = plan_for(graph, asked, builder, states);
-    if (asked.objective == objective::paper || asked.method == method::linearized) {
-        return best;
-    }
-    if (memory_price == 0) {
-        const std::vector<int> along_paths = minimise_along_paths(model);
-        if (along_paths != states) {
-            plan other = plan_for(graph, asked, builder, along_paths);
-            if (better(objective_of(other), objective_of(best))) {
-                best = std::move(other);
-            }
-        }
-    }
     overlap_table<Lazy> table;
+    placement_choice best = aligned(graph, builder, minimise(model, asked.method), table);
+    plan made = plan_builder::build(graph, asked, best.decisions, best.placed, table);
+    if (asked.objective == objective::paper || asked.method == method::linearized) {
+        return made;
+    }
+    const auto consider = [&](placement_choice other) {
+        plan tried = plan_builder::build(graph, asked, other.decisions, other.placed, table);
+        const bool is_better = better(objective_of(tried), objective_of(made));
+        if (is_better) {
+            best = std::move(other);
+            made = std::move(tried);
+        }
+        return is_better;
+    };
     placement_search<Lazy> search(graph, asked, builder, memory_price, table);
-    const double known = memory_price > 0 ? std::numeric_limits<double>::infinity() : objective_of(best);
-    if (const std::optional<placement_choice> found = search.best_of_all(known)) {
+    if (memory_price > 0) {
+        const std::optional<placement_choice> found = search.best_of_all(std::numeric_limits<double>::infinity());
+        return found ? plan_builder::build(graph, asked, found->decisions, found->placed, table) : made;
+    }
+    if (std::vector<int> along_paths = minimise_along_paths(model); along_paths != best.states) {
+        consider(aligned(graph, builder, std::move(along_paths), table));
+    }
+    if (std::optional<placement_choice> found = search.best_of_all(objective_of(made))) {
         return plan_builder::build(graph, asked, found->decisions, found->placed, table);
     }
-    return best;
+    constexpr int rounds = 3;
+    for (int round = 0; round < rounds; ++round) {
+        std::optional<placement_choice> found = search.improve(best.states, best.placed);
+        if (!found || !consider(*std::move(found))) {
+            break;
+        }
+    }
+    return made;
 }
 
 /// Ranks whose peak can be the largest: rank 0 has the largest block of everything regular, others may have a large

@@ -5,6 +5,7 @@
 #include <einparallel/plan/align.hpp>
 #include <einparallel/plan/branch.hpp>
 #include <einparallel/plan/build.hpp>
+#include <einparallel/plan/candidates.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/eliminate.hpp>
 #include <einparallel/plan/model.hpp>
@@ -35,6 +36,7 @@ inline constexpr std::size_t looks_limit = 1'000'000;
 
 /// Everything about every vertex.
 struct placement_choice {
+    std::vector<int> states;                 ///< by variable: positions of the partition vectors
     std::vector<vertex_decision> decisions;  ///< by number of the vertex
     placed_graph placed;
 };
@@ -51,7 +53,8 @@ public:
           memory_price_(memory_price),
           table_(table),
           costs_(graph, asked, table),
-          readers_(readers_of(graph, builder.vertex_of())) {}
+          readers_(readers_of(graph, builder.vertex_of())),
+          candidates_(graph, asked, builder, memory_price, readers_, costs_, table) {}
 
     /// The best of all placements, one of which is known to cost `known`; nothing where there are too many. Nothing
     /// costs less than the cheapest ways of all vertices, so a way that exceeds its vertex's cheapest by more than
@@ -87,6 +90,23 @@ public:
             states = branching.run(known, looks_limit);
         }
         return states ? std::optional(choice_of(ways, *states)) : std::nullopt;
+    }
+
+    /// The best placement near a present one, never worse than it; nothing where even those are too many.
+    std::optional<placement_choice> improve(const std::vector<int>& states, const placed_graph& present) {
+        std::vector<seen_tensors> seen;
+        for (std::size_t variable = 0; variable < states.size(); ++variable) {
+            seen.push_back(seen_by_others(variable));
+        }
+        const std::vector<std::shared_ptr<const way_list>> ways = candidates_.around(states, present, seen);
+        placement_model<Lazy> model(graph_, builder_.vertex_of(), ways, costs_);
+        const std::optional<pairwise_model> sum = model.build({});
+        if (!sum) {
+            return std::nullopt;
+        }
+        const std::optional<std::vector<int>> found =
+            minimise_exactly(*sum, {.cells = std::size_t{1} << 21, .visits = std::size_t{1} << 28});
+        return found ? std::optional(choice_of(ways, *found)) : std::nullopt;
     }
 
 private:
@@ -131,7 +151,7 @@ private:
             std::vector<std::size_t> vectors(known.size());
             std::iota(vectors.begin(), vectors.end(), std::size_t{0});
             way_costs<Lazy> costs(einsum, known, asked_, memory_price_);
-            if (auto ways = ways_of(einsum, known, costs, vectors, seen, way_limit, table_)) {
+            if (auto ways = ways_of(einsum, known, costs, vectors, seen, way_limit, true, table_)) {
                 lists_.back() = std::make_shared<const way_list>(way_list{*std::move(ways), number});
             }
         }
@@ -150,6 +170,7 @@ private:
             const choices& known = *builder_.ways()[variable];
             const vertex_way& way = ways[variable]->ways[static_cast<std::size_t>(states[variable])];
             const std::span<const int> vector = known[way.vector];
+            made.states.push_back(static_cast<int>(way.vector));
             made.decisions[number] = {{vector.begin(), vector.end()}, known.wanted, known.fell_back};
             placed_einsum& placed = made.placed.einsums[number];
             placed = {way.ranks, way.cuts, {}, 0};
@@ -194,6 +215,7 @@ private:
     overlap_table<Lazy>& table_;
     moving_costs<Lazy> costs_;
     std::vector<std::vector<tensor_reader>> readers_;
+    candidate_ways<Lazy> candidates_;
     numbering<Lazy> list_numbers_;
     std::vector<std::shared_ptr<const way_list>> lists_;
 };

@@ -72,17 +72,17 @@ struct seen_tensors {
     bool output = false;
 };
 
-/// Every way to run a vertex with one of these partition vectors; nothing where there are more than `most`, or where
-/// some vector cuts too many labels for all orders of the mesh axes to be tried.
+/// Every way to run a vertex with one of these partition vectors; nothing where there are more than `most`. Of vectors
+/// that cut more than four labels only some orders of the mesh axes are tried; `every_order` gives nothing instead.
 template <class Lazy = void>
 std::optional<std::vector<vertex_way>> ways_of(const vertex& einsum, const choices& known, way_costs<Lazy>& costs,
                                                const std::vector<std::size_t>& vectors, const seen_tensors& seen,
-                                               std::size_t most, overlap_table<Lazy>& table) {
+                                               std::size_t most, bool every_order, overlap_table<Lazy>& table) {
     std::vector<vertex_way> ways;
     numbering<Lazy> looks;
     for (const std::size_t vector : vectors) {
         const mesh natural = natural_mesh(einsum.form, known[vector]);
-        if (natural.axes.size() > 4) {
+        if (every_order && natural.axes.size() > 4) {
             return std::nullopt;
         }
         for (const mesh& ranks : axis_orders(natural, {})) {
