@@ -356,6 +356,7 @@ void compare_with_brute_force(objective wanted, int graphs, unsigned seed, machi
     test::random_graphs random(seed);
     int compared = 0;
     int worse = 0;
+    int exact = 0;
     double most = 0;
     for (int trial = 0; compared < graphs && trial < 20 * graphs; ++trial) {
         const int processes = few_processes[trial % 5];
@@ -375,6 +376,8 @@ void compare_with_brute_force(objective wanted, int graphs, unsigned seed, machi
         }
         const plan made = decompose_vertices(asked, outputs);
         const double cost = wanted == objective::bytes ? static_cast<double>(made.bytes_sent()) : made.seconds();
+        CHECK(made.lower_bound() <= cost * (1 + 1e-9));
+        exact += made.lower_bound() >= cost * (1 - 1e-9) ? 1 : 0;
         const double best = all.least(cost * (1 + 1e-6) + 1e-30);
         ++compared;
         if (best < cost * (1 - 1e-9)) {
@@ -389,6 +392,7 @@ void compare_with_brute_force(objective wanted, int graphs, unsigned seed, machi
     MESSAGE(compared << " graphs, " << worse << " of the plans not the best, by at most " << 100 * most << " %");
     CHECK(compared == graphs);
     CHECK(worse == 0);
+    CHECK(exact == graphs);
 }
 
 }  // namespace

@@ -181,9 +181,11 @@ int compare_with_brute_force(bool trees, int wanted, unsigned seed) {
         const plan exact = decompose_vertices(asked, outputs);
         INFO("trial " << trial << ", p = " << processes);
         REQUIRE(exact.cost() == doctest::Approx(best).epsilon(1e-9));
+        REQUIRE(exact.lower_bound() == exact.cost());
         asked.method = method::linearized;
         const plan linear = decompose_vertices(asked, outputs);
         REQUIRE(linear.cost() >= best * (1 - 1e-9));
+        REQUIRE(linear.lower_bound() <= best * (1 + 1e-9));
         worse += linear.cost() > best * (1 + 1e-9) ? 1 : 0;
         ++compared;
     }

@@ -120,6 +120,9 @@ struct plan_builder {
         return made;
     }
 
+    /// Notes what is known of all plans.
+    static void bound(plan& made, double lower_bound) { made.lower_bound_ = lower_bound; }
+
 private:
     template <class Lazy = void>
     static void add_task(planned_vertex& each, const detail::vertex_decision& decision,

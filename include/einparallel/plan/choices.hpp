@@ -46,6 +46,7 @@ struct choices {
     tensor_choices output;
     algorithm wanted = algorithm::automatic;
     bool fell_back = false;
+    bool complete = true;  ///< nothing that competes was left out
 
     [[nodiscard]] std::size_t size() const { return cost->size(); }
     [[nodiscard]] std::span<const int> operator[](std::size_t number) const {
@@ -156,15 +157,23 @@ std::vector<int> competing_products(std::span<const index> extents, const option
     return products;
 }
 
+/// Partition vectors that compete for a vertex, and whether none was left out for their number.
+struct competitors {
+    std::vector<std::vector<int>> vectors;
+    bool complete = true;
+};
+
 /// Every partition vector that competes for a vertex. Vectors with smaller largest blocks come first, and among equals
 /// those that cut outer labels: of ways that cost the same the first is taken.
 template <class Lazy = void>
-std::vector<std::vector<int>> competing_vectors(std::span<const index> extents, const options& asked, bool every) {
+competitors competing_vectors(std::span<const index> extents, const options& asked, bool every) {
+    competitors made;
     std::vector<std::vector<int>> found;
     std::vector<ranked> order;
     const std::size_t limit = every ? time_enumeration_limit : enumeration_limit;
     for (const int product : competing_products(extents, asked, every)) {
         const std::vector<index> cuttable = longest_labels({extents.begin(), extents.end()}, product, limit);
+        made.complete = made.complete && std::equal(cuttable.begin(), cuttable.end(), extents.begin());
         const partition_vectors rows = all_partitions(cuttable, product);
         for (std::size_t row = rows.size(); row-- > 0;) {
             double block = 1;
@@ -176,12 +185,11 @@ std::vector<std::vector<int>> competing_vectors(std::span<const index> extents, 
         }
     }
     std::sort(order.begin(), order.end());
-    std::vector<std::vector<int>> vectors;
-    vectors.reserve(found.size());
+    made.vectors.reserve(found.size());
     for (const auto& [block, position] : order) {
-        vectors.push_back(std::move(found[position]));
+        made.vectors.push_back(std::move(found[position]));
     }
-    return vectors;
+    return made;
 }
 
 /// Classes of equal cuts of one tensor. Under the paper's cost only the parts count: its blocks are not at any place.
@@ -221,10 +229,11 @@ tensor_choices classify_cuts(const std::vector<label_id>& labels, const std::vec
 
 /// Keeps the ways that can be part of a cheapest plan: changing to the cheapest way of all costs at most
 /// `largest_edges` on the edges, so ways that are dearer by more than that are never taken. Of what is then left, at
-/// most time_choice_limit: the cheapest of every number of ranks, then the second cheapest, and so on.
+/// most time_choice_limit: the cheapest of every number of ranks, then the second cheapest, and so on; `complete` is
+/// then no longer true.
 template <class Lazy = void>
 std::vector<std::size_t> worth_keeping(const std::vector<std::vector<int>>& vectors, const std::vector<double>& cost,
-                                       double largest_edges) {
+                                       double largest_edges, bool& complete) {
     const double bound = *std::min_element(cost.begin(), cost.end()) * (1 + 1e-9) + largest_edges;
     std::vector<ranked> cheapest;
     for (std::size_t way = 0; way < vectors.size(); ++way) {
@@ -244,6 +253,7 @@ std::vector<std::size_t> worth_keeping(const std::vector<std::vector<int>>& vect
         turns.emplace_back(static_cast<double>(of_ranks[ranks]++), place);
     }
     std::sort(turns.begin(), turns.end());
+    complete = complete && turns.size() <= time_choice_limit;
     turns.resize(std::min(turns.size(), time_choice_limit));
     std::vector<bool> chosen(vectors.size(), false);
     for (const auto& [turn, place] : turns) {

@@ -80,17 +80,23 @@ void check_sources(const einsum_graph& graph, int processes) {
     }
 }
 
-/// One way per variable: exactly where tables stay small enough, otherwise by the paper's linearisation, improved one
-/// vertex at a time. Never worse than the linearisation.
+/// One way per variable, and whether none are better.
+struct minimum {
+    std::vector<int> states;
+    bool exact = false;
+};
+
+/// Exactly where tables stay small enough, otherwise by the paper's linearisation, improved one vertex at a time. Never
+/// worse than the linearisation.
 template <class Lazy = void>
-std::vector<int> minimise(const pairwise_model& model, method how) {
+minimum minimise(const pairwise_model& model, method how) {
     if (how == method::linearized) {
-        return minimise_along_paths(model);
+        return {minimise_along_paths(model), false};
     }
     if (std::optional<std::vector<int>> exact = minimise_exactly(model)) {
-        return *std::move(exact);
+        return {*std::move(exact), true};
     }
-    return improve_locally(model, minimise_along_paths(model));
+    return {improve_locally(model, minimise_along_paths(model)), false};
 }
 
 /// One partition vector per variable, placed vertex by vertex.
@@ -122,6 +128,15 @@ double objective_of(const plan& made) {
     }
 }
 
+/// With a lower bound where none is noted yet.
+template <class Lazy = void>
+plan bounded(plan made, const model_builder<Lazy>& builder, const pairwise_model& model, bool priced) {
+    if (made.lower_bound() == 0 && !priced && builder.is_complete()) {
+        plan_builder::bound(made, builder.lower_bound(model));
+    }
+    return made;
+}
+
 /// The best plan with this price on memory. Under the paper's cost a vertex is its partition vector. Under bytes and
 /// time it is its whole placement: all of them are searched where they can be written down. Where they cannot, axis
 /// orders are chosen after the partition vectors, for the best vectors by an estimate of what the edges cost and for
@@ -131,10 +146,15 @@ plan best_plan(const einsum_graph& graph, const options& asked, double memory_pr
     model_builder<Lazy> builder(graph, asked, memory_price);
     const pairwise_model model = builder.build();
     overlap_table<Lazy> table;
-    placement_choice best = aligned(graph, builder, minimise(model, asked.method), table);
+    minimum least = minimise(model, asked.method);
+    placement_choice best = aligned(graph, builder, std::move(least.states), table);
     plan made = plan_builder::build(graph, asked, best.decisions, best.placed, table);
+    const bool priced = memory_price > 0;
+    if (asked.objective == objective::paper && least.exact && !priced) {
+        plan_builder::bound(made, objective_of(made));
+    }
     if (asked.objective == objective::paper || asked.method == method::linearized) {
-        return made;
+        return bounded(std::move(made), builder, model, priced);
     }
     const auto consider = [&](placement_choice other) {
         plan tried = plan_builder::build(graph, asked, other.decisions, other.placed, table);
@@ -146,7 +166,7 @@ plan best_plan(const einsum_graph& graph, const options& asked, double memory_pr
         return is_better;
     };
     placement_search<Lazy> search(graph, asked, builder, memory_price, table);
-    if (memory_price > 0) {
+    if (priced) {
         const std::optional<placement_choice> found = search.best_of_all(std::numeric_limits<double>::infinity());
         return found ? plan_builder::build(graph, asked, found->decisions, found->placed, table) : made;
     }
@@ -154,7 +174,11 @@ plan best_plan(const einsum_graph& graph, const options& asked, double memory_pr
         consider(aligned(graph, builder, std::move(along_paths), table));
     }
     if (std::optional<placement_choice> found = search.best_of_all(objective_of(made))) {
-        return plan_builder::build(graph, asked, found->decisions, found->placed, table);
+        made = plan_builder::build(graph, asked, found->decisions, found->placed, table);
+        if (builder.is_complete()) {
+            plan_builder::bound(made, objective_of(made));
+        }
+        return bounded(std::move(made), builder, model, priced);
     }
     constexpr int rounds = 3;
     for (int round = 0; round < rounds; ++round) {
@@ -163,7 +187,7 @@ plan best_plan(const einsum_graph& graph, const options& asked, double memory_pr
             break;
         }
     }
-    return made;
+    return bounded(std::move(made), builder, model, priced);
 }
 
 /// Ranks whose peak can be the largest: rank 0 has the largest block of everything regular, others may have a large
@@ -204,6 +228,7 @@ plan plan_within(const einsum_graph& graph, const options& asked) {
         }
         return peak;
     };
+    const double lower_bound = best.lower_bound();
     std::pair<std::size_t, int> smallest = peak_of(best);
     double total = 0;
     for (const planned_vertex& each : best.vertices()) {
@@ -225,6 +250,7 @@ plan plan_within(const einsum_graph& graph, const options& asked) {
         throw_memory(at < best.vertices().size() ? best.vertices()[at].name : "the outputs",
                      static_cast<double>(smallest.first), asked.memory_limit);
     }
+    plan_builder::bound(best, lower_bound);  // the limit only takes plans away
     return best;
 }
 

@@ -6,6 +6,7 @@
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/eliminate.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/pairwise.hpp>
@@ -16,6 +17,7 @@
 #include <bit>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -60,20 +62,79 @@ public:
                 if (!graph_.vertices[input]->is_input()) {
                     model.terms.push_back(term(variable_of[input], variable, operand));
                 } else if (lies_somewhere(*graph_.vertices[input]) && asked_.objective != objective::paper) {
-                    auto sum = std::make_shared<std::vector<double>>(*model.variables.back());
-                    const std::vector<double> more =
-                        source_costs(*graph_.vertices[number], operand, *ways_.back(), asked_);
-                    for (std::size_t way = 0; way < sum->size(); ++way) {
-                        (*sum)[way] += more[way];
-                    }
-                    model.variables.back() = std::move(sum);
+                    sources_.push_back(
+                        {variable, input, source_costs(*graph_.vertices[number], operand, *ways_.back(), asked_)});
+                    model.variables.back() = sum_of(*model.variables.back(), sources_.back().costs, 1);
                 }
             }
         }
         return model;
     }
 
+    /// True where no partition vector that competes was left out.
+    [[nodiscard]] bool is_complete() const {
+        return std::ranges::all_of(ways_, [](const auto& known) { return known->complete; });
+    }
+
+    /// Less than what any plan costs. A copy of a tensor that several readers share is paid once, so of n readers each
+    /// pays an n-th; under time, what moves costs nothing, for the model of the edges is an estimate.
+    [[nodiscard]] double lower_bound(const pairwise_model& model) const {
+        pairwise_model bound;
+        for (const std::shared_ptr<const choices>& known : ways_) {
+            bound.variables.push_back(known->cost);
+        }
+        if (asked_.objective == objective::bytes) {
+            std::vector<std::size_t> readers(graph_.vertices.size(), 0);
+            for (const std::vector<std::size_t>& inputs : graph_.inputs) {
+                for (const std::size_t input : inputs) {
+                    ++readers[input];
+                }
+            }
+            for (const source_term& each : sources_) {
+                std::shared_ptr<const std::vector<double>>& cost = bound.variables[each.variable];
+                cost = sum_of(*cost, each.costs, 1.0 / static_cast<double>(readers[each.input]));
+            }
+            numbering<Lazy> scaled_numbers;
+            std::vector<std::shared_ptr<const std::vector<double>>> scaled;
+            for (const pairwise_term& term : model.terms) {
+                const std::size_t count = readers[vertex_of_[term.producer]];
+                const auto [number, fresh] =
+                    scaled_numbers.number_of({reinterpret_cast<index>(term.cost.get()), static_cast<index>(count)});
+                if (fresh) {
+                    scaled.push_back(sum_of(std::vector<double>(term.cost->size(), 0), *term.cost,
+                                            1.0 / static_cast<double>(count)));
+                }
+                bound.terms.push_back(term);
+                bound.terms.back().cost = scaled[number];
+            }
+            if (const std::optional<std::vector<int>> states = minimise_exactly(bound)) {
+                return total_cost(bound, *states) * (1 - 1e-12);
+            }
+        }
+        double sum = 0;
+        for (const std::shared_ptr<const std::vector<double>>& cost : bound.variables) {
+            sum += *std::min_element(cost->begin(), cost->end());
+        }
+        return sum * (1 - 1e-12);
+    }
+
 private:
+    /// What reading an input that lies somewhere costs, by way of the reader.
+    struct source_term {
+        std::size_t variable = 0;
+        std::size_t input = 0;
+        std::vector<double> costs;
+    };
+
+    static std::shared_ptr<const std::vector<double>> sum_of(const std::vector<double>& costs,
+                                                             const std::vector<double>& more, double scale) {
+        auto sum = std::make_shared<std::vector<double>>(costs);
+        for (std::size_t position = 0; position < sum->size(); ++position) {
+            (*sum)[position] += scale * more[position];
+        }
+        return sum;
+    }
+
     /// What vertices with equal choices have in common.
     [[nodiscard]] std::vector<index> shape_of(std::size_t number, std::size_t consumers) const {
         const vertex& einsum = *graph_.vertices[number];
@@ -137,7 +198,9 @@ private:
         }
         // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
         const bool every = asked_.objective == objective::time && made->wanted == algorithm::automatic;
-        std::vector<std::vector<int>> vectors = competing_vectors(extents, asked_, every);
+        competitors competing = competing_vectors(extents, asked_, every);
+        std::vector<std::vector<int>> vectors = std::move(competing.vectors);
+        made->complete = competing.complete;
 
         std::vector<double> price;
         for (const std::vector<int>& vector : vectors) {
@@ -164,7 +227,8 @@ private:
             drop_too_large(number, vectors, price, made->memory);
         }
         if (every) {
-            const std::vector<std::size_t> kept = worth_keeping(vectors, price, largest_edges(einsum, consumers));
+            const std::vector<std::size_t> kept =
+                worth_keeping(vectors, price, largest_edges(einsum, consumers), made->complete);
             keep(kept, vectors);
             keep(kept, price);
             if (asked_.memory_limit > 0) {
@@ -290,6 +354,7 @@ private:
     double memory_price_;
     std::vector<std::size_t> vertex_of_;
     std::vector<std::shared_ptr<const choices>> ways_;
+    std::vector<source_term> sources_;
     numbering<Lazy> shapes_;
     std::vector<std::shared_ptr<const choices>> by_shape_;
     std::vector<index> shape_of_;  // by variable

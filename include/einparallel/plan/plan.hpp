@@ -66,6 +66,11 @@ public:
     /// Time model.
     [[nodiscard]] double seconds() const;
 
+    /// What no plan for this graph, these options and these ranks can cost less than, in the unit of the objective:
+    /// numbers moved under `paper`, bytes under `bytes`, seconds under `time`. It is the plan's own cost where the
+    /// search was exact. 0 where none is known: plans made by hand, or more partition vectors than were tried.
+    [[nodiscard]] double lower_bound() const { return lower_bound_; }
+
     /// (label, parts) for every label of the vertex that makes `made`.
     template <class T, std::size_t Rank>
     [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const tensor<T, Rank>& made) const {
@@ -97,6 +102,7 @@ private:
     options options_;
     std::vector<planned_vertex> vertices_;
     std::vector<std::size_t> outputs_;
+    double lower_bound_ = 0;  // not part of comparisons
 };
 
 /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.
