@@ -96,7 +96,7 @@ private:
                           : (*seen_)[variable].operands[operand] ? -1
                                                                  : -2);
         }
-        return listed(std::move(key), [&] {
+        return listed(variable, std::move(key), [&] {
             const vertex& einsum = einsum_of(variable);
             const choices& known = *builder_.ways()[variable];
             std::vector<double> estimate(*known.cost);
@@ -135,7 +135,7 @@ private:
             key.insert(key.end(), reader.operands.begin(), reader.operands.end());
             key.push_back(-1);
         }
-        return listed(std::move(key), [&] {
+        return listed(variable, std::move(key), [&] {
             std::vector<vertex_way> all = lists_[variable]->ways;
             if (readers.empty()) {
                 return all;
@@ -167,14 +167,35 @@ private:
 
     /// The list for equal surroundings, made once.
     template <class Make>
-    std::shared_ptr<const way_list> listed(std::vector<index> key, Make&& make) {
+    std::shared_ptr<const way_list> listed(std::size_t variable, std::vector<index> key, Make&& make) {
         const auto [number, fresh] = numbers_.number_of(std::move(key));
         if (fresh) {
             known_.push_back(nullptr);
             std::vector<vertex_way> ways = make();
-            known_[number] = std::make_shared<const way_list>(way_list{std::move(ways), number});
+            const auto [content, unlike] = contents_.number_of(content_of(builder_.shape_of()[variable], ways));
+            if (unlike) {
+                by_content_.push_back(std::make_shared<const way_list>(way_list{std::move(ways), content}));
+            }
+            known_[number] = by_content_[content];
         }
         return known_[number];
+    }
+
+    /// Lists with the same ways are one, wherever they come from: the next vertex then has equal surroundings too.
+    static std::vector<index> content_of(index shape, const std::vector<vertex_way>& ways) {
+        std::vector<index> key{shape};
+        for (const vertex_way& way : ways) {
+            key.push_back(static_cast<index>(way.vector));
+            key.push_back(way.output);
+            key.insert(key.end(), way.operands.begin(), way.operands.end());
+            key.push_back(static_cast<index>(way.cuts.output));
+            key.insert(key.end(), way.cuts.operands.begin(), way.cuts.operands.end());
+            for (const mesh_axis& axis : way.ranks.axes) {
+                key.push_back(axis.label);
+            }
+            key.push_back(-2);
+        }
+        return key;
     }
 
     /// Cuts of a variable's output, or of what it reads, that its candidates have.
@@ -252,7 +273,8 @@ private:
         }
         std::sort(scores.begin(), scores.end());
         std::vector<vertex_way> kept;
-        for (const auto& [score, way] : scores) {
+        for (const ranked& next : scores) {
+            const std::size_t way = next.second;
             const auto alike = std::count_if(
                 kept.begin(), kept.end(), [&](const vertex_way& other) { return other.vector == (*all)[way].vector; });
             if (static_cast<std::size_t>(alike) < width.per_vector) {
@@ -318,6 +340,8 @@ private:
     std::vector<std::shared_ptr<const way_list>> lists_;  // by variable
     numbering<Lazy> numbers_;
     std::vector<std::shared_ptr<const way_list>> known_;
+    numbering<Lazy> contents_;
+    std::vector<std::shared_ptr<const way_list>> by_content_;
     std::vector<std::unique_ptr<way_costs<Lazy>>> own_costs_;  // by shape
 };
 

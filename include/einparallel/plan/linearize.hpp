@@ -127,7 +127,8 @@ std::vector<int> minimise_along_paths(const pairwise_model& model) {
         }
         // A path never outgrows sensible tables: each of its tables has the classes of one vertex.
         constexpr std::size_t none = static_cast<std::size_t>(-1);
-        const std::optional<std::vector<int>> best = minimise_exactly(line, {none, none});
+        // A line is cheap to eliminate as it is: looking for dominated states would cost more.
+        const std::optional<std::vector<int>> best = elimination<Lazy>(line, {none, none}).run();
         for (std::size_t place = 0; place < path.size(); ++place) {
             states[path[place]] = (*best)[place];
         }
