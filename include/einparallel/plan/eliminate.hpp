@@ -371,12 +371,17 @@ private:
                         }
                     }
                 }
-                std::sort(order.begin(), order.end());
+                if (!late.empty()) {
+                    std::sort(order.begin(), order.end());
+                }
             }
             double least = std::numeric_limits<double>::infinity();
             std::size_t best = 0;
             for (const auto& [early, group] : order) {
                 if (!better(early, least)) {
+                    if (late.empty()) {
+                        continue;
+                    }
                     break;
                 }
                 double sum = early;
