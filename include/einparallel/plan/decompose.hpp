@@ -54,7 +54,7 @@ void check_options(const options& asked) {
     }
     const machine& constants = asked.machine;
     for (const double constant :
-         {constants.seconds_per_message, constants.seconds_per_byte, constants.seconds_per_flop}) {
+         {constants.seconds_per_message, constants.seconds_per_byte, constants.seconds_per_flop, constants.exposed}) {
         if (!std::isfinite(constant) || constant < 0) {
             throw error("decompose: every constant of options.machine must be finite and not negative");
         }

@@ -135,6 +135,14 @@ std::string algorithm_text(const plan& shown, const planned_vertex& each) {
                : word + " ring " + shown.vertices()[each.inputs[static_cast<std::size_t>(each.work.travelling)]].name;
 }
 
+/// `3.4 %`
+template <class Lazy = void>
+std::string percent_text(double share) {
+    char written[32];
+    const auto end = std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::general, 2).ptr;
+    return std::string(written, end) + " %";
+}
+
 template <class Lazy = void>
 std::string notes_text(const plan& shown) {
     std::string written;
@@ -151,6 +159,11 @@ std::string notes_text(const plan& shown) {
             written += "note: " + printable(each.name) + " uses " + std::to_string(each.work.ranks.size()) + " of " +
                        std::to_string(shown.processes()) + " ranks\n";
         }
+    }
+    const double least = shown.lower_bound();
+    if (least > 0 && shown.objective_cost() > least * (1 + 1e-9)) {
+        written += "note: the search was not exact, this plan is at most " +
+                   percent_text(shown.objective_cost() / least - 1) + " above the best one\n";
     }
     return written;
 }

@@ -21,6 +21,7 @@ struct machine {
     double seconds_per_message = 2.0e-6;  ///< latency α
     double seconds_per_byte = 1.0e-10;    ///< inverse bandwidth β per rank
     double seconds_per_flop = 2.0e-11;    ///< inverse of the flop rate per rank
+    double exposed = 0.1;  ///< share of the shorter of arithmetic and transfer that a ring's step does not hide
 
     friend bool operator==(const machine&, const machine&) = default;
 };

@@ -66,6 +66,8 @@ public:
     /// Time model.
     [[nodiscard]] double seconds() const;
 
+    /// What the objective that the plan was made for says of it: cost(), bytes_sent() or seconds().
+    [[nodiscard]] double objective_cost() const;
     /// What no plan for this graph, these options and these ranks can cost less than, in the unit of the objective:
     /// numbers moved under `paper`, bytes under `bytes`, seconds under `time`. It is the plan's own cost where the
     /// search was exact. 0 where none is known: plans made by hand, or more partition vectors than were tried.
@@ -140,6 +142,17 @@ inline std::size_t plan::bytes_sent() const {
         sum += each.bytes;
     }
     return sum;
+}
+
+inline double plan::objective_cost() const {
+    switch (options_.objective) {
+        case objective::paper:
+            return cost();
+        case objective::bytes:
+            return static_cast<double>(bytes_sent());
+        default:
+            return seconds();
+    }
 }
 
 inline std::vector<std::pair<std::string, int>> plan::partition(const vertex& made) const {

@@ -85,7 +85,8 @@ struct largest_shares {
 };
 
 /// Seconds of the rank with the largest share: every step of a ring takes the longer of its arithmetic and its
-/// transfer; gathers come before the ring and reductions after it.
+/// transfer, and a little of the shorter (what is hidden is not free: it shares the memory, and somebody has to poll);
+/// gathers come before the ring and reductions after it.
 template <class Lazy = void>
 double task_seconds(const task& work, double operations_per_point, const machine& constants) {
     double operations = operations_per_point;
@@ -97,6 +98,9 @@ double task_seconds(const task& work, double operations_per_point, const machine
     const auto transfer = [&](double bytes) {
         return constants.seconds_per_message + bytes * constants.seconds_per_byte;
     };
+    const auto step = [&](double arithmetic, double moving) {
+        return std::max(arithmetic, moving) + constants.exposed * std::min(arithmetic, moving);
+    };
     double seconds = 0;
     double ring = compute;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
@@ -107,7 +111,7 @@ double task_seconds(const task& work, double operations_per_point, const machine
         }
         const largest_shares share(resting, work.operand_bytes[operand]);
         if (runs_mn_ring(work, operand)) {
-            ring = (pieces - 1) * std::max(compute / pieces, transfer(share.piece)) + compute / pieces;
+            ring = (pieces - 1) * step(compute / pieces, transfer(share.piece)) + compute / pieces;
         } else if (every_replica_has_a_piece(resting)) {
             seconds += (pieces - 1) * transfer(share.piece);
         } else {
@@ -120,7 +124,7 @@ double task_seconds(const task& work, double operations_per_point, const machine
         const double additions = constants.seconds_per_flop / static_cast<double>(work.output_bytes);
         if (runs_k_ring(work)) {
             const int halves = 2 * summands;
-            ring = (halves - 2) * std::max(compute / halves, transfer(share.piece / 2)) + 2 * compute / halves;
+            ring = (halves - 2) * step(compute / halves, transfer(share.piece / 2)) + 2 * compute / halves;
         } else if (every_replica_has_a_piece(work.output)) {
             seconds += (summands - 1) * (transfer(share.piece) + share.piece * additions);
         } else {

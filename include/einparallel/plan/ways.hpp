@@ -92,7 +92,7 @@ std::optional<std::vector<vertex_way>> ways_of(const vertex& einsum, const choic
                 options.push_back(cuts_of(einsum.form.operands[operand], einsum.extents, ranks, usual.operands[operand],
                                           1, seen.operands[operand]));
             }
-            options.push_back(cuts_of(einsum.form.output, einsum.extents, ranks, usual.output, 2, seen.output));
+            options.push_back(cuts_of(einsum.form.output, einsum.extents, ranks, usual.output, 2, true));
             std::vector<std::size_t> turn(options.size(), 0);
             for (bool more = true; more;) {
                 vertex_way made;

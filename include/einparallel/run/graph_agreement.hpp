@@ -37,6 +37,7 @@ public:
         add_bits("options", "machine.seconds_per_message", asked.machine.seconds_per_message);
         add_bits("options", "machine.seconds_per_byte", asked.machine.seconds_per_byte);
         add_bits("options", "machine.seconds_per_flop", asked.machine.seconds_per_flop);
+        add_bits("options", "machine.exposed", asked.machine.exposed);
     }
 
     void add(const einsum_graph& graph) {
