@@ -3,6 +3,7 @@
 
 #include <einparallel/plan/dominance.hpp>
 #include <einparallel/plan/numbering.hpp>
+#include <einparallel/plan/one_elimination.hpp>
 #include <einparallel/plan/pairwise.hpp>
 
 #include <algorithm>
@@ -23,29 +24,6 @@ struct elimination_limits {
     std::size_t cells = std::size_t{1} << 22;   ///< entries of one table
     std::size_t visits = std::size_t{1} << 33;  ///< table look-ups in all: seconds
 };
-
-/// Coarsest classes that tell apart whatever any of `parts` tells apart.
-template <class Lazy = void>
-std::shared_ptr<const state_classes> common_refinement(const std::vector<std::shared_ptr<const state_classes>>& parts) {
-    bool equal = true;
-    for (const auto& part : parts) {
-        equal = equal && part == parts.front();
-    }
-    if (equal) {
-        return parts.front();
-    }
-    auto refined = std::make_shared<state_classes>();
-    numbering<Lazy> numbers;
-    std::vector<index> key(parts.size());
-    for (std::size_t state = 0; state < parts.front()->of_state.size(); ++state) {
-        for (std::size_t part = 0; part < parts.size(); ++part) {
-            key[part] = parts[part]->of_state[state];
-        }
-        refined->of_state.push_back(static_cast<int>(numbers.number_of(key).first));
-    }
-    refined->count = numbers.size();
-    return refined;
-}
 
 /// Eliminates the variables of a model in min-fill order. On a tree this is the dynamic programme of EinDecomp §8.2
 /// (every vertex has one neighbour left when its turn comes); on a general DAG a table over the remaining neighbours
@@ -96,15 +74,6 @@ public:
     }
 
 private:
-    /// A table over the classes of several variables, row-major in the order of `scope`.
-    struct table {
-        std::vector<std::size_t> scope;
-        std::vector<std::shared_ptr<const state_classes>> classes;
-        std::shared_ptr<const std::vector<double>> cost;
-        bool alive = true;
-        std::size_t weight = 0;  ///< variables that were eliminated into it
-    };
-
     /// The best state of an eliminated variable for every cell of its neighbours' classes.
     struct decision {
         std::size_t variable = 0;
@@ -127,7 +96,7 @@ private:
     /// it: the layers of a loop are then eliminated side by side, each like the one before, not one into the next.
     using priority = std::array<std::size_t, 4>;
 
-    void add(table fresh) {
+    void add(elimination_table fresh) {
         for (const std::size_t variable : fresh.scope) {
             touching_[variable].push_back(tables_.size());
             for (const std::size_t other : fresh.scope) {
@@ -138,13 +107,6 @@ private:
             }
         }
         tables_.push_back(std::move(fresh));
-    }
-
-    /// Position of a variable in a sorted list; the list's length where it is not there.
-    static std::size_t position_in(const std::vector<std::size_t>& sorted, std::size_t variable) {
-        const auto place = std::lower_bound(sorted.begin(), sorted.end(), variable);
-        return static_cast<std::size_t>((place != sorted.end() && *place == variable ? place : sorted.end()) -
-                                        sorted.begin());
     }
 
     [[nodiscard]] priority priority_of(std::size_t variable) const {
@@ -275,9 +237,13 @@ private:
             return false;
         }
         limits_.visits -= cells * own->count * used.size();
-        work made{scope, found.classes, {}};
-        found.minimum = std::make_shared<const std::vector<double>>(minimise(variable, *own, used, cells, made));
-        found.best = std::make_shared<const std::vector<std::int32_t>>(std::move(made.best));
+        std::vector<const elimination_table*> read;
+        for (const std::size_t number : used) {
+            read.push_back(&tables_[number]);
+        }
+        one_elimination<Lazy> step(variable, *variables_[variable], *own, std::move(read), scope, found.classes, cells);
+        found.minimum = std::make_shared<const std::vector<double>>(step.run());
+        found.best = std::make_shared<const std::vector<std::int32_t>>(std::move(step).best());
         return true;
     }
 
@@ -295,137 +261,9 @@ private:
         return refined_[number];
     }
 
-    /// What minimise() fills in.
-    struct work {
-        const std::vector<std::size_t>& scope;
-        const std::vector<std::shared_ptr<const state_classes>>& classes;
-        std::vector<std::int32_t> best;
-    };
-
-    /// For every cell of the neighbours' classes the smallest sum over the states of `variable`; notes which state.
-    std::vector<double> minimise(std::size_t variable, const state_classes& own, const std::vector<std::size_t>& used,
-                                 std::size_t cells, work& made) const {
-        std::vector<double> alone(own.count, std::numeric_limits<double>::infinity());
-        std::vector<std::int32_t> cheapest(own.count, 0);
-        for (std::size_t state = 0; state < own.of_state.size(); ++state) {
-            const auto group = static_cast<std::size_t>(own.of_state[state]);
-            if (better((*variables_[variable])[state], alone[group])) {
-                alone[group] = (*variables_[variable])[state];
-                cheapest[group] = static_cast<std::int32_t>(state);
-            }
-        }
-        // What a class of each neighbour, and of the variable itself, adds to the position in each table.
-        std::vector<std::vector<std::vector<std::size_t>>> shift(made.scope.size());
-        std::vector<std::vector<std::size_t>> own_shift(used.size(), std::vector<std::size_t>(own.count, 0));
-        for (std::size_t other = 0; other < made.scope.size(); ++other) {
-            shift[other].assign(made.classes[other]->count, std::vector<std::size_t>(used.size(), 0));
-        }
-        for (std::size_t position = 0; position < used.size(); ++position) {
-            const table& read = tables_[used[position]];
-            std::size_t stride = 1;
-            for (std::size_t place = read.scope.size(); place-- > 0;) {
-                const bool is_own = read.scope[place] == variable;
-                const std::size_t other = position_in(made.scope, read.scope[place]);
-                const state_classes& fine = is_own ? own : *made.classes[other];
-                const state_classes& coarse = *read.classes[place];
-                for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
-                    const auto group = static_cast<std::size_t>(fine.of_state[state]);
-                    const std::size_t step = stride * static_cast<std::size_t>(coarse.of_state[state]);
-                    (is_own ? own_shift[position][group] : shift[other][group][position]) = step;
-                }
-                stride *= coarse.count;
-            }
-        }
-        made.best.assign(cells, 0);
-        if (used.size() == 1 && made.scope.size() == 1 && tables_[used.front()].scope.front() == variable) {
-            return minimise_rows(tables_[used.front()], own_shift.front(), shift.front(), alone, cheapest, made);
-        }
-        // For one class of the first neighbour the own classes are sorted by what is known by then: where that alone
-        // exceeds the best sum of a cell, so do all that follow.
-        std::vector<double> minimum(cells, 0);
-        std::vector<std::size_t> cell_classes(made.scope.size(), 0);
-        std::vector<ranked> order(own.count);
-        std::vector<std::size_t> late;
-        std::vector<const double*> cost(used.size());
-        const std::size_t inner = made.scope.empty() ? 1 : cells / made.classes.front()->count;
-        for (std::size_t position = 0; position < used.size(); ++position) {
-            const std::vector<std::size_t>& scope = tables_[used[position]].scope;
-            if (std::any_of(scope.begin(), scope.end(),
-                            [&](std::size_t of) { return of != variable && of != made.scope.front(); })) {
-                late.push_back(position);
-            }
-        }
-        for (std::size_t cell = 0; cell < cells; ++cell) {
-            for (std::size_t position = 0; position < used.size(); ++position) {
-                cost[position] = tables_[used[position]].cost->data();
-                for (std::size_t other = 0; other < made.scope.size(); ++other) {
-                    cost[position] += shift[other][cell_classes[other]][position];
-                }
-            }
-            if (cell % inner == 0) {
-                for (std::size_t group = 0; group < own.count; ++group) {
-                    order[group] = {alone[group], group};
-                    for (std::size_t position = 0; position < used.size(); ++position) {
-                        if (std::find(late.begin(), late.end(), position) == late.end()) {
-                            order[group].first += cost[position][own_shift[position][group]];
-                        }
-                    }
-                }
-                if (!late.empty()) {
-                    std::sort(order.begin(), order.end());
-                }
-            }
-            double least = std::numeric_limits<double>::infinity();
-            std::size_t best = 0;
-            for (const auto& [early, group] : order) {
-                if (!better(early, least)) {
-                    if (late.empty()) {
-                        continue;
-                    }
-                    break;
-                }
-                double sum = early;
-                for (const std::size_t position : late) {
-                    sum += cost[position][own_shift[position][group]];
-                }
-                if (better(sum, least)) {
-                    least = sum;
-                    best = group;
-                }
-            }
-            minimum[cell] = least;
-            made.best[cell] = cheapest[best];
-            for (std::size_t other = made.scope.size(); other-- > 0;) {
-                if (++cell_classes[other] < made.classes[other]->count) {
-                    break;
-                }
-                cell_classes[other] = 0;
-            }
-        }
-        return minimum;
-    }
-
-    /// The case of a chain, in the order in which its one table lies in memory: a row per class of the variable.
-    static std::vector<double> minimise_rows(const table& read, const std::vector<std::size_t>& row_of,
-                                             const std::vector<std::vector<std::size_t>>& column_of,
-                                             const std::vector<double>& alone,
-                                             const std::vector<std::int32_t>& cheapest, work& made) {
-        std::vector<double> minimum(made.best.size(), std::numeric_limits<double>::max());
-        for (std::size_t group = 0; group < alone.size(); ++group) {
-            const double* const row = read.cost->data() + row_of[group];
-            for (std::size_t cell = 0; cell < minimum.size(); ++cell) {
-                const double cost = alone[group] + row[column_of[cell].front()];
-                const bool take = better(cost, minimum[cell]);
-                minimum[cell] = take ? cost : minimum[cell];
-                made.best[cell] = take ? cheapest[group] : made.best[cell];
-            }
-        }
-        return minimum;
-    }
-
     elimination_limits limits_;
     std::vector<std::shared_ptr<const std::vector<double>>> variables_;
-    std::vector<table> tables_;
+    std::vector<elimination_table> tables_;
     std::vector<std::size_t> weight_;                   // variables that were eliminated into its own costs
     std::vector<std::vector<std::size_t>> touching_;    // numbers of tables, by variable
     std::vector<std::vector<std::size_t>> neighbours_;  // sorted
