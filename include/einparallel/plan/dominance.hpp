@@ -70,7 +70,9 @@ public:
     }
 
 private:
-    static constexpr int rounds = 3;
+    static constexpr int rounds = 2;
+    /// A state is compared with so many of the cheapest that stay: they are the ones that dominate.
+    static constexpr std::ptrdiff_t most_compared = 64;
 
     /// A term that depends on a variable, and where that stands in its scope.
     struct touch {
@@ -255,7 +257,8 @@ private:
         };
         std::vector<int> kept;
         for (const int state : candidates) {
-            if (std::none_of(kept.begin(), kept.end(), [&](int other) { return gives_way(state, other); })) {
+            if (std::none_of(kept.begin(), kept.begin() + std::min(most_compared, std::ssize(kept)),
+                             [&](int other) { return gives_way(state, other); })) {
                 kept.push_back(state);
             }
         }
