@@ -53,6 +53,15 @@ struct einsum_spec {
 private:
     static constexpr const auto& table = detail::spec_table<Text, std::make_index_sequence<operands>>::value;
 
+    static constexpr label_id find(std::string_view name) {
+        for (std::size_t label = 0; label < table.label_count; ++label) {
+            if (table.names[label].view() == name) {
+                return static_cast<label_id>(label);
+            }
+        }
+        return no_label;
+    }
+
 public:
     /// Number of distinct labels: the D of the paper.
     static constexpr std::size_t labels = table.label_count;
@@ -76,6 +85,27 @@ public:
         return classify(mask, operands, in_output);
     }
 
+    /// Number of a label, in order of first appearance over operands; no_label where it appears in no operand.
+    template <label_name Name>
+    static constexpr label_id id = find(Name.view());
+
+    static constexpr bool in_operand(std::size_t operand, label_id label) {
+        for (std::size_t at = table.first[operand]; at < table.first[operand + 1]; ++at) {
+            if (table.dimensions[at] == label) {
+                return true;
+            }
+        }
+        return false;
+    }
+    static constexpr bool in_output(label_id label) {
+        for (std::size_t at = 0; at < table.output_rank; ++at) {
+            if (table.output[at] == label) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// The same as run-time numbers.
     [[nodiscard]] static einsum_form form() {
         einsum_form made;
@@ -88,16 +118,6 @@ public:
         }
         made.output.assign(table.output.data(), table.output.data() + table.output_rank);
         return made;
-    }
-
-private:
-    static constexpr label_id find(std::string_view name) {
-        for (std::size_t label = 0; label < table.label_count; ++label) {
-            if (table.names[label].view() == name) {
-                return static_cast<label_id>(label);
-            }
-        }
-        return no_label;
     }
 };
 
