@@ -147,6 +147,7 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "kind",
                                            "bytes",
                                            "source",
+                                           "pinned",
                                            "name",
                                            "kind",
                                            "bounds",
@@ -154,6 +155,7 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "kind",
                                            "bytes",
                                            "source",
+                                           "pinned",
                                            "name",
                                            "kind",
                                            "bounds",
@@ -181,7 +183,9 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "join",
                                            "aggregation",
                                            "repartition",
-                                           "seconds"};
+                                           "seconds",
+                                           "pinned",
+                                           "without_communication"};
     std::vector<std::string> found;
     for (std::size_t colon = text.find("\":"); colon != std::string::npos; colon = text.find("\":", colon + 1)) {
         const std::size_t begin = text.rfind('"', colon - 1) + 1;

@@ -2,6 +2,7 @@
 // and cuts of what rests in pieces.
 
 #include "random_graph.hpp"
+#include "random_wishes.hpp"
 
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -93,6 +95,9 @@ private:
     std::map<std::pair<int, int>, double> moved_;
 };
 
+/// More than any plan costs.
+constexpr double forbidden = 1e60;
+
 /// One way to run a vertex, as others see it.
 struct way {
     double cost = 0;
@@ -156,6 +161,8 @@ public:
             const vertex& each = *graph_.vertices[number];
             if (!each.is_input()) {
                 add_ways(number);
+            } else if (each.wishes.pin) {
+                lies_[number] = layouts_.number_of(test::pinned_layout(each));
             } else if (each.origin->kind() == source_kind::root) {
                 lies_[number] = layouts_.number_of(held_by_one(each.bounds, each.origin->root()));
             } else if (each.origin->kind() == source_kind::resting) {
@@ -199,9 +206,11 @@ private:
     void add_ways(std::size_t number) {
         const vertex& einsum = *graph_.vertices[number];
         std::vector<std::vector<int>> vectors;
+        const bool every = asked_.objective == objective::time || einsum.wishes.without_communication;
         for (int product = asked_.processes; product >= 1; --product) {
             all_vectors(einsum.extents, product, {}, vectors);
-            if (!vectors.empty() && asked_.objective != objective::time) {
+            std::erase_if(vectors, [&](const std::vector<int>& vector) { return !test::obeys(einsum, vector); });
+            if (!vectors.empty() && !every) {
                 break;
             }
         }
@@ -219,6 +228,9 @@ private:
             }
             const auto by_label = [](const mesh_axis& a, const mesh_axis& b) { return a.label < b.label; };
             do {
+                if (!test::keeps_order(einsum, ranks)) {
+                    continue;
+                }
                 const task_cuts usual = choose_cuts(einsum.form, einsum.extents, ranks);
                 for (const std::size_t cut : cuts(einsum.form.output, einsum, ranks, usual.output, 2)) {
                     task_cuts tried = usual;
@@ -271,12 +283,16 @@ private:
     double moved(std::size_t number) {
         const vertex& each = *graph_.vertices[number];
         std::vector<int> wanted;
+        std::vector<int> marked;
         bool all = true;
         for (const auto& [reader, operand] : readers_[number]) {
             if (chosen_[reader] == nullptr) {
                 all = false;
             } else {
                 wanted.push_back(chosen_[reader]->operands[operand]);
+                if (graph_.vertices[reader]->wishes.without_communication) {
+                    marked.push_back(wanted.back());
+                }
             }
         }
         std::sort(wanted.begin(), wanted.end());
@@ -285,6 +301,9 @@ private:
             double sum = 0;
             for (const int to : wanted) {
                 sum += layouts_.moving(where, to, each.element.bytes);
+            }
+            for (const int to : marked) {
+                sum += layouts_.moving(where, to, each.element.bytes) > 0 ? forbidden : 0;
             }
             return sum;
         };
@@ -395,7 +414,67 @@ void compare_with_brute_force(objective wanted, int graphs, unsigned seed, machi
     CHECK(exact == graphs);
 }
 
+/// The same with tensors that are pinned and einsums that may not communicate.
+void compare_with_wishes(objective wanted, int graphs, unsigned seed, machine constants, int marks) {
+    test::random_graphs random(seed);
+    int compared = 0;
+    int refused = 0;
+    int pins = 0;
+    int exact = 0;
+    for (int trial = 0; compared < graphs && trial < 20 * graphs; ++trial) {
+        const int processes = few_processes[trial % 5];
+        const std::vector<node> outputs = random.graph({.vertices = random.between(1, 6),
+                                                        .labels = 3,
+                                                        .tree = trial % 3 == 0,
+                                                        .any_sources = trial % 2 == 0,
+                                                        .empty_extents = trial % 7 == 0,
+                                                        .processes = processes});
+        if (outputs.empty()) {
+            continue;
+        }
+        const int made_pins = test::pin_some(random, outputs, processes, marks);
+        const options asked{.processes = processes, .objective = wanted, .machine = constants};
+        brute_force all(outputs, asked);
+        if (all.assignments() > 1e12) {
+            continue;
+        }
+        ++compared;
+        pins += made_pins;
+        try {
+            const plan made = decompose_vertices(asked, outputs);
+            const double cost = wanted == objective::bytes ? static_cast<double>(made.bytes_sent()) : made.seconds();
+            CHECK(made.lower_bound() <= cost * (1 + 1e-9));
+            exact += made.lower_bound() >= cost * (1 - 1e-9) ? 1 : 0;
+            CHECK(all.least(cost * (1 + 1e-6) + 1e-30) >= cost * (1 - 1e-9));
+            test::check_obeyed(made);
+        } catch (const error& refusal) {
+            ++refused;
+            ++exact;
+            CHECK_MESSAGE(std::string(refusal.what()).find("without communication") != std::string::npos,
+                          refusal.what());
+            CHECK(all.least(forbidden / 10) == forbidden / 10);
+        }
+    }
+    MESSAGE(compared << " graphs, " << pins << " pins and marks, " << refused << " refused");
+    CHECK(compared == graphs);
+    CHECK(exact == graphs);
+    CHECK((refused > 0) == (marks > 0));
+}
+
 }  // namespace
+
+TEST_CASE("with pinned tensors the plan sends what brute force finds") {
+    compare_with_wishes(objective::bytes, 1000, 31, {}, 0);
+}
+
+TEST_CASE("with pinned tensors the plan takes the time that brute force finds") {
+    compare_with_wishes(objective::time, 1000, 32, {1e-9, 1e-9, 1e-9}, 0);
+}
+
+TEST_CASE("einsums that may not communicate do not, at the least cost, or no plan can do that") {
+    compare_with_wishes(objective::bytes, 300, 33, {}, 3);
+    compare_with_wishes(objective::time, 300, 34, {1e-9, 1e-9, 1e-9}, 3);
+}
 
 TEST_CASE("on random DAGs the plan sends what brute force over whole placements finds") {
     compare_with_brute_force(objective::bytes, 1000, 21, {});

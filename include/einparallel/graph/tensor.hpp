@@ -3,10 +3,12 @@
 
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/graph/wishes.hpp>
 #include <einparallel/kernel/assign.hpp>
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/functions.hpp>
 
 #include <concepts>
@@ -15,6 +17,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace einparallel {
 
@@ -62,6 +65,30 @@ public:
     }
     tensor named(std::string name) && { return std::move(named(std::move(name))); }
 
+    /// Pins how the tensor lies: exactly these parts of its dimensions, the others uncut, the first one named along the
+    /// outermost axis of the mesh. `Z.pinned({{"i", 4}, {"k", 2}})` names dimensions by their labels in the einsum that
+    /// makes Z, `X.pinned({{0, 4}, {1, 2}})` by their numbers. Where nothing is contracted over several ranks, block
+    /// (a, b) of Z then is on rank a · 2 + b. Contracted labels stay the planner's to cut: Z's blocks are then stored
+    /// in pieces. A placeholder is bound there and brought from there to where it is read. The last pin counts; plans
+    /// that exist do not change. Returns the handle.
+    /// @throws error for a handle on nothing; the next decompose throws for a dimension that the tensor does not have,
+    /// parts that its extent or the ranks do not suffice for, and inputs other than placeholders
+    tensor& pinned(std::vector<pinned_part> parts) & {
+        wishes("pinned").pin = std::move(parts);
+        return *this;
+    }
+    tensor pinned(std::vector<pinned_part> parts) && { return std::move(pinned(std::move(parts))); }
+
+    /// Marks the einsum that makes the tensor: its run sends nothing. Only labels that its output and every operand
+    /// have are cut, no block is shared or summed up, and every operand is read where it rests. What others do with its
+    /// result is not its communication. Any number of ranks competes for it, down to one. Returns the handle.
+    /// @throws error for a handle on nothing; the next decompose throws where no plan is found that does this
+    tensor& without_communication() & {
+        wishes("without_communication").without_communication = true;
+        return *this;
+    }
+    tensor without_communication() && { return std::move(without_communication()); }
+
     /// Extents of the tensor; empty for a handle on nothing.
     [[nodiscard]] std::vector<index> extents() const { return node_ == nullptr ? std::vector<index>{} : node_->bounds; }
 
@@ -69,6 +96,13 @@ public:
     [[nodiscard]] const std::shared_ptr<vertex>& node() const { return node_; }
 
 private:
+    vertex_wishes& wishes(const char* word) {
+        if (node_ == nullptr) {
+            throw error(std::string(word) + ": nothing was assigned to this tensor");
+        }
+        return node_->wishes;
+    }
+
     std::shared_ptr<vertex> node_;
 };
 

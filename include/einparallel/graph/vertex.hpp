@@ -2,6 +2,7 @@
 // The EinGraph: a run-time DAG of (bound, einsum, inputs). Untyped; the typed handle is graph/tensor.hpp.
 
 #include <einparallel/graph/source.hpp>
+#include <einparallel/graph/wishes.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/einsum_form.hpp>
@@ -15,9 +16,10 @@
 namespace einparallel {
 
 /// One vertex: an input (it has a source and no operands) or an einsum over other vertices (it has a kernel).
-/// Immutable once recorded, but for its name.
+/// Immutable once recorded, but for its name and wishes.
 struct vertex {
     std::string name;                               ///< the user's name for errors and tables; may be empty
+    vertex_wishes wishes;                           ///< what the user fixes of every plan
     std::vector<index> bounds;                      ///< extents of the tensor that the vertex makes
     element_type element;                           ///< its element type
     std::shared_ptr<const source> origin;           ///< inputs only

@@ -7,6 +7,7 @@
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/overlap.hpp>
 #include <einparallel/plan/pairwise.hpp>
+#include <einparallel/plan/wishes.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
@@ -53,6 +54,16 @@ std::vector<mesh> axis_orders(const mesh& natural, const std::vector<mesh>& like
     return orders;
 }
 
+/// Those of them that a pin of the vertex allows, where the natural one does.
+template <class Lazy = void>
+std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural, const std::vector<mesh>& like_producers) {
+    std::vector<mesh> orders = axis_orders(natural, like_producers);
+    if (einsum.wishes.pin && follows_pin(einsum, natural)) {
+        std::erase_if(orders, [&](const mesh& ranks) { return !follows_pin(einsum, ranks); });
+    }
+    return orders;
+}
+
 /// The usual cut, and the other dimensions that have `each` slices for every sharer of a block.
 template <class Lazy = void>
 std::vector<std::size_t> cuts_of(const std::vector<label_id>& labels, const std::vector<index>& extents,
@@ -69,9 +80,12 @@ std::vector<std::size_t> cuts_of(const std::vector<label_id>& labels, const std:
     return cuts;
 }
 
-/// Where an input lies that one rank has, or that rests in a distribution of its own.
+/// Where an input lies that one rank has, or that rests in a distribution of its own or a pinned one.
 template <class Lazy = void>
 distribution resting_of_source(const vertex& input) {
+    if (is_pinned_input(input)) {
+        return pinned_resting(input);
+    }
     if (input.origin->kind() == source_kind::root) {
         return held_by_one(input.bounds, input.origin->root());
     }
@@ -158,7 +172,7 @@ private:
     void place_input(std::size_t number) {
         const vertex& input = *graph_.vertices[number];
         const source_kind kind = input.origin == nullptr ? source_kind::everywhere : input.origin->kind();
-        if (kind == source_kind::root || kind == source_kind::resting) {
+        if (kind == source_kind::root || kind == source_kind::resting || is_pinned_input(input)) {
             inputs_[number] = table_.number_of(resting_of_source(input));
         }
     }
@@ -172,7 +186,8 @@ private:
         reading best{std::numeric_limits<double>::infinity(), usual, 0};
         for (const std::size_t cut : cuts_of(labels, einsum.extents, ranks, usual, 1, from.has_value())) {
             const resting_id where = table_.number_of(tensor.bounds, ranks, labels, cut);
-            const double bytes = from ? table_.moved(*from, where) * static_cast<double>(tensor.element.bytes) : 0.0;
+            double bytes = from ? table_.moved(*from, where) * static_cast<double>(tensor.element.bytes) : 0.0;
+            bytes += bytes > 0 && einsum.wishes.without_communication ? forbidden_move : 0;
             if (better(bytes, best.bytes)) {
                 best = {bytes, cut, where};
             }
@@ -212,19 +227,19 @@ private:
     }
 
     [[nodiscard]] std::vector<mesh> orders_of(std::size_t number) const {
-        const mesh natural = natural_mesh(graph_.vertices[number]->form, parts_[number]);
+        const mesh natural = natural_mesh(*graph_.vertices[number], parts_[number]);
         std::vector<mesh> like;
         for (std::size_t operand = 0; operand < graph_.inputs[number].size() && natural.axes.size() > 4; ++operand) {
             like.push_back(like_producer(number, operand, natural));
         }
-        return axis_orders(natural, like);
+        return axis_orders(*graph_.vertices[number], natural, like);
     }
 
     /// The first time: the order with which the operands move least, given where the producers rest.
     void place_einsum(std::size_t number) {
         const vertex& einsum = *graph_.vertices[number];
         double best = std::numeric_limits<double>::infinity();
-        const task_cuts usual = choose_cuts(einsum.form, einsum.extents, natural_mesh(einsum.form, parts_[number]));
+        const task_cuts usual = choose_cuts(einsum.form, einsum.extents, natural_mesh(einsum, parts_[number]));
         usual_.resize(graph_.vertices.size());
         usual_[number] = usual;
         for (const mesh& ranks : orders_of(number)) {
@@ -252,9 +267,10 @@ private:
             chosen.operands.push_back(best.where);
             const std::size_t input = graph_.inputs[number][operand];
             const vertex& tensor = *graph_.vertices[input];
-            if (tensor.is_input() && !inputs_[input] && tensor.origin != nullptr &&
+            const bool first = !inputs_[input] || einsum.wishes.without_communication;
+            if (tensor.is_input() && first && !is_pinned_input(tensor) && tensor.origin != nullptr &&
                 tensor.origin->kind() == source_kind::placeholder) {
-                inputs_[input] = best.where;  // bound once, as its first reader wants it
+                inputs_[input] = best.where;  // bound once, as its first reader wants it, or one that may not move it
             }
         }
         chosen.output = table_.number_of(einsum.bounds, chosen.ranks, einsum.form.output, chosen.cuts.output);

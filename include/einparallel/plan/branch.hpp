@@ -66,6 +66,7 @@ private:
             return 0;
         }
         wanted_.clear();
+        marked_.clear();
         bool all = true;
         for (const tensor_reader& reader : readers_[number]) {
             if (chosen_[reader.variable] == undecided) {
@@ -74,14 +75,17 @@ private:
             }
             for (const std::size_t operand : reader.operands) {
                 wanted_.push_back(way(reader.variable).operands[operand]);
+                if (graph_.vertices[vertex_of_[reader.variable]]->wishes.without_communication) {
+                    marked_.push_back(wanted_.back());
+                }
             }
         }
         std::sort(wanted_.begin(), wanted_.end());
         wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
         if (!tensor.is_input()) {
-            return costs_.from(way(static_cast<std::size_t>(maker_of_[number])).output, wanted_, tensor);
+            return costs_.from(way(static_cast<std::size_t>(maker_of_[number])).output, wanted_, tensor, marked_);
         }
-        return costs_.is_fixed(number) || all ? costs_.of_input(number, wanted_, tensor) : 0;
+        return costs_.is_fixed(number) || all ? costs_.of_input(number, wanted_, tensor, marked_) : 0;
     }
 
     void descend(std::size_t variable, double cost) {
@@ -129,6 +133,7 @@ private:
     std::vector<int> maker_of_;
     std::vector<int> states_;
     std::vector<resting_id> wanted_;
+    std::vector<resting_id> marked_;
     double best_ = 0;
     std::size_t left_ = 0;
 };

@@ -84,6 +84,7 @@ struct plan_builder {
             planned_vertex& each = made.vertices_[number];
             each.origin = graph.vertices[number];
             each.name = graph.name_of(number);
+            each.wishes = each.origin->wishes;
             each.bounds = each.origin->bounds;
             each.element = each.origin->element;
             each.inputs = graph.inputs[number];

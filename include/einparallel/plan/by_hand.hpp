@@ -8,9 +8,11 @@
 #include <einparallel/plan/build.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/kept_wishes.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/wishes.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -181,6 +183,7 @@ plan plan_by_rule(const options& asked, const cutting_rule& rule, const einsum_g
         decisions[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }
     plan made = plan_builder::build(graph, asked, decisions);
+    check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
         const std::size_t peak = made.peak_bytes(rank);
         if (peak > asked.memory_limit) {
@@ -196,6 +199,7 @@ einsum_graph checked_graph(const options& asked, const std::vector<std::shared_p
     check_options(asked);
     einsum_graph graph = collect(outputs);
     check_sources(graph, planned_processes(asked.processes, asked.powers_of_two));
+    check_wishes(graph, asked);
     return graph;
 }
 
@@ -218,7 +222,7 @@ template <class Lazy = void>
 /// Needs no MPI; the same call gives the same plan on every rank.
 /// @throws error: options that make no sense, a graph whose recording failed; a label that the vertex does not have or
 /// that is named twice, more parts than its extent, more blocks than ranks, each with the vertex's name; a plan that
-/// needs more than options.memory_limit
+/// needs more than options.memory_limit, or that does not obey a pin or a mark of the graph
 template <class T, std::size_t Rank, class... More>
 [[nodiscard]] plan plan_with(const options& asked, const cutting_rule& rule, const tensor<T, Rank>& output,
                              const More&... more) {

@@ -76,6 +76,10 @@ private:
         return *graph_.vertices[builder_.vertex_of()[variable]];
     }
 
+    [[nodiscard]] bool is_marked(std::size_t variable) const {
+        return einsum_of(variable).wishes.without_communication;
+    }
+
     /// Of the tensor that operand `operand` reads.
     [[nodiscard]] std::size_t producer(std::size_t variable, std::size_t operand) const {
         return variable_of_[graph_.inputs[builder_.vertex_of()[variable]][operand]];
@@ -103,7 +107,7 @@ private:
             for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
                 if (producer(variable, operand) != no_variable) {
                     add_edges(*einsum.operands[operand], cuts_made(producer(variable, operand)),
-                              known.operands[operand], false, estimate);
+                              known.operands[operand], false, is_marked(variable), estimate);
                 }
             }
             const auto moving = [&](const vertex_way& way) {
@@ -111,10 +115,12 @@ private:
                 for (std::size_t operand = 0; operand < way.operands.size(); ++operand) {
                     const std::size_t input = graph_.inputs[builder_.vertex_of()[variable]][operand];
                     const std::size_t made_by = producer(variable, operand);
+                    const std::vector<resting_id> wanted{way.operands[operand]};
+                    const std::vector<resting_id>& marked = is_marked(variable) ? wanted : nowhere_;
                     if (made_by != no_variable) {
-                        sum += least_moving(*lists_[made_by], way.operands[operand], *einsum.operands[operand]);
+                        sum += least_moving(*lists_[made_by], wanted, *einsum.operands[operand], marked);
                     } else if (costs_.is_fixed(input)) {
-                        sum += costs_.from(*costs_.fixed()[input], {way.operands[operand]}, *einsum.operands[operand]);
+                        sum += costs_.from(*costs_.fixed()[input], wanted, *einsum.operands[operand], marked);
                     }
                 }
                 return sum;
@@ -144,15 +150,17 @@ private:
             const choices& known = *builder_.ways()[variable];
             std::vector<double> estimate(*known.cost);
             for (const tensor_reader& reader : readers) {
-                add_edges(einsum, cuts_read(reader.variable, reader.operands.front()), known.output, true, estimate);
+                add_edges(einsum, cuts_read(reader.variable, reader.operands.front()), known.output, true,
+                          is_marked(reader.variable), estimate);
             }
             const auto moving = [&](const vertex_way& way) {
                 double sum = 0;
                 for (const tensor_reader& reader : readers) {
                     double least = std::numeric_limits<double>::infinity();
                     for (const vertex_way& other : lists_[reader.variable]->ways) {
-                        least =
-                            std::min(least, costs_.from(way.output, {other.operands[reader.operands.front()]}, einsum));
+                        const std::vector<resting_id> wanted{other.operands[reader.operands.front()]};
+                        least = std::min(least, costs_.from(way.output, wanted, einsum,
+                                                            is_marked(reader.variable) ? wanted : nowhere_));
                     }
                     sum += least;
                 }
@@ -221,7 +229,7 @@ private:
 
     /// Adds to every vector the least that a tensor must move to or from one of the cuts of its neighbour.
     void add_edges(const vertex& tensor, const std::vector<tensor_cut>& others, const tensor_choices& own,
-                   bool own_first, std::vector<double>& estimate) const {
+                   bool own_first, bool marked, std::vector<double>& estimate) const {
         double bytes = static_cast<double>(tensor.element.bytes);
         for (const index bound : tensor.bounds) {
             bytes *= static_cast<double>(bound);
@@ -232,7 +240,8 @@ private:
                 const tensor_cut& before = own_first ? own.cut(one) : other;
                 const tensor_cut& after = own_first ? other : own.cut(one);
                 const double moved = bytes * smallest_moved_share(before, after);
-                least[one] = std::min(least[one], asked_.objective == objective::bytes
+                least[one] = std::min(least[one], moved > 0 && marked ? forbidden_move
+                                                  : asked_.objective == objective::bytes
                                                       ? moved
                                                       : moving_seconds(before, after, moved, asked_.machine));
             }
@@ -242,10 +251,11 @@ private:
         }
     }
 
-    double least_moving(const way_list& from, resting_id to, const vertex& tensor) {
+    double least_moving(const way_list& from, const std::vector<resting_id>& to, const vertex& tensor,
+                        const std::vector<resting_id>& marked) {
         double least = std::numeric_limits<double>::infinity();
         for (const vertex_way& way : from.ways) {
-            least = std::min(least, way.output == to ? 0 : costs_.from(way.output, {to}, tensor));
+            least = std::min(least, costs_.from(way.output, to, tensor, marked));
         }
         return least;
     }
@@ -338,6 +348,7 @@ private:
     std::vector<std::size_t> variable_of_;
     const std::vector<seen_tensors>* seen_ = nullptr;
     std::vector<std::shared_ptr<const way_list>> lists_;  // by variable
+    const std::vector<resting_id> nowhere_;
     numbering<Lazy> numbers_;
     std::vector<std::shared_ptr<const way_list>> known_;
     numbering<Lazy> contents_;

@@ -8,6 +8,7 @@
 #include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/traffic.hpp>
+#include <einparallel/plan/wishes.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
@@ -54,16 +55,20 @@ struct choices {
     }
 };
 
-/// The axes of a partition vector in their natural order: labels of the output as they stand there, then the others. A
-/// ring over a contracted label so runs between neighbouring ranks.
+/// The axes of a partition vector in their natural order: those that a pin names as it names them, labels of the output
+/// as they stand there, then the others. A ring over a contracted label so runs between neighbouring ranks.
 template <class Lazy = void>
-mesh natural_mesh(const einsum_form& form, std::span<const int> parts) {
+mesh natural_mesh(const vertex& einsum, std::span<const int> parts) {
+    const einsum_form& form = einsum.form;
     mesh ranks;
     const auto append = [&](label_id label) {
-        if (label != no_label && parts[static_cast<std::size_t>(label)] > 1) {
+        if (label != no_label && parts[static_cast<std::size_t>(label)] > 1 && ranks.parts(label) == 1) {
             ranks.axes.push_back({label, parts[static_cast<std::size_t>(label)]});
         }
     };
+    for (const mesh_axis& axis : pinned_axes(einsum)) {
+        append(axis.label);
+    }
     for (const label_id label : form.output) {
         append(label);
     }
@@ -91,13 +96,9 @@ std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
 
 /// Extents as `wanted` allows them to be cut: 1 for the labels of other classes.
 template <class Lazy = void>
-std::vector<index> cuttable_extents(const vertex& einsum, algorithm wanted) {
-    std::vector<index> extents = einsum.extents;
-    for (std::size_t label = 0; label < extents.size() && wanted != algorithm::automatic; ++label) {
-        const label_class kind = einsum.form.class_of(static_cast<label_id>(label));
-        const bool allowed = wanted == algorithm::c    ? kind == label_class::c
-                             : wanted == algorithm::mn ? kind == label_class::m || kind == label_class::n
-                                                       : kind == label_class::k;
+std::vector<index> cuttable_extents(const vertex& einsum, std::vector<index> extents, algorithm wanted) {
+    for (std::size_t label = 0; label < extents.size(); ++label) {
+        const bool allowed = may_cut(wanted, einsum.form.class_of(static_cast<label_id>(label)));
         extents[label] = allowed ? extents[label] : 1;
     }
     return extents;

@@ -7,6 +7,7 @@
 #include <einparallel/plan/build.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/eliminate.hpp>
+#include <einparallel/plan/kept_wishes.hpp>
 #include <einparallel/plan/linearize.hpp>
 #include <einparallel/plan/model.hpp>
 #include <einparallel/plan/options.hpp>
@@ -14,6 +15,7 @@
 #include <einparallel/plan/place.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/program.hpp>
+#include <einparallel/plan/wishes.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -115,17 +117,13 @@ placement_choice aligned(const einsum_graph& graph, const model_builder<Lazy>& b
     return made;
 }
 
-/// What a plan costs by the objective that it was made for.
+/// What a plan costs by the objective that it was made for; more than any plan where it moves what may not move.
 template <class Lazy = void>
 double objective_of(const plan& made) {
-    switch (made.asked().objective) {
-        case objective::paper:
-            return made.cost();
-        case objective::bytes:
-            return static_cast<double>(made.bytes_sent());
-        default:
-            return made.seconds();
+    if (const std::size_t broken = broken_marks(made); broken > 0) {
+        return static_cast<double>(broken) * forbidden_move;
     }
+    return made.objective_cost();
 }
 
 /// With a lower bound where none is noted yet.
@@ -240,7 +238,7 @@ plan plan_within(const einsum_graph& graph, const options& asked) {
     for (double price = unit / 64; smallest.first > asked.memory_limit && price <= unit * 5e6; price *= 8) {
         plan other = best_plan(graph, asked, price);
         const std::pair<std::size_t, int> peak = peak_of(other);
-        if (peak.first < smallest.first) {
+        if (peak.first < smallest.first && broken_marks(other) <= broken_marks(best)) {
             smallest = peak;
             best = std::move(other);
         }
@@ -258,13 +256,16 @@ plan plan_within(const einsum_graph& graph, const options& asked) {
 
 /// The plan for computing `outputs` on options.processes ranks (with powers_of_two: on the next power of two). Needs no
 /// MPI; the same call gives the same plan on every rank. @throws error: options that make no sense, a graph whose
-/// recording failed, a memory limit that no plan found keeps to
+/// recording failed, wishes that cannot be obeyed, a memory limit that no plan found keeps to
 template <class Lazy = void>
 plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     detail::check_options(asked);
     const detail::einsum_graph graph = detail::collect(outputs);
     detail::check_sources(graph, planned_processes(asked.processes, asked.powers_of_two));
-    return detail::plan_within(graph, asked);
+    detail::check_wishes(graph, asked);
+    plan made = detail::plan_within(graph, asked);
+    detail::check_kept(made, "decompose");
+    return made;
 }
 
 /// The plan for computing these tensors: `ep::decompose({.processes = 64}, Z, W)`.

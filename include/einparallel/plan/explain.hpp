@@ -151,6 +151,12 @@ std::string notes_text(const plan& shown) {
                    std::to_string(shown.processes()) + ", a power of two\n";
     }
     for (const planned_vertex& each : shown.vertices()) {
+        if (each.wishes.pin) {
+            written += "note: " + printable(each.name) + " is pinned to " + printable(each.wishes.pin_text()) + "\n";
+        }
+        if (each.wishes.without_communication) {
+            written += "note: " + printable(each.name) + " is marked to run without communication\n";
+        }
         if (each.fell_back) {
             written += "note: " + printable(each.name) + " falls back to the automatic choice, algorithm " +
                        word_for(shown.asked().algorithm) + " has no label to cut there\n";

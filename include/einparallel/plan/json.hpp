@@ -3,6 +3,7 @@
 
 #include <einparallel/plan/figures.hpp>
 #include <einparallel/plan/formula.hpp>
+#include <einparallel/plan/placements.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 
@@ -107,6 +108,22 @@ private:
 };
 
 template <class Lazy = void>
+void write_pin(json_writer<Lazy>& json, const vertex_wishes& wishes) {
+    json.key("pinned");
+    if (!wishes.pin) {
+        json.null();
+        return;
+    }
+    json.open('[');
+    for (const pinned_part& part : *wishes.pin) {
+        json.open('{');
+        part.label.empty() ? json.key("dimension").value(part.dimension) : json.key("label").value(part.label);
+        json.key("parts").value(part.parts).close('}');
+    }
+    json.close(']');
+}
+
+template <class Lazy = void>
 void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vertex& each,
                   const vertex_figures& figures) {
     const task& work = each.work;
@@ -122,7 +139,14 @@ void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vert
     json.key("mesh").open('[');
     for (const mesh_axis& axis : work.ranks.axes) {
         json.open('{').key("label").value(work.form.names[static_cast<std::size_t>(axis.label)]);
-        json.key("parts").value(axis.parts).close('}');
+        json.key("parts").value(axis.parts);
+        const axis_placements along = placements_along(work.form, axis);
+        std::vector<std::string> operands;
+        for (const placement& operand : along.operands) {
+            operands.push_back(placement_text(operand, work.form.names));
+        }
+        json.key("operands").value(operands);
+        json.key("output").value(placement_text(along.output, work.form.names)).close('}');
     }
     json.close(']');
     json.key("inputs").value(each.inputs);
@@ -157,6 +181,8 @@ void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vert
     json.key("aggregation").value(each.aggregation);
     json.key("repartition").value(each.repartition);
     json.key("seconds").value(each.seconds);
+    write_pin(json, each.wishes);
+    json.key("without_communication").value(each.wishes.without_communication);
 }
 
 }  // namespace detail
@@ -174,16 +200,22 @@ void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vert
 ///     seconds       time model
 ///     outputs       positions in vertices
 ///     vertices      in the order in which they are computed, each
-///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}; inputs: source;
-///         einsums: einsum, formula, labels; by label: extents and parts (the partition vector) mesh axes {label,
-///         parts}, outermost first inputs                positions in vertices of the operands operand_cuts dimension
-///         along which each operand's blocks rest in pieces; null where they rest whole output_cut            the same
-///         of the output algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
+///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}
+///         inputs: source
+///         einsums: einsum, formula, labels; by label: extents and parts (the partition vector)
+///         mesh                  axes, outermost first: {label, parts, operands, output}, the last two being how the
+///                               tensors lie along the axis: "shard(i)", "replicate" or "partial"
+///         inputs                positions in vertices of the operands
+///         operand_cuts          dimension along which each operand's blocks rest in pieces; null where they rest whole
+///         output_cut            the same of the output
+///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
 ///         travelling            number of the operand that goes round a ring, "output", or null
 ///         bytes                 sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
 ///         bytes_held            at most by rank 0 meanwhile, all tensors together
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
 ///         join, aggregation, repartition, seconds
+///         pinned                null, or the parts as they were named, {label or dimension, parts}
+///         without_communication true where the einsum is marked so
 template <class Lazy>
 std::string plan::to_json() const {
     detail::json_writer<Lazy> json;
@@ -211,6 +243,7 @@ std::string plan::to_json() const {
         json.key("bytes").value(each.element.bytes).close('}');
         if (each.is_input()) {
             json.key("source").value(detail::source_text(each));
+            detail::write_pin(json, each.wishes);
         } else {
             detail::write_einsum(json, *this, each, figures[number]);
         }

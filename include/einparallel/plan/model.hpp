@@ -12,10 +12,12 @@
 #include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/source_cost.hpp>
 #include <einparallel/plan/traffic.hpp>
+#include <einparallel/plan/wishes.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -31,7 +33,7 @@ public:
     /// `memory_price` is what a byte on the rank with the largest share costs; vertices whose task alone needs more
     /// than `memory_limit` bytes in every way throw.
     model_builder(const einsum_graph& graph, const options& asked, double memory_price)
-        : graph_(graph), asked_(asked), memory_price_(memory_price) {}
+        : graph_(graph), asked_(asked), memory_price_(memory_price), has_marks_(has_marks(graph)) {}
 
     /// Choices by variable. Variables are the einsums of the graph in its order.
     [[nodiscard]] const std::vector<std::shared_ptr<const choices>>& ways() const { return ways_; }
@@ -41,10 +43,10 @@ public:
 
     pairwise_model build() {
         pairwise_model model;
-        std::vector<std::size_t> consumers(graph_.vertices.size(), 0);
+        consumers_.assign(graph_.vertices.size(), 0);
         for (const std::vector<std::size_t>& inputs : graph_.inputs) {
             for (const std::size_t input : inputs) {
-                ++consumers[input];
+                ++consumers_[input];
             }
         }
         std::vector<std::size_t> variable_of(graph_.vertices.size(), 0);
@@ -55,16 +57,14 @@ public:
             const std::size_t variable = vertex_of_.size();
             variable_of[number] = variable;
             vertex_of_.push_back(number);
-            ways_.push_back(choices_of(number, consumers[number]));
+            ways_.push_back(choices_of(number));
             model.variables.push_back(ways_.back()->cost);
             for (std::size_t operand = 0; operand < graph_.inputs[number].size(); ++operand) {
                 const std::size_t input = graph_.inputs[number][operand];
                 if (!graph_.vertices[input]->is_input()) {
                     model.terms.push_back(term(variable_of[input], variable, operand));
-                } else if (lies_somewhere(*graph_.vertices[input]) && asked_.objective != objective::paper) {
-                    sources_.push_back(
-                        {variable, input, source_costs(*graph_.vertices[number], operand, *ways_.back(), asked_)});
-                    model.variables.back() = sum_of(*model.variables.back(), sources_.back().costs, 1);
+                } else if (lies_somewhere(*graph_.vertices[input])) {
+                    add_source(number, operand, model);
                 }
             }
         }
@@ -126,6 +126,27 @@ private:
         std::vector<double> costs;
     };
 
+    /// Adds what the last variable pays for reading an operand from where it lies: nothing in the paper's numbers, and
+    /// what nothing can pay where the vertex may not move anything.
+    void add_source(std::size_t number, std::size_t operand, pairwise_model& model) {
+        const vertex& einsum = *graph_.vertices[number];
+        const bool marked = einsum.wishes.without_communication;
+        if (asked_.objective == objective::paper && !marked) {
+            return;
+        }
+        std::vector<double> costs = source_costs(einsum, operand, *ways_.back(), asked_);
+        std::shared_ptr<const std::vector<double>>& all = model.variables.back();
+        if (asked_.objective != objective::paper) {
+            all = sum_of(*all, costs, 1);
+            sources_.push_back({vertex_of_.size() - 1, graph_.inputs[number][operand], costs});
+        }
+        if (marked) {
+            std::replace_if(
+                costs.begin(), costs.end(), [](double cost) { return cost > 0; }, forbidden_move);
+            all = sum_of(*all, costs, 1);
+        }
+    }
+
     static std::shared_ptr<const std::vector<double>> sum_of(const std::vector<double>& costs,
                                                              const std::vector<double>& more, double scale) {
         auto sum = std::make_shared<std::vector<double>>(costs);
@@ -136,7 +157,7 @@ private:
     }
 
     /// What vertices with equal choices have in common.
-    [[nodiscard]] std::vector<index> shape_of(std::size_t number, std::size_t consumers) const {
+    [[nodiscard]] std::vector<index> shape_of(std::size_t number) const {
         const vertex& einsum = *graph_.vertices[number];
         constexpr index end = -2;  // of a list of labels
         std::vector<index> key;
@@ -147,7 +168,11 @@ private:
             const vertex& read = *einsum.operands[operand];
             key.push_back(end);
             key.push_back(static_cast<index>(read.element.bytes));
-            key.push_back(!read.is_input() ? 0 : lies_somewhere(read) ? 1 : 2);
+            const std::size_t input = graph_.inputs[number][operand];
+            key.push_back(!read.is_input()       ? 0
+                          : lies_somewhere(read) ? 1
+                          : is_placeholder(read) ? 2 + static_cast<index>(consumers_[input])
+                                                 : 2);
         }
         key.push_back(end);
         for (const label_id label : einsum.form.output) {
@@ -160,7 +185,13 @@ private:
         }
         key.push_back(einsum.work->is_contraction() ? 1 : 0);
         key.push_back(std::bit_cast<index>(einsum.work->operations_per_point()));
-        key.push_back(asked_.objective == objective::time ? static_cast<index>(consumers) : 0);
+        key.push_back(asked_.objective == objective::time ? static_cast<index>(consumers_[number]) : 0);
+        key.push_back(einsum.wishes.without_communication ? 1 : 0);
+        key.push_back(einsum.wishes.pin ? 1 : 0);
+        for (const mesh_axis& axis : pinned_axes(einsum)) {
+            key.push_back(axis.label);
+            key.push_back(axis.parts);
+        }
         return key;
     }
 
@@ -176,30 +207,39 @@ private:
         }
     }
 
-    [[nodiscard]] std::shared_ptr<const choices> choices_of(std::size_t number, std::size_t consumers) {
+    [[nodiscard]] std::shared_ptr<const choices> choices_of(std::size_t number) {
         const vertex& einsum = *graph_.vertices[number];
-        const auto [shape, fresh] = shapes_.number_of(shape_of(number, consumers));
+        const auto [shape, fresh] = shapes_.number_of(shape_of(number));
         shape_of_.push_back(static_cast<index>(shape));
         if (!fresh) {
             return by_shape_[shape];
         }
         auto made = std::make_shared<choices>();
         made->labels = einsum.extents.size();
-        std::vector<index> extents = einsum.extents;
+        const int processes = planned_processes(asked_.processes, asked_.powers_of_two);
+        const free_cuts left = cuts_left(einsum, processes);
+        std::vector<index> extents = left.extents;
         if (asked_.algorithm != algorithm::automatic && einsum.work->is_contraction()) {
             made->wanted = asked_.algorithm;
-            extents = cuttable_extents(einsum, asked_.algorithm);
-            if (largest_product(extents, asked_.processes, asked_.powers_of_two) == 1 &&
-                largest_product(einsum.extents, asked_.processes, asked_.powers_of_two) > 1) {
+            extents = cuttable_extents(einsum, left.extents, asked_.algorithm);
+            if (pinned_axes(einsum).empty() && largest_product(extents, left.processes, asked_.powers_of_two) == 1 &&
+                largest_product(left.extents, left.processes, asked_.powers_of_two) > 1) {
                 made->wanted = algorithm::automatic;
                 made->fell_back = true;
-                extents = einsum.extents;
+                extents = left.extents;
             }
         }
         // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
         const bool every = asked_.objective == objective::time && made->wanted == algorithm::automatic;
-        competitors competing = competing_vectors(extents, asked_, every);
+        options free = asked_;
+        free.processes = left.processes;
+        competitors competing = competing_vectors(extents, free, every || einsum.wishes.without_communication);
         std::vector<std::vector<int>> vectors = std::move(competing.vectors);
+        for (std::vector<int>& vector : vectors) {
+            for (std::size_t label = 0; label < vector.size(); ++label) {
+                vector[label] *= left.fixed[label];
+            }
+        }
         made->complete = competing.complete;
 
         std::vector<double> price;
@@ -207,7 +247,7 @@ private:
             task work;
             if (asked_.objective != objective::paper || asked_.memory_limit > 0) {
                 work = make_task(einsum.form, einsum.extents, operand_bytes_of(einsum), einsum.element.bytes,
-                                 natural_mesh(einsum.form, vector), made->wanted);
+                                 natural_mesh(einsum, vector), made->wanted);
             }
             price.push_back(vertex_cost(einsum, vector, &work));
             if (every && vectors.size() <= few_vectors) {
@@ -227,8 +267,7 @@ private:
             drop_too_large(number, vectors, price, made->memory);
         }
         if (every) {
-            const std::vector<std::size_t> kept =
-                worth_keeping(vectors, price, largest_edges(einsum, consumers), made->complete);
+            const std::vector<std::size_t> kept = worth_keeping(vectors, price, largest_edges(number), made->complete);
             keep(kept, vectors);
             keep(kept, price);
             if (asked_.memory_limit > 0) {
@@ -238,7 +277,7 @@ private:
         for (const std::vector<int>& vector : vectors) {
             made->parts.insert(made->parts.end(), vector.begin(), vector.end());
         }
-        const bool count_pieces = asked_.objective != objective::paper;
+        const bool count_pieces = asked_.objective != objective::paper || has_marks_;
         for (const std::vector<label_id>& labels : einsum.form.operands) {
             made->operands.push_back(classify_cuts(labels, vectors, count_pieces));
         }
@@ -251,7 +290,7 @@ private:
     /// Vectors up to which the seconds of each are those of its best cuts; beyond, of the usual ones.
     static constexpr std::size_t few_vectors = 1024;
 
-    /// Every combination of sensible cuts.
+    /// Every combination of sensible cuts; operands that every rank reads as it likes keep the usual one.
     static std::vector<task_cuts> other_cuts(const vertex& einsum, const mesh& ranks) {
         const task_cuts usual = choose_cuts(einsum.form, einsum.extents, ranks);
         std::vector<task_cuts> all{usual};
@@ -265,8 +304,11 @@ private:
             }
         };
         for (std::size_t operand = 0; operand < einsum.form.operands.size(); ++operand) {
-            vary(einsum.form.operands[operand], usual.operands[operand], 1,
-                 [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
+            const vertex& read = *einsum.operands[operand];
+            if (!read.is_input() || lies_somewhere(read) || is_placeholder(read)) {
+                vary(einsum.form.operands[operand], usual.operands[operand], 1,
+                     [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
+            }
         }
         vary(einsum.form.output, usual.output, 2, [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
         return all;
@@ -300,8 +342,9 @@ private:
     }
 
     /// What all edges of a vertex together can cost at most under the time objective: every tensor that another vertex
-    /// makes or reads, or that lies somewhere, moves whole, in one message per rank.
-    [[nodiscard]] double largest_edges(const vertex& einsum, std::size_t consumers) const {
+    /// makes or reads, or that lies somewhere or will be bound there, moves whole, in one message per rank.
+    [[nodiscard]] double largest_edges(std::size_t number) const {
+        const vertex& einsum = *graph_.vertices[number];
         const machine& constants = asked_.machine;
         const auto moving = [&](const vertex& tensor) {
             double bytes = static_cast<double>(tensor.element.bytes);
@@ -311,9 +354,18 @@ private:
             return planned_processes(asked_.processes, asked_.powers_of_two) * constants.seconds_per_message +
                    bytes * constants.seconds_per_byte;
         };
-        double seconds = static_cast<double>(consumers) * moving(einsum);
-        for (const std::shared_ptr<vertex>& operand : einsum.operands) {
-            seconds += operand->is_input() && !lies_somewhere(*operand) ? 0 : moving(*operand);
+        if (has_marks_) {
+            return std::numeric_limits<double>::infinity();  // a way that is dear may be the only one that is allowed
+        }
+        double seconds = static_cast<double>(consumers_[number]) * moving(einsum);
+        for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+            const vertex& read = *einsum.operands[operand];
+            if (!read.is_input() || lies_somewhere(read)) {
+                seconds += moving(read);
+            } else if (const std::size_t readers = consumers_[graph_.inputs[number][operand]];
+                       is_placeholder(read) && readers > 1) {
+                seconds += static_cast<double>(readers) * moving(read);  // it may have to be bound elsewhere
+            }
         }
         return seconds;
     }
@@ -322,6 +374,7 @@ private:
         const tensor_choices& made = ways_[producer]->output;
         const tensor_choices& read = ways_[consumer]->operands[operand];
         const vertex& tensor = *graph_.vertices[vertex_of_[producer]];
+        const bool marked = graph_.vertices[vertex_of_[consumer]]->wishes.without_communication;
         const auto [edge, fresh] =
             edges_.number_of({shape_of_[producer], shape_of_[consumer], static_cast<index>(operand)});
         if (fresh) {
@@ -329,12 +382,34 @@ private:
             filled->reserve(made.parts.size() * read.parts.size());
             for (std::size_t before = 0; before < made.parts.size(); ++before) {
                 for (std::size_t after = 0; after < read.parts.size(); ++after) {
-                    filled->push_back(edge_cost(tensor, made.cut(before), read.cut(after)));
+                    const double cost = edge_cost(tensor, made.cut(before), read.cut(after));
+                    const bool forbidden = marked && must_move(tensor, made.cut(before), read.cut(after));
+                    filled->push_back(forbidden ? forbidden_move : cost);
                 }
             }
             by_edge_.push_back(std::move(filled));
         }
         return {producer, consumer, made.classes, read.classes, by_edge_[edge]};
+    }
+
+    /// True where some element has to change ranks between these cuts, whatever the order of the mesh axes: a rank
+    /// wants something that had nothing, or more than one rank had. The reader shares no block.
+    [[nodiscard]] static bool must_move(const vertex& tensor, const tensor_cut& before, const tensor_cut& after) {
+        const auto is_finer = [&](std::size_t cut) {
+            for (std::size_t dimension = 0; dimension < before.parts.size(); ++dimension) {
+                const int pieces = before.parts[dimension] * (dimension == cut ? before.pieces : 1);
+                if (std::min<index>(pieces, tensor.bounds[dimension]) > after.parts[dimension]) {
+                    return true;
+                }
+            }
+            return false;
+        };
+        bool moves = after.ranks > before.ranks || is_finer(0);
+        for (std::size_t cut = 1; cut < before.parts.size() && before.pieces > 1 && after.ranks <= before.ranks;
+             ++cut) {
+            moves = moves && is_finer(cut);
+        }
+        return moves && std::find(tensor.bounds.begin(), tensor.bounds.end(), 0) == tensor.bounds.end();
     }
 
     [[nodiscard]] double edge_cost(const vertex& tensor, const tensor_cut& before, const tensor_cut& after) const {
@@ -352,7 +427,9 @@ private:
     const einsum_graph& graph_;
     const options& asked_;
     double memory_price_;
+    bool has_marks_;
     std::vector<std::size_t> vertex_of_;
+    std::vector<std::size_t> consumers_;  // readings, by vertex
     std::vector<std::shared_ptr<const choices>> ways_;
     std::vector<source_term> sources_;
     numbering<Lazy> shapes_;

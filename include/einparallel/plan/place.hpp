@@ -194,16 +194,20 @@ private:
                 continue;
             }
             std::vector<resting_id> wanted;
+            std::vector<resting_id> marked;
             for (const tensor_reader& reader : readers_[number]) {
                 for (const std::size_t operand : reader.operands) {
                     const resting_id place = placed.einsums[builder_.vertex_of()[reader.variable]].operands[operand];
                     if (std::find(wanted.begin(), wanted.end(), place) == wanted.end()) {
                         wanted.push_back(place);
                     }
+                    if (graph_.vertices[builder_.vertex_of()[reader.variable]]->wishes.without_communication) {
+                        marked.push_back(place);
+                    }
                 }
             }
             if (!wanted.empty()) {
-                placed.resting[number] = costs_.bound_at(wanted, input);
+                placed.resting[number] = costs_.bound_at(wanted, input, marked);
             }
         }
     }

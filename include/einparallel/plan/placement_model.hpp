@@ -12,6 +12,7 @@
 #include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/source_cost.hpp>
 #include <einparallel/plan/ways.hpp>
+#include <einparallel/plan/wishes.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -77,8 +78,10 @@ public:
     [[nodiscard]] const std::vector<std::optional<resting_id>>& fixed() const { return fixed_; }
     [[nodiscard]] bool is_fixed(std::size_t number) const { return fixed_[number].has_value(); }
 
-    /// From one place to several, each of them once.
-    double from(resting_id place, const std::vector<resting_id>& wanted, const vertex& tensor) {
+    /// From one place to several, each of them once. To places in `marked` nothing may move: of readers without
+    /// communication.
+    double from(resting_id place, const std::vector<resting_id>& wanted, const vertex& tensor,
+                const std::vector<resting_id>& marked = {}) {
         const std::size_t bytes = tensor.element.bytes;
         double sum = 0;
         for (const resting_id to : wanted) {
@@ -88,15 +91,19 @@ public:
                            : redistribution_seconds(table_.between(place, to), bytes, asked_.machine);
             }
         }
+        for (const resting_id to : marked) {
+            sum += place != to && table_.moved(place, to) > 0 ? forbidden_move : 0;
+        }
         return sum;
     }
 
     /// The place among `wanted` in which a placeholder is bound best.
-    resting_id bound_at(const std::vector<resting_id>& wanted, const vertex& input) {
+    resting_id bound_at(const std::vector<resting_id>& wanted, const vertex& input,
+                        const std::vector<resting_id>& marked = {}) {
         resting_id best = wanted.front();
         double least = std::numeric_limits<double>::infinity();
         for (const resting_id place : wanted) {
-            const double cost = from(place, wanted, input);
+            const double cost = from(place, wanted, input, marked);
             if (better(cost, least)) {
                 least = cost;
                 best = place;
@@ -106,11 +113,12 @@ public:
     }
 
     /// From where an input lies, or is bound best.
-    double of_input(std::size_t number, const std::vector<resting_id>& wanted, const vertex& input) {
+    double of_input(std::size_t number, const std::vector<resting_id>& wanted, const vertex& input,
+                    const std::vector<resting_id>& marked = {}) {
         if (wanted.empty()) {
             return 0;
         }
-        return from(fixed_[number] ? *fixed_[number] : bound_at(wanted, input), wanted, input);
+        return from(fixed_[number] ? *fixed_[number] : bound_at(wanted, input, marked), wanted, input, marked);
     }
 
 private:
@@ -261,16 +269,21 @@ private:
         std::vector<std::size_t> turn(term.scope.size(), 0);
         const std::size_t first_reader = made == nullptr ? 0 : 1;
         std::vector<resting_id> wanted;
+        std::vector<resting_id> marked;
         while (costs.size() < cells) {
             wanted.clear();
+            marked.clear();
             for (std::size_t reader = 0; reader < seen.size(); ++reader) {
                 const std::vector<resting_id>& places = seen[reader]->places[turn[first_reader + reader]];
                 wanted.insert(wanted.end(), places.begin(), places.end());
+                if (graph_.vertices[vertex_of_[readers[reader].variable]]->wishes.without_communication) {
+                    marked.insert(marked.end(), places.begin(), places.end());
+                }
             }
             std::sort(wanted.begin(), wanted.end());
             wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-            costs.push_back(made != nullptr ? costs_.from(made->places[turn.front()].front(), wanted, tensor)
-                                            : costs_.of_input(number, wanted, tensor));
+            costs.push_back(made != nullptr ? costs_.from(made->places[turn.front()].front(), wanted, tensor, marked)
+                                            : costs_.of_input(number, wanted, tensor, marked));
             for (std::size_t place = turn.size(); place-- > 0;) {
                 if (++turn[place] < term.classes[place]->count) {
                     break;

@@ -2,6 +2,7 @@
 // The TaskGraph: who does which part of every vertex. A value, computable for any number of ranks without MPI.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/graph/wishes.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/options.hpp>
@@ -23,6 +24,7 @@ class tensor;
 struct planned_vertex {
     std::shared_ptr<vertex> origin;  ///< the vertex of the EinGraph; not part of comparisons
     std::string name;                ///< the user's name, or "v3" by position in the plan
+    vertex_wishes wishes;            ///< what the user had fixed; not part of comparisons
     std::vector<index> bounds;       ///< extents of its tensor
     element_type element;
     std::vector<std::size_t> inputs;  ///< einsums: position in the plan of each operand

@@ -7,6 +7,7 @@
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/overlap.hpp>
+#include <einparallel/plan/wishes.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,12 +17,19 @@
 
 namespace einparallel::detail {
 
-/// Inputs that lie somewhere already: on one rank, or in somebody's own distribution. All others are read by every rank
-/// as it needs them, at no cost.
+/// Inputs that lie somewhere already: on one rank, in somebody's own distribution, or where a pin binds them. All
+/// others are read by every rank as it needs them, at no cost.
 template <class Lazy = void>
 bool lies_somewhere(const vertex& input) {
     return input.is_input() && input.origin != nullptr &&
-           (input.origin->kind() == source_kind::root || input.origin->kind() == source_kind::resting);
+           (input.origin->kind() == source_kind::root || input.origin->kind() == source_kind::resting ||
+            is_pinned_input(input));
+}
+
+/// Inputs that are bound at the run, where one of their readers or a pin wants them.
+template <class Lazy = void>
+bool is_placeholder(const vertex& input) {
+    return input.is_input() && input.origin != nullptr && input.origin->kind() == source_kind::placeholder;
 }
 
 /// By way to cut `reader`, the bytes or seconds (as the objective asks) for bringing operand `operand` from where it
@@ -38,10 +46,12 @@ std::vector<double> source_costs(const vertex& reader, std::size_t operand, cons
     }
     const bool at_root = input.origin->kind() == source_kind::root;
     overlap_table<Lazy> table;
-    const resting_id origin = table.number_of(resting_of_source(input));
+    const distribution lies = resting_of_source(input);
+    const resting_id origin = table.number_of(lies);
+    const bool silent = reader.wishes.without_communication;
     std::vector<double> costs;
     for (std::size_t way = 0; way < ways.size(); ++way) {
-        const mesh natural = natural_mesh(reader.form, ways[way]);
+        const mesh natural = natural_mesh(reader, ways[way]);
         const int ranks = natural.size();
         double bytes = 0;
         double messages = 0;
@@ -51,14 +61,14 @@ std::vector<double> source_costs(const vertex& reader, std::size_t operand, cons
             bytes = tensor_bytes * (takes_part ? 1 - 1.0 / ranks : 1.0);
             messages = takes_part ? ranks - 1 : ranks;
         } else {
-            const bool all = ways.size() * static_cast<std::size_t>(ranks) * 24 <= affordable;
+            const bool all = silent || ways.size() * static_cast<std::size_t>(ranks) * 24 <= affordable;
             double least = std::numeric_limits<double>::infinity();
-            for (const mesh& order : all ? axis_orders(natural, {}) : std::vector<mesh>{natural}) {
+            for (const mesh& order : all ? axis_orders(reader, natural, {}) : std::vector<mesh>{natural}) {
                 const std::size_t cut = choose_cuts(reader.form, reader.extents, order).operands[operand];
                 least = std::min(least, table.moved(origin, table.number_of(input.bounds, order, labels, cut)));
             }
             bytes = least * static_cast<double>(input.element.bytes);
-            const int holders = std::max(input.origin->holders(), 1);
+            const int holders = std::max(lies.holders(), 1);
             busy = std::min(ranks, holders);
             messages = bytes > 0 ? std::max(ranks, holders) / std::min(ranks, holders) : 0;
         }

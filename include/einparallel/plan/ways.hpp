@@ -81,11 +81,11 @@ std::optional<std::vector<vertex_way>> ways_of(const vertex& einsum, const choic
     std::vector<vertex_way> ways;
     numbering<Lazy> looks;
     for (const std::size_t vector : vectors) {
-        const mesh natural = natural_mesh(einsum.form, known[vector]);
+        const mesh natural = natural_mesh(einsum, known[vector]);
         if (every_order && natural.axes.size() > 4) {
             return std::nullopt;
         }
-        for (const mesh& ranks : axis_orders(natural, {})) {
+        for (const mesh& ranks : axis_orders(einsum, natural, {})) {
             const task_cuts usual = choose_cuts(einsum.form, einsum.extents, ranks);
             std::vector<std::vector<std::size_t>> options;
             for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {

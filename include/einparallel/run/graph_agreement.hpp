@@ -64,6 +64,11 @@ public:
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             add_source(graph, number);
         }
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            const vertex_wishes& wishes = graph.vertices[number]->wishes;
+            add(subject(number), "pin", wishes.pin ? wishes.pin_text() : "none");
+            add(subject(number), "without_communication", wishes.without_communication ? 1 : 0);
+        }
     }
 
     [[nodiscard]] const std::string& text() const { return text_; }
