@@ -1,6 +1,7 @@
 #pragma once
 // A product of tensors as the search for its order sees it: sets of labels, and how large a tensor with them is.
 
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
@@ -111,7 +112,7 @@ product_network make_network(const std::vector<std::vector<label_id>>& operands,
         owners[label].second = static_cast<double>(extents[label]);
     }
     std::erase_if(owners, [](const auto& label) { return label.first.size() < 2 || label.second == 1; });
-    std::sort(owners.begin(), owners.end());
+    sort_later<Lazy>(owners);
     std::vector<std::vector<std::size_t>> kinds;
     std::vector<double> sizes;
     for (auto& [owned_by, extent] : owners) {

@@ -3,6 +3,7 @@
 // neighbouring vertices agree.
 
 #include <einparallel/graph/source.hpp>
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/overlap.hpp>
@@ -218,7 +219,7 @@ private:
         for (std::size_t axis = 0; axis < natural.axes.size(); ++axis) {
             order.emplace_back(static_cast<double>(position(natural.axes[axis])), axis);
         }
-        std::sort(order.begin(), order.end());
+        sort_later<Lazy>(order);
         mesh ordered;
         for (const auto& [place, axis] : order) {
             ordered.axes.push_back(natural.axes[axis]);

@@ -2,6 +2,7 @@
 // Branch and bound over whole placements: for small graphs in which so many vertices read one tensor that the tables of
 // the elimination would not fit.
 
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/overlap.hpp>
 #include <einparallel/plan/pairwise.hpp>
@@ -80,7 +81,7 @@ private:
                 }
             }
         }
-        std::sort(wanted_.begin(), wanted_.end());
+        sort_later<Lazy>(wanted_);
         wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
         if (!tensor.is_input()) {
             return costs_.from(way(static_cast<std::size_t>(maker_of_[number])).output, wanted_, tensor, marked_);
@@ -97,7 +98,7 @@ private:
             return;
         }
         std::vector<std::size_t> read = graph_.inputs[vertex_of_[variable]];
-        std::sort(read.begin(), read.end());
+        sort_later<Lazy>(read);
         read.erase(std::unique(read.begin(), read.end()), read.end());
         const auto moving_all = [&] {
             double sum = 0;

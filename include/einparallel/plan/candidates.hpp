@@ -2,6 +2,7 @@
 // Ways worth trying where all of them are too many: near the present placement, and such that neighbours agree.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/plan/align.hpp>
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
@@ -218,7 +219,7 @@ private:
         for (const vertex_way& way : lists_[variable]->ways) {
             classes.push_back(tensor.classes->of_state[way.vector]);
         }
-        std::sort(classes.begin(), classes.end());
+        sort_later<Lazy>(classes);
         classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
         std::vector<tensor_cut> cuts;
         for (const int one : classes) {
@@ -281,7 +282,7 @@ private:
         for (std::size_t way = 0; way < all->size(); ++way) {
             scores.emplace_back((*all)[way].cost + moving((*all)[way]), way);
         }
-        std::sort(scores.begin(), scores.end());
+        sort_later<Lazy>(scores);
         std::vector<vertex_way> kept;
         for (const ranked& next : scores) {
             const std::size_t way = next.second;

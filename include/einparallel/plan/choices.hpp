@@ -2,6 +2,7 @@
 // The ways to cut one vertex that the planner weighs against each other, with what each of them costs.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
@@ -111,7 +112,7 @@ std::vector<index> longest_labels(std::vector<index> extents, int product, std::
     for (std::size_t label = 0; label < extents.size(); ++label) {
         order.emplace_back(static_cast<double>(extents[label]), label);
     }
-    std::sort(order.begin(), order.end());
+    sort_later<Lazy>(order);
     for (const auto& [length, label] : order) {
         if (count_partitions(extents, product) <= limit) {
             break;
@@ -185,7 +186,7 @@ competitors competing_vectors(std::span<const index> extents, const options& ask
             found.emplace_back(rows[row].begin(), rows[row].end());
         }
     }
-    std::sort(order.begin(), order.end());
+    sort_later<Lazy>(order);
     made.vectors.reserve(found.size());
     for (const auto& [block, position] : order) {
         made.vectors.push_back(std::move(found[position]));
@@ -242,7 +243,7 @@ std::vector<std::size_t> worth_keeping(const std::vector<std::vector<int>>& vect
             cheapest.emplace_back(cost[way], way);
         }
     }
-    std::sort(cheapest.begin(), cheapest.end());
+    sort_later<Lazy>(cheapest);
     std::vector<std::size_t> of_ranks;  // ways met so far, by number of ranks
     std::vector<ranked> turns;          // the how manieth of its number of ranks, and its place in `cheapest`
     for (std::size_t place = 0; place < cheapest.size(); ++place) {
@@ -253,7 +254,7 @@ std::vector<std::size_t> worth_keeping(const std::vector<std::vector<int>>& vect
         of_ranks.resize(std::max(of_ranks.size(), ranks + 1), 0);
         turns.emplace_back(static_cast<double>(of_ranks[ranks]++), place);
     }
-    std::sort(turns.begin(), turns.end());
+    sort_later<Lazy>(turns);
     complete = complete && turns.size() <= time_choice_limit;
     turns.resize(std::min(turns.size(), time_choice_limit));
     std::vector<bool> chosen(vectors.size(), false);

@@ -2,6 +2,7 @@
 // States that no minimum needs: whatever the neighbours do, another state is at least as cheap. Leaving them out first
 // is what keeps the tables of the elimination small.
 
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/pairwise.hpp>
@@ -262,7 +263,7 @@ private:
                 kept.push_back(state);
             }
         }
-        std::sort(kept.begin(), kept.end());
+        sort_later<Lazy>(kept);
         return std::make_shared<const std::vector<int>>(std::move(kept));
     }
 

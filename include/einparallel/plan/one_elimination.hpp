@@ -1,6 +1,7 @@
 #pragma once
 // One step of the elimination: the minimum over one variable for all that its neighbours can do.
 
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/pairwise.hpp>
 
@@ -139,7 +140,7 @@ public:
                     }
                 }
                 if (!late.empty()) {
-                    std::sort(order.begin(), order.end());
+                    sort_later<Lazy>(order);
                 }
             }
             double least = std::numeric_limits<double>::infinity();

@@ -4,6 +4,7 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/plan/align.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/numbering.hpp>
@@ -198,7 +199,7 @@ private:
                 if (operands.empty()) {
                     places.push_back(way.output);
                 }
-                std::sort(places.begin(), places.end());
+                sort_later<Lazy>(places);
                 places.erase(std::unique(places.begin(), places.end()), places.end());
                 const auto [position, unlike] = numbers.number_of({places.begin(), places.end()});
                 classes->of_state.push_back(static_cast<int>(position));
@@ -280,7 +281,7 @@ private:
                     marked.insert(marked.end(), places.begin(), places.end());
                 }
             }
-            std::sort(wanted.begin(), wanted.end());
+            sort_later<Lazy>(wanted);
             wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
             costs.push_back(made != nullptr ? costs_.from(made->places[turn.front()].front(), wanted, tensor, marked)
                                             : costs_.of_input(number, wanted, tensor, marked));
