@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -63,7 +62,7 @@ private:
     /// What bringing a tensor to those of its readers that are decided costs at least.
     double moving(std::size_t number) {
         const vertex& tensor = *graph_.vertices[number];
-        if (tensor.is_input() && !placement_model<Lazy>::is_placed(tensor)) {
+        if (!is_moved(tensor)) {
             return 0;
         }
         wanted_.clear();

@@ -27,9 +27,9 @@ namespace einparallel::detail {
 
 /// How many candidates a pass keeps.
 struct beam {
-    std::size_t vectors = 12;    ///< partition vectors whose axis orders and cuts are tried
-    std::size_t per_vector = 3;  ///< ways with one vector that stay
-    std::size_t ways = 12;       ///< that stay
+    std::size_t vectors;     ///< partition vectors whose axis orders and cuts are tried
+    std::size_t per_vector;  ///< ways with one vector that stay
+    std::size_t ways;        ///< that stay
 };
 
 /// Candidates for every vertex. A pass along the graph gives each vertex the ways that are cheapest with what its
@@ -231,20 +231,14 @@ private:
     /// Adds to every vector the least that a tensor must move to or from one of the cuts of its neighbour.
     void add_edges(const vertex& tensor, const std::vector<tensor_cut>& others, const tensor_choices& own,
                    bool own_first, bool marked, std::vector<double>& estimate) const {
-        double bytes = static_cast<double>(tensor.element.bytes);
-        for (const index bound : tensor.bounds) {
-            bytes *= static_cast<double>(bound);
-        }
         std::vector<double> least(own.parts.size(), std::numeric_limits<double>::infinity());
         for (std::size_t one = 0; one < own.parts.size(); ++one) {
             for (const tensor_cut& other : others) {
                 const tensor_cut& before = own_first ? own.cut(one) : other;
                 const tensor_cut& after = own_first ? other : own.cut(one);
-                const double moved = bytes * smallest_moved_share(before, after);
-                least[one] = std::min(least[one], moved > 0 && marked ? forbidden_move
-                                                  : asked_.objective == objective::bytes
-                                                      ? moved
-                                                      : moving_seconds(before, after, moved, asked_.machine));
+                const bool forbidden = marked && tensor_bytes(tensor) * smallest_moved_share(before, after) > 0;
+                least[one] =
+                    std::min(least[one], forbidden ? forbidden_move : moving_estimate(tensor, before, after, asked_));
             }
         }
         for (std::size_t vector = 0; vector < estimate.size(); ++vector) {
@@ -300,17 +294,7 @@ private:
 
     /// Fills in where a way puts its tensors and what it costs.
     void complete(std::size_t variable, vertex_way& way) {
-        const vertex& einsum = einsum_of(variable);
-        const seen_tensors& seen = (*seen_)[variable];
-        for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
-            way.operands.push_back(seen.operands[operand]
-                                       ? table_.number_of(einsum.operands[operand]->bounds, way.ranks,
-                                                          einsum.form.operands[operand], way.cuts.operands[operand])
-                                       : in_place);
-        }
-        if (seen.output) {
-            way.output = table_.number_of(einsum.bounds, way.ranks, einsum.form.output, way.cuts.output);
-        }
+        put_tensors(way, einsum_of(variable), (*seen_)[variable], table_);
         way.cost = own_costs(variable).of(way.vector, way.ranks, way.cuts);
     }
 

@@ -25,6 +25,14 @@
 
 namespace einparallel::detail {
 
+/// Bytes or seconds, as the objective asks, for a tensor that is cut otherwise than its reader wants it, with the best
+/// orders of the mesh axes.
+template <class Lazy = void>
+double moving_estimate(const vertex& tensor, const tensor_cut& before, const tensor_cut& after, const options& asked) {
+    const double bytes = tensor_bytes(tensor) * smallest_moved_share(before, after);
+    return asked.objective == objective::bytes ? bytes : moving_seconds(before, after, bytes, asked.machine);
+}
+
 /// Builds the model of a graph under an objective. Vertices of one shape share their choices, and edges between equal
 /// choices their tables: a loop of a thousand layers costs what one layer costs.
 template <class Lazy = void>
@@ -84,20 +92,14 @@ public:
             bound.variables.push_back(known->cost);
         }
         if (asked_.objective == objective::bytes) {
-            std::vector<std::size_t> readers(graph_.vertices.size(), 0);
-            for (const std::vector<std::size_t>& inputs : graph_.inputs) {
-                for (const std::size_t input : inputs) {
-                    ++readers[input];
-                }
-            }
             for (const source_term& each : sources_) {
                 std::shared_ptr<const std::vector<double>>& cost = bound.variables[each.variable];
-                cost = sum_of(*cost, each.costs, 1.0 / static_cast<double>(readers[each.input]));
+                cost = sum_of(*cost, each.costs, 1.0 / static_cast<double>(consumers_[each.input]));
             }
             numbering<Lazy> scaled_numbers;
             std::vector<std::shared_ptr<const std::vector<double>>> scaled;
             for (const pairwise_term& term : model.terms) {
-                const std::size_t count = readers[vertex_of_[term.producer]];
+                const std::size_t count = consumers_[vertex_of_[term.producer]];
                 const auto [number, fresh] =
                     scaled_numbers.number_of({reinterpret_cast<index>(term.cost.get()), static_cast<index>(count)});
                 if (fresh) {
@@ -305,7 +307,7 @@ private:
         };
         for (std::size_t operand = 0; operand < einsum.form.operands.size(); ++operand) {
             const vertex& read = *einsum.operands[operand];
-            if (!read.is_input() || lies_somewhere(read) || is_placeholder(read)) {
+            if (is_moved(read)) {
                 vary(einsum.form.operands[operand], usual.operands[operand], 1,
                      [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
             }
@@ -347,12 +349,8 @@ private:
         const vertex& einsum = *graph_.vertices[number];
         const machine& constants = asked_.machine;
         const auto moving = [&](const vertex& tensor) {
-            double bytes = static_cast<double>(tensor.element.bytes);
-            for (const index bound : tensor.bounds) {
-                bytes *= static_cast<double>(bound);
-            }
             return planned_processes(asked_.processes, asked_.powers_of_two) * constants.seconds_per_message +
-                   bytes * constants.seconds_per_byte;
+                   tensor_bytes(tensor) * constants.seconds_per_byte;
         };
         if (has_marks_) {
             return std::numeric_limits<double>::infinity();  // a way that is dear may be the only one that is allowed
@@ -416,12 +414,7 @@ private:
         if (asked_.objective == objective::paper) {
             return cost::repartition(tensor.bounds, before.parts, after.parts);
         }
-        double bytes = static_cast<double>(tensor.element.bytes);
-        for (const index bound : tensor.bounds) {
-            bytes *= static_cast<double>(bound);
-        }
-        bytes *= smallest_moved_share(before, after);
-        return asked_.objective == objective::bytes ? bytes : moving_seconds(before, after, bytes, asked_.machine);
+        return moving_estimate(tensor, before, after, asked_);
     }
 
     const einsum_graph& graph_;

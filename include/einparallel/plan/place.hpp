@@ -80,11 +80,7 @@ public:
             }
             list = fewer;
         }
-        std::optional<std::vector<int>> states;
-        placement_model<Lazy> model(graph_, builder_.vertex_of(), ways, costs_);
-        if (const std::optional<pairwise_model> sum = model.build({})) {
-            states = minimise_exactly(*sum, {.cells = std::size_t{1} << 21, .visits = std::size_t{1} << 28});
-        }
+        std::optional<std::vector<int>> states = best_among(ways);
         if (!states && ways.size() <= branching_limit) {
             branch_and_bound<Lazy> branching(graph_, builder_.vertex_of(), readers_, ways, costs_);
             states = branching.run(known, looks_limit);
@@ -99,17 +95,19 @@ public:
             seen.push_back(seen_by_others(variable));
         }
         const std::vector<std::shared_ptr<const way_list>> ways = candidates_.around(states, present, seen);
-        placement_model<Lazy> model(graph_, builder_.vertex_of(), ways, costs_);
-        const std::optional<pairwise_model> sum = model.build({});
-        if (!sum) {
-            return std::nullopt;
-        }
-        const std::optional<std::vector<int>> found =
-            minimise_exactly(*sum, {.cells = std::size_t{1} << 21, .visits = std::size_t{1} << 28});
+        const std::optional<std::vector<int>> found = best_among(ways);
         return found ? std::optional(choice_of(ways, *found)) : std::nullopt;
     }
 
 private:
+    /// One of these ways per variable with the smallest sum; nothing where tables would grow past their limits.
+    std::optional<std::vector<int>> best_among(const std::vector<std::shared_ptr<const way_list>>& ways) {
+        placement_model<Lazy> model(graph_, builder_.vertex_of(), ways, costs_);
+        const std::optional<pairwise_model> sum = model.build({});
+        return sum ? minimise_exactly(*sum, {.cells = std::size_t{1} << 21, .visits = std::size_t{1} << 28})
+                   : std::nullopt;
+    }
+
     [[nodiscard]] static double cheapest(const way_list& list) {
         double least = std::numeric_limits<double>::infinity();
         for (const vertex_way& way : list.ways) {
@@ -132,7 +130,7 @@ private:
         const std::size_t number = builder_.vertex_of()[variable];
         seen_tensors seen;
         for (const std::shared_ptr<vertex>& operand : graph_.vertices[number]->operands) {
-            seen.operands.push_back(!operand->is_input() || placement_model<Lazy>::is_placed(*operand));
+            seen.operands.push_back(is_moved(*operand));
         }
         seen.output = !readers_[number].empty();
         return seen;
@@ -190,7 +188,7 @@ private:
     void bind_placeholders(placed_graph& placed) {
         for (std::size_t number = 0; number < graph_.vertices.size(); ++number) {
             const vertex& input = *graph_.vertices[number];
-            if (!input.is_input() || costs_.is_fixed(number) || !placement_model<Lazy>::is_placed(input)) {
+            if (!is_placeholder(input) || costs_.is_fixed(number)) {
                 continue;
             }
             std::vector<resting_id> wanted;

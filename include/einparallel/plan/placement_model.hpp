@@ -160,17 +160,12 @@ public:
         }
         const std::vector<std::vector<tensor_reader>> readers = readers_of(graph_, vertex_of_);
         for (std::size_t number = 0; number < graph_.vertices.size(); ++number) {
-            const bool moves = !graph_.vertices[number]->is_input() || is_placed(*graph_.vertices[number]);
-            if (!readers[number].empty() && moves && !add(number, variable_of[number], readers[number], model)) {
+            if (!readers[number].empty() && is_moved(*graph_.vertices[number]) &&
+                !add(number, variable_of[number], readers[number], model)) {
                 return std::nullopt;
             }
         }
         return model;
-    }
-
-    /// An input that rests in one place for all its readers: not read by every rank as it likes.
-    [[nodiscard]] static bool is_placed(const vertex& input) {
-        return lies_somewhere(input) || (input.origin != nullptr && input.origin->kind() == source_kind::placeholder);
     }
 
 private:

@@ -32,6 +32,22 @@ bool is_placeholder(const vertex& input) {
     return input.is_input() && input.origin != nullptr && input.origin->kind() == source_kind::placeholder;
 }
 
+/// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that rest somewhere. All
+/// other inputs every rank reads as it likes.
+template <class Lazy = void>
+bool is_moved(const vertex& tensor) {
+    return !tensor.is_input() || lies_somewhere(tensor) || is_placeholder(tensor);
+}
+
+/// Bytes of a whole tensor.
+inline double tensor_bytes(const vertex& tensor) {
+    double bytes = static_cast<double>(tensor.element.bytes);
+    for (const index bound : tensor.bounds) {
+        bytes *= static_cast<double>(bound);
+    }
+    return bytes;
+}
+
 /// By way to cut `reader`, the bytes or seconds (as the objective asks) for bringing operand `operand` from where it
 /// lies. From a root every rank but the root gets its piece; from a distribution, what the best order of the mesh axes
 /// leaves to move (the natural order where trying all would take too long).
@@ -40,10 +56,7 @@ std::vector<double> source_costs(const vertex& reader, std::size_t operand, cons
     constexpr std::size_t affordable = std::size_t{1} << 18;  // boxes looked at
     const vertex& input = *reader.operands[operand];
     const std::vector<label_id>& labels = reader.form.operands[operand];
-    double tensor_bytes = static_cast<double>(input.element.bytes);
-    for (const index bound : input.bounds) {
-        tensor_bytes *= static_cast<double>(bound);
-    }
+    const double all_bytes = tensor_bytes(input);
     const bool at_root = input.origin->kind() == source_kind::root;
     overlap_table<Lazy> table;
     const distribution lies = resting_of_source(input);
@@ -58,7 +71,7 @@ std::vector<double> source_costs(const vertex& reader, std::size_t operand, cons
         double busy = 1;
         if (at_root) {
             const bool takes_part = input.origin->root() < ranks;
-            bytes = tensor_bytes * (takes_part ? 1 - 1.0 / ranks : 1.0);
+            bytes = all_bytes * (takes_part ? 1 - 1.0 / ranks : 1.0);
             messages = takes_part ? ranks - 1 : ranks;
         } else {
             const bool all = silent || ways.size() * static_cast<std::size_t>(ranks) * 24 <= affordable;

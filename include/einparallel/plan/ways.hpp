@@ -72,6 +72,20 @@ struct seen_tensors {
     bool output = false;
 };
 
+/// Fills in where a way puts the tensors that others see.
+template <class Lazy = void>
+void put_tensors(vertex_way& way, const vertex& einsum, const seen_tensors& seen, overlap_table<Lazy>& table) {
+    for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+        way.operands.push_back(seen.operands[operand]
+                                   ? table.number_of(einsum.operands[operand]->bounds, way.ranks,
+                                                     einsum.form.operands[operand], way.cuts.operands[operand])
+                                   : in_place);
+    }
+    if (seen.output) {
+        way.output = table.number_of(einsum.bounds, way.ranks, einsum.form.output, way.cuts.output);
+    }
+}
+
 /// Every way to run a vertex with one of these partition vectors; nothing where there are more than `most`. Of vectors
 /// that cut more than four labels only some orders of the mesh axes are tried; `every_order` gives nothing instead.
 template <class Lazy = void>
@@ -99,19 +113,11 @@ std::optional<std::vector<vertex_way>> ways_of(const vertex& einsum, const choic
                 made.vector = vector;
                 made.ranks = ranks;
                 made.cuts.output = options.back()[turn.back()];
-                std::vector<index> look;
                 for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
                     made.cuts.operands.push_back(options[operand][turn[operand]]);
-                    made.operands.push_back(seen.operands[operand]
-                                                ? table.number_of(einsum.operands[operand]->bounds, ranks,
-                                                                  einsum.form.operands[operand],
-                                                                  made.cuts.operands.back())
-                                                : in_place);
-                    look.push_back(made.operands.back());
                 }
-                if (seen.output) {
-                    made.output = table.number_of(einsum.bounds, ranks, einsum.form.output, made.cuts.output);
-                }
+                put_tensors(made, einsum, seen, table);
+                std::vector<index> look(made.operands.begin(), made.operands.end());
                 look.push_back(made.output);
                 made.cost = costs.of(vector, ranks, made.cuts);
                 const auto [number, fresh] = looks.number_of(std::move(look));
