@@ -20,14 +20,14 @@
 namespace einparallel::testing {
 
 /// The ⊕ and ⊗ of the kernel below.
-enum class played_operators { sum_of_products, max_of_sums };
+enum class played_operators { sum_of_products, max_of_sums, sum_of_sums };
 
 constexpr double identity_of(played_operators operators) {
-    return operators == played_operators::sum_of_products ? 0.0 : -std::numeric_limits<double>::infinity();
+    return operators != played_operators::max_of_sums ? 0.0 : -std::numeric_limits<double>::infinity();
 }
 constexpr double aggregate(played_operators operators, double a, double b) {
     // A NaN on either side stays, in max as in +.
-    return operators == played_operators::sum_of_products ? a + b : (a != a || b != b) ? a + b : std::max(a, b);
+    return operators != played_operators::max_of_sums || a != a || b != b ? a + b : std::max(a, b);
 }
 constexpr double join(played_operators operators, double a, double b) {
     return operators == played_operators::sum_of_products ? a * b : a + b;

@@ -13,7 +13,9 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -106,6 +108,9 @@ public:
     [[nodiscard]] element_type output_type() const override { return element_type_of<T>(); }
     [[nodiscard]] bool is_contraction() const override { return operand_count_ == 2; }
     [[nodiscard]] bool is_distributive() const override { return true; }
+    [[nodiscard]] reduction aggregates_by() const override { return reduction::sum; }
+    /// A product takes one factor in summands.
+    [[nodiscard]] bool takes_summands(std::uint64_t operands) const override { return std::has_single_bit(operands); }
 
     /// r − 1 multiplications and an addition; a complex multiply-add is eight real operations.
     [[nodiscard]] double operations_per_point() const override {

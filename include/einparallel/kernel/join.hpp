@@ -2,6 +2,7 @@
 // General ⊕ and ⊗ on strided blocks: the functors are inlined into rows, everything around the rows is shared.
 
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/linear.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <tuple>
@@ -214,6 +216,7 @@ public:
     [[nodiscard]] element_type output_type() const override { return element_type_of<Out>(); }
     [[nodiscard]] bool is_contraction() const override { return false; }
     [[nodiscard]] bool is_distributive() const override { return distributive_; }
+    [[nodiscard]] reduction aggregates_by() const override { return reduction_of<Reduce>; }
     [[nodiscard]] double operations_per_point() const override { return operations_; }
     [[nodiscard]] std::string formula() const override { return formula_; }
 
@@ -263,6 +266,10 @@ public:
           function_(std::move(function)) {}
 
     void contract(const block_call& call) const override { contract(call, std::index_sequence_for<In...>{}); }
+
+    [[nodiscard]] bool takes_summands(std::uint64_t operands) const override {
+        return detail::takes_summands<Out, Reduce, Function, In...>(operands);
+    }
 
 private:
     template <std::size_t... R>

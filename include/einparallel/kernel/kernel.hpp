@@ -43,6 +43,10 @@ struct block_call {
     write_mode mode = write_mode::overwrite;
 };
 
+/// The ⊕ of a kernel, for who has to know whether two kernels have the same; `unknown` is like no other, not even
+/// itself.
+enum class reduction : std::uint8_t { unknown, sum, prod, max, min };
+
 /// The operators ⊕ and ⊗ of a vertex, compiled for its element types.
 /// Stateless towards its caller: one kernel object may be called from several threads at once on disjoint outputs.
 class kernel {
@@ -67,6 +71,13 @@ public:
 
     /// True where ⊗ distributes over ⊕ in every operand, so that a one-sided label may be reduced before the join.
     [[nodiscard]] virtual bool is_distributive() const = 0;
+
+    [[nodiscard]] virtual reduction aggregates_by() const { return reduction::unknown; }
+
+    /// True where operands may come in summands of the kernel's own ⊕, those whose bit is set: what ⊗ makes of the
+    /// summands one by one are summands of what it makes of the sum, f(x ⊕ x', y) = f(x, y) ⊕ f(x', y). Where the
+    /// types do not tell, false.
+    [[nodiscard]] virtual bool takes_summands(std::uint64_t /*operands*/) const { return false; }
 
     /// Arithmetic per point of the iteration space, for the time model (2 for a multiply-add).
     [[nodiscard]] virtual double operations_per_point() const = 0;

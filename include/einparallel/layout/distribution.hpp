@@ -21,10 +21,11 @@ class distribution {
 public:
     distribution() = default;
 
-    /// Regular: `labels` are the tensor's dimensions in the einsum that `ranks` is the mesh of, one axis per label; a
-    /// label that stands twice has both its dimensions cut. `cut` is the dimension along which a replicated block is
-    /// stored in pieces, by the rule of block_of inside the block (ignored where nothing is replicated or the tensor
-    /// has rank 0: then replica 0 holds the element, the others nothing).
+    /// Regular: `labels` are the tensor's dimensions in the einsum that `ranks` is the mesh of; a label that stands
+    /// twice has both its dimensions cut, and several axes of one label cut it together, as one axis would that has
+    /// their coordinates row-major. `cut` is the dimension along which a replicated block is stored in pieces, by the
+    /// rule of block_of inside the block (ignored where nothing is replicated or the tensor has rank 0: then replica 0
+    /// holds the element, the others nothing).
     distribution(std::vector<index> bounds, mesh ranks, std::vector<label_id> labels, std::size_t cut);
 
     /// Irregular: `boxes[rank]`; ranks beyond the list hold nothing.
@@ -147,14 +148,21 @@ inline box distribution::block_of_rank(int rank) const {
         return boxes_[static_cast<std::size_t>(rank)];
     }
     box block = whole_box(bounds_);
-    for (std::size_t axis = mesh_.axes.size(); axis-- > 0;) {
-        const int parts = mesh_.axes[axis].parts;
-        for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
-            if (labels_[dimension] == mesh_.axes[axis].label) {
-                block.sides[dimension] = block_of(bounds_[dimension], parts, rank % parts);
+    for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
+        int part = 0;
+        int parts = 1;
+        int left = rank;
+        for (std::size_t axis = mesh_.axes.size(); axis-- > 0;) {
+            const mesh_axis& each = mesh_.axes[axis];
+            if (each.label == labels_[dimension]) {
+                part += parts * (left % each.parts);
+                parts *= each.parts;
             }
+            left /= each.parts;
         }
-        rank /= parts;
+        if (parts > 1) {
+            block.sides[dimension] = block_of(bounds_[dimension], parts, part);
+        }
     }
     return block;
 }
@@ -216,9 +224,10 @@ inline std::vector<int> distribution::ranks_meeting(const box& region) const {
             for (int part = 0; part < axis.parts; ++part) {
                 bool meets = true;
                 for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
+                    // What several axes cut together is looked at in the end.
                     meets =
                         meets &&
-                        (labels_[dimension] != axis.label ||
+                        (labels_[dimension] != axis.label || mesh_.parts(axis.label) != axis.parts ||
                          !intersect(block_of(bounds_[dimension], axis.parts, part), region.sides[dimension]).empty());
                 }
                 for (std::size_t prefix = 0; meets && prefix < candidates.size(); ++prefix) {

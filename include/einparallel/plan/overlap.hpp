@@ -30,15 +30,21 @@ public:
         key.insert(key.end(), bounds.begin(), bounds.end());
         std::vector<index> grid(2 * bounds.size(), 1);
         std::vector<index> replicating;
+        std::vector<index> further;  // axes that cut what an axis inside of them cuts already
         index stride = 1;
         for (std::size_t axis = ranks.axes.size(); axis-- > 0;) {
             const mesh_axis& each = ranks.axes[axis];
             bool cuts = false;
             for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-                if (labels[dimension] == each.label) {
+                if (labels[dimension] != each.label) {
+                    continue;
+                }
+                cuts = true;
+                if (grid[2 * dimension] == 1) {
                     grid[2 * dimension] = each.parts;
                     grid[2 * dimension + 1] = stride;
-                    cuts = true;
+                } else {
+                    further.insert(further.end(), {static_cast<index>(dimension), each.parts, stride});
                 }
             }
             if (!cuts) {
@@ -50,6 +56,10 @@ public:
         key.insert(key.end(), grid.begin(), grid.end());
         key.push_back(replicating.empty() ? -1 : static_cast<index>(cut));
         key.insert(key.end(), replicating.begin(), replicating.end());
+        if (!further.empty()) {
+            key.push_back(-1);
+            key.insert(key.end(), further.begin(), further.end());
+        }
         const auto [number, fresh] = numbers_.number_of(std::move(key));
         if (fresh) {
             distribution resting(bounds, ranks, labels, cut);

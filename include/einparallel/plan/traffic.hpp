@@ -91,6 +91,9 @@ template <class Lazy = void>
 double task_seconds(const task& work, double operations_per_point, const machine& constants) {
     double operations = operations_per_point;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
+        if (static_cast<label_id>(label) == work.pending) {
+            continue;  // every rank writes one of the summands
+        }
         const int parts = work.ranks.parts(static_cast<label_id>(label));
         operations *= static_cast<double>(block_of(work.extents[label], parts, 0).size());
     }

@@ -135,6 +135,9 @@ std::vector<interval> ranges_of(const task& work, int rank) {
         interval& range = ranges[static_cast<std::size_t>(cut.label)];
         range = block_of(range, cut.parts, coordinate[axis]);
     }
+    if (work.pending != no_label) {
+        ranges[static_cast<std::size_t>(work.pending)] = work.output.block_of_rank(rank).sides.front();
+    }
     return ranges;
 }
 

@@ -4,6 +4,7 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/schedule/pending.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -30,6 +31,8 @@ struct task {
     std::vector<distribution> operands;      ///< where each operand rests before the vertex starts
     distribution output;                     ///< where the output rests when the vertex has ended
     int travelling = nothing_travels;
+    label_id carried = no_label;  ///< stands for the summands of operands that come in summands (pending.hpp)
+    label_id pending = no_label;  ///< stands for the summands of the output, where they are left to its readers
 
     friend bool operator==(const task&, const task&) = default;
 };
@@ -168,24 +171,35 @@ inline algorithm algorithm_of(const task& work) {
     return work.output.replication() > 1 ? algorithm::k : algorithm::c;
 }
 
-/// The task of a vertex cut over a mesh, its tensors resting in pieces along `cuts`. What travels is the caller's to
-/// say (choose_travelling), or nothing.
+/// The task of a vertex cut over a mesh, its tensors resting in pieces along `cuts`, some of them in summands. What
+/// travels is the caller's to say (choose_travelling), or nothing.
 /// @pre one axis per label, every axis on a label of the form
-inline task make_task(einsum_form form, std::vector<index> extents, std::vector<std::size_t> operand_bytes,
-                      std::size_t output_bytes, mesh ranks, const task_cuts& cuts, int travelling = nothing_travels) {
+inline task make_task(summed_einsum einsum, std::vector<std::size_t> operand_bytes, std::size_t output_bytes,
+                      mesh ranks, const task_cuts& cuts, int travelling = nothing_travels) {
     task made;
-    for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
-        made.operands.emplace_back(detail::bounds_of(form.operands[operand], extents), ranks, form.operands[operand],
-                                   cuts.operands[operand]);
+    made.form = std::move(einsum.form);
+    made.extents = std::move(einsum.extents);
+    made.carried = einsum.carried;
+    made.pending = einsum.pending;
+    for (std::size_t operand = 0; operand < made.form.operands.size(); ++operand) {
+        made.operands.emplace_back(detail::bounds_of(made.form.operands[operand], made.extents), ranks,
+                                   made.form.operands[operand], cuts.operands[operand]);
     }
-    made.output = distribution(detail::bounds_of(form.output, extents), ranks, form.output, cuts.output);
-    made.form = std::move(form);
-    made.extents = std::move(extents);
+    std::vector<index> bounds = detail::bounds_of(made.form.output, made.extents);
+    made.output = made.pending != no_label ? detail::resting_summands(std::move(bounds), ranks, made.form.output)
+                                           : distribution(std::move(bounds), ranks, made.form.output, cuts.output);
     made.operand_bytes = std::move(operand_bytes);
     made.output_bytes = output_bytes;
     made.ranks = std::move(ranks);
     made.travelling = travelling;
     return made;
+}
+
+/// The same for an einsum all of whose sums are finished.
+inline task make_task(einsum_form form, std::vector<index> extents, std::vector<std::size_t> operand_bytes,
+                      std::size_t output_bytes, mesh ranks, const task_cuts& cuts, int travelling = nothing_travels) {
+    return make_task(summed_einsum{std::move(form), std::move(extents)}, std::move(operand_bytes), output_bytes,
+                     std::move(ranks), cuts, travelling);
 }
 
 /// The task of a vertex cut over a mesh with the cuts of choose_cuts() and the ring of choose_travelling().

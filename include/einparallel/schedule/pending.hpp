@@ -1,0 +1,105 @@
+#pragma once
+// Sums that are left unfinished: an einsum whose operands, or whose output, come in summands that still have to be
+// added up (Partial carried across vertices, papers/sharding-with-einsum).
+
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/layout/mesh.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+/// What a vertex does with sums that are not finished. A pending tensor is a tensor with one more dimension in front,
+/// its summands: slice s is the s-th summand. So it rests, moves and counts like every other tensor.
+struct pending_sums {
+    std::uint64_t operands = 0;  ///< bit r: operand r comes in summands
+    int summands = 1;            ///< that those operands come in; all in the same number
+    bool output = false;         ///< the output's summands are left to its readers
+
+    friend bool operator==(const pending_sums&, const pending_sums&) = default;
+
+    [[nodiscard]] bool reads(std::size_t operand) const { return operand < 64 && ((operands >> operand) & 1U) != 0; }
+    [[nodiscard]] bool none() const { return operands == 0 && !output; }
+};
+
+/// An einsum with its pending sums written as labels behind its own. `carried` is a label of extent `summands` that the
+/// pending operands have in front and the output lacks: it is contracted, and always cut into single summands, so that
+/// a kernel sees an extent of 1. `pending` is a label that only the output has, in front; its extent is the number of
+/// ranks that have summands of a block, and every rank writes one of them.
+struct summed_einsum {
+    einsum_form form;
+    std::vector<index> extents;  ///< by label
+    label_id carried = no_label;
+    label_id pending = no_label;
+};
+
+namespace detail {
+
+/// Ranks that have summands of one block of a tensor with these labels: all axes that cut another label.
+inline int summands_over(const std::vector<label_id>& output, const mesh& ranks) {
+    int count = 1;
+    for (const mesh_axis& axis : ranks.axes) {
+        count *= std::ranges::find(output, axis.label) == output.end() ? axis.parts : 1;
+    }
+    return count;
+}
+
+/// Adds a label of this extent; `+`, or `++` beside another one.
+inline label_id add_summands(summed_einsum& to, index extent) {
+    std::string name = "+";
+    while (std::ranges::find(to.form.names, name) != to.form.names.end()) {
+        name += '+';
+    }
+    to.form.names.push_back(std::move(name));
+    to.extents.push_back(extent);
+    return static_cast<label_id>(to.form.names.size() - 1);
+}
+
+/// Where an output rests whose summands stay where they were computed: rank by rank one summand of its block, numbered
+/// row-major over the axes that the output lacks.
+inline distribution resting_summands(std::vector<index> bounds, mesh ranks, const std::vector<label_id>& output) {
+    for (mesh_axis& axis : ranks.axes) {
+        if (std::ranges::find(output, axis.label) == output.end()) {
+            axis.label = output.front();
+        }
+    }
+    return {std::move(bounds), std::move(ranks), output, 0};
+}
+
+}  // namespace detail
+
+/// The label that stands for the summands of pending operands in the mesh of a vertex with `labels` labels.
+inline label_id carried_label(std::size_t labels) {
+    return static_cast<label_id>(labels);
+}
+
+/// The einsum with its pending sums as labels. `ranks` is its mesh: with an axis of sums.summands parts along
+/// carried_label() where operands are pending.
+/// @pre where the output is left pending, more than one rank has summands of a block
+inline summed_einsum with_sums(const einsum_form& form, const std::vector<index>& extents, const pending_sums& sums,
+                               const mesh& ranks) {
+    summed_einsum made{form, extents, no_label, no_label};
+    if (sums.operands != 0) {
+        made.carried = detail::add_summands(made, sums.summands);
+        for (std::size_t operand = 0; operand < made.form.operands.size(); ++operand) {
+            std::vector<label_id>& labels = made.form.operands[operand];
+            if (sums.reads(operand)) {
+                labels.insert(labels.begin(), made.carried);
+            }
+        }
+    }
+    if (sums.output) {
+        const int summands = detail::summands_over(made.form.output, ranks);
+        made.pending = detail::add_summands(made, summands);
+        made.form.output.insert(made.form.output.begin(), made.pending);
+    }
+    return made;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,163 @@
+// Which functions take which operands in summands: what the types say against the functions' values.
+
+#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/function_tree.hpp>
+#include <einparallel/kernel/join.hpp>
+#include <einparallel/notation/operators.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace einparallel;
+using namespace einparallel::detail;
+
+template <class T>
+T any_value(std::mt19937& random) {
+    const int value = static_cast<int>(random() % 9) - 4;
+    if constexpr (std::is_same_v<T, bool>) {
+        return value > 0;
+    } else if constexpr (is_complex<T>::value) {
+        return T(static_cast<typename T::value_type>(value), static_cast<typename T::value_type>(random() % 5));
+    } else if constexpr (std::is_unsigned_v<T>) {
+        return static_cast<T>(value + 4);
+    } else {
+        return static_cast<T>(value);
+    }
+}
+
+/// f(x ⊕ x', y) == f(x, y) ⊕ f(x', y) for many small integers, which all types hold exactly.
+template <class T, class Reduce, class Function, std::size_t... R>
+bool holds(const Reduce& reduce, const Function& f, std::uint64_t pending, std::index_sequence<R...> /*all*/) {
+    std::mt19937 random(7);
+    for (int trial = 0; trial < 400; ++trial) {
+        std::array<T, sizeof...(R)> x{};
+        std::array<T, sizeof...(R)> first{};
+        std::array<T, sizeof...(R)> second{};
+        for (std::size_t operand = 0; operand < x.size(); ++operand) {
+            first[operand] = any_value<T>(random);
+            const bool in_summands = ((pending >> operand) & 1U) != 0;
+            second[operand] = in_summands ? any_value<T>(random) : first[operand];
+            x[operand] = in_summands ? static_cast<T>(reduce(first[operand], second[operand])) : first[operand];
+        }
+        const T whole = converted<T>(f(x[R]...));
+        if (whole != static_cast<T>(reduce(converted<T>(f(first[R]...)), converted<T>(f(second[R]...))))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int taken = 0;
+int refused = 0;
+
+/// All sets of operands of a tree: what a kernel takes must hold; `exactly` where what it refuses must not.
+template <class T, std::size_t Operands, class Reduce, class Tree>
+void check(const Reduce& reduce, const Tree& tree, bool exactly = true) {
+    const auto f = flatten_tree(tree);
+    [&]<std::size_t... R>(std::index_sequence<R...> all) {
+        const auto kernel_of = [&](auto... unused) {
+            return join_kernel<T, Reduce, std::remove_const_t<decltype(f)>, decltype(unused)...>(reduce, f, false, 1,
+                                                                                                 "");
+        };
+        const auto work = kernel_of((static_cast<void>(R), T())...);
+        CHECK(work.aggregates_by() == reduction_of<Reduce>);
+        for (std::uint64_t pending = 0; pending < std::uint64_t{1} << Operands; ++pending) {
+            const bool takes = pending != 0 && work.takes_summands(pending);
+            CHECK_FALSE(work.takes_summands(0));
+            CAPTURE(pending);
+            if (takes) {
+                ++taken;
+                CHECK(holds<T>(reduce, f, pending, all));
+            } else if (exactly && pending != 0) {
+                ++refused;
+                CHECK_FALSE(holds<T>(reduce, f, pending, all));
+            }
+        }
+    }
+    (std::make_index_sequence<Operands>{});
+}
+
+template <class T>
+void check_sums() {
+    const auto x = pick<0>{};
+    const auto y = pick<1>{};
+    const auto z = pick<2>{};
+    check<T, 1>(op::sum, x);
+    check<T, 1>(op::sum, make_apply(negate{}, x));
+    check<T, 2>(op::sum, make_apply(times{}, x, y));
+    check<T, 2>(op::sum, make_apply(plus{}, x, y));
+    check<T, 2>(op::sum, make_apply(minus{}, x, y));
+    check<T, 3>(op::sum, make_apply(plus{}, make_apply(minus{}, x, y), z));
+    check<T, 3>(op::sum, make_apply(plus{}, make_apply(times{}, x, y), z));
+    check<T, 3>(op::sum, make_apply(times{}, make_apply(plus{}, x, y), z));
+    check<T, 2>(op::sum, make_apply(plus{}, make_apply(times{}, x, number<T>{T(3)}), y));
+    check<T, 1>(op::sum, make_apply(plus{}, x, number<T>{T(2)}));
+}
+
+}  // namespace
+
+TEST_CASE("sums go through products, sums and differences, where they do") {
+    check_sums<double>();
+    check_sums<float>();
+    check_sums<int>();
+    check_sums<std::int16_t>();
+    check_sums<std::complex<double>>();
+    const auto x = pick<0>{};
+    const auto y = pick<1>{};
+    check<std::complex<float>, 1>(op::sum, make_apply(conjugate{}, x));
+    check<double, 1>(op::sum, make_apply(absolute{}, x));
+    check<double, 1>(op::sum, make_apply(relu_function{}, x));
+    check<double, 2>(op::sum, make_apply(larger{}, x, y));
+    check<double, 2>(op::sum, make_apply(times{}, make_apply(absolute{}, x), y));
+    check<double, 1>(op::sum, make_apply(over{}, x, number<double>{4.0}));
+    check<double, 1>(op::sum, make_apply(exp_function{}, x));
+    CHECK(taken > 50);
+    CHECK(refused > 50);
+}
+
+TEST_CASE("or of ands, max and min of sums, products") {
+    const auto x = pick<0>{};
+    const auto y = pick<1>{};
+    check<bool, 2>(op::sum, make_apply(times{}, x, y), false);
+    check<bool, 2>(op::sum, make_apply(plus{}, x, y), false);
+    check<bool, 2>(op::sum, make_apply(minus{}, x, y), false);
+    check<double, 2>(op::max, make_apply(plus{}, x, y));
+    check<int, 2>(op::min, make_apply(plus{}, x, y));
+    check<int, 2>(op::max, make_apply(minus{}, x, y), false);
+    check<double, 2>(op::max, make_apply(larger{}, x, y), false);
+    check<double, 2>(op::max, make_apply(times{}, x, y));
+    check<double, 2>(op::min, make_apply(larger{}, x, y), false);
+    check<int, 2>(op::prod, make_apply(times{}, x, y));
+    check<int, 2>(op::prod, make_apply(plus{}, x, y));
+    const join_kernel<double, op::max_type, plus, double, double> shifted(op::max, plus{}, true, 1, "");
+    CHECK(shifted.takes_summands(1));
+    CHECK(shifted.takes_summands(2));
+    CHECK_FALSE(shifted.takes_summands(3));
+}
+
+TEST_CASE("what converts its elements takes no summands: it would round and wrap elsewhere") {
+    CHECK_FALSE(takes_summands<double, op::sum_type, times, float, double>(1));
+    CHECK_FALSE(takes_summands<int, op::sum_type, times, int, double>(1));
+    CHECK_FALSE(takes_summands<long long, op::sum_type, plus, int, int>(3));
+    CHECK_FALSE(takes_summands<int, op::sum_type, tree_function<apply<times, pick<0>, number<double>>>, int>(1));
+    CHECK_FALSE(takes_summands<int, op::sum_type, tree_function<apply<over, pick<0>, number<int>>>, int>(1));
+}
+
+TEST_CASE("products of a scale and factors take one factor in summands") {
+    const product_kernel<float> pair(2.0F, 2);
+    CHECK(pair.aggregates_by() == reduction::sum);
+    CHECK(pair.takes_summands(1));
+    CHECK(pair.takes_summands(2));
+    CHECK_FALSE(pair.takes_summands(3));
+    CHECK_FALSE(pair.takes_summands(0));
+}
