@@ -33,6 +33,7 @@
 #include <einparallel/plan/hash.hpp>
 #include <einparallel/plan/json.hpp>
 #include <einparallel/plan/lower_bound.hpp>
+#include <einparallel/plan/machine_text.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -40,6 +41,7 @@
 
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/distributed.hpp>

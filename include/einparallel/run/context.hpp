@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct context_state {
 
     communicator payload;                                        ///< elements
     communicator control;                                        ///< agreements
+    bool busy = false;                                           ///< a collective call is under way on this rank
     std::vector<std::unique_ptr<context_extension>> extensions;  ///< go before the communicators
 
     /// The extension of this type, made at the first call.
@@ -45,6 +47,26 @@ struct context_state {
         extensions.push_back(std::move(made));
         return reference;
     }
+};
+
+/// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with
+/// the run that called it, is refused before anything is sent.
+class exclusive {
+public:
+    /// `doing` begins the sentence of what is thrown where the context is taken.
+    exclusive(context_state& world, const char* doing) : world_(world) {
+        if (world_.busy) {
+            throw error(std::string(doing) +
+                        ": this context is running a plan already, whose sources and functors must not communicate");
+        }
+        world_.busy = true;
+    }
+    exclusive(const exclusive&) = delete;
+    exclusive& operator=(const exclusive&) = delete;
+    ~exclusive() { world_.busy = false; }
+
+private:
+    context_state& world_;
 };
 
 }  // namespace detail
@@ -77,6 +99,16 @@ public:
     /// Lets go of prepared programs and of the memory kept between runs; the next run prepares again. Local. Results
     /// that the application holds stay.
     void release_memory() { state()->extensions.clear(); }
+
+    /// The constants of the time model as measured on these ranks, for options.machine: see run/calibrate.hpp.
+    /// Collective. `seconds`: to spend at most, about; the same on every rank.
+    ///
+    ///     ep::machine measured = world.calibrate();
+    ///     ep::plan plan = ep::decompose(world, {.machine = measured}, Z);
+    template <class Seconds = double>
+    [[nodiscard]] auto calibrate(Seconds seconds = 0.2) const {
+        return measured_machine(*this, seconds);
+    }
 
     /// For the rooms of the library.
     [[nodiscard]] const std::shared_ptr<detail::context_state>& state() const {

@@ -27,6 +27,7 @@ namespace detail {
 /// A template on nothing: who includes this and never plans does not wait for the planner's compilation.
 template <class Lazy = void>
 plan decompose_on(const context& world, options asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
+    const exclusive guard(*world.state(), "decompose");
     asked.processes = world.size();
     static_cast<void>(agree_on_graph(world, asked, outputs));
     return agreed(world.control(), "decompose", [&] {

@@ -55,7 +55,7 @@ public:
         : plan_(asked), world_(world.state()), bound_(bound), cache_(world_->extension<plan_cache<Space>>()) {}
 
     results carry_out() {
-        const exclusive guard(cache_.running);
+        const exclusive guard(*world_, "run");
         const communicator& control = world_->control;
         std::string failure = failure_of("run: rank " + std::to_string(control.rank()), [&] { prepare(); });
         agree(control, failure,
@@ -79,20 +79,6 @@ public:
     }
 
 private:
-    /// A source or functor that runs a plan on the context that is running it is refused before anything is sent.
-    struct exclusive {
-        explicit exclusive(bool& taken) : running(taken) {
-            if (running) {
-                throw error("run: this context is running a plan already, whose source or functor runs another");
-            }
-            running = true;
-        }
-        exclusive(const exclusive&) = delete;
-        exclusive& operator=(const exclusive&) = delete;
-        ~exclusive() { running = false; }
-        bool& running;
-    };
-
     void prepare() {
         if (plan_.processes() != world_->control.size()) {
             throw error("run: the plan is for " + std::to_string(plan_.processes()) + " ranks, the context has " +

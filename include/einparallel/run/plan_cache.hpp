@@ -165,7 +165,6 @@ struct plan_cache final : context_extension {
     Space space{};
     scratch_arena<Space> arena;
     transfers flight;
-    bool running = false;  ///< a plan runs now: its memory and messages are no other run's
     std::vector<std::unique_ptr<prepared_plan<Space>>> plans;
 
     /// The plan as prepared at an earlier run, or now. Local; may throw.
