@@ -6,6 +6,7 @@
 #include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/overlap.hpp>
 #include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/wishes.hpp>
@@ -123,13 +124,16 @@ public:
           table_(table),
           einsums_(graph.vertices.size()),
           inputs_(graph.vertices.size()),
-          consumers_(graph.vertices.size()) {
+          consumers_(graph.vertices.size()),
+          kinds_(graph.vertices.size()),
+          usual_(graph.vertices.size()) {
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
                 consumers_[graph.inputs[number][operand]].emplace_back(number, operand);
             }
         }
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            kinds_[number] = kind_of(number);
             graph.vertices[number]->is_input() ? place_input(number) : place_einsum(number);
         }
         for (int sweep = 0; sweep < sweeps; ++sweep) {
@@ -169,6 +173,69 @@ private:
         std::size_t cut = 0;
         resting_id where = 0;
     };
+
+    /// An order of a mesh's axes, the cut of an output, and whether they are better than the present ones.
+    struct arrangement {
+        mesh ranks;
+        std::size_t cut = 0;
+        bool is_better = false;
+    };
+
+    /// Equal for einsums that are cut alike and see their tensors alike.
+    std::size_t kind_of(std::size_t number) {
+        const vertex& einsum = *graph_.vertices[number];
+        std::vector<index> key{static_cast<index>(einsum.element.bytes), einsum.wishes.without_communication ? 1 : 0};
+        key.insert(key.end(), einsum.extents.begin(), einsum.extents.end());
+        key.insert(key.end(), parts_[number].begin(), parts_[number].end());
+        const auto append = [&](const std::vector<label_id>& labels) {
+            key.push_back(-2);
+            key.insert(key.end(), labels.begin(), labels.end());
+        };
+        append(einsum.form.output);
+        for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+            append(einsum.form.operands[operand]);
+            key.push_back(static_cast<index>(einsum.operands[operand]->element.bytes));
+        }
+        for (const mesh_axis& axis : pinned_axes(einsum)) {
+            key.insert(key.end(), {-3, axis.label, axis.parts});
+        }
+        return kind_numbers_.number_of(key).first;
+    }
+
+    /// What the best order of an einsum's axes depends on: its kind, where its operands come from, and the axes of
+    /// producers that it may follow.
+    [[nodiscard]] std::vector<index> surroundings(std::size_t number) const {
+        std::vector<index> key{static_cast<index>(kinds_[number])};
+        const auto cut = std::ranges::count_if(parts_[number], [](int part) { return part > 1; });
+        for (std::size_t operand = 0; operand < graph_.inputs[number].size(); ++operand) {
+            const std::optional<resting_id> from = origin(number, operand);
+            key.push_back(from ? *from : -1);
+            if (const std::size_t producer = graph_.inputs[number][operand];
+                cut > 4 && !graph_.vertices[producer]->is_input()) {
+                key.push_back(static_cast<index>(kinds_[producer]));
+                append_axes(einsums_[producer].ranks, key);
+            }
+        }
+        return key;
+    }
+
+    static void append_axes(const mesh& ranks, std::vector<index>& key) {
+        key.push_back(-2);
+        for (const mesh_axis& axis : ranks.axes) {
+            key.push_back(axis.label);
+        }
+    }
+
+    /// What is found out once for equal keys, as the layers of a loop have.
+    template <class Find>
+    const arrangement& known(numbering<Lazy>& numbers, std::vector<arrangement>& found, const std::vector<index>& key,
+                             const Find& find) {
+        const auto [position, fresh] = numbers.number_of(key);
+        if (fresh) {
+            found.push_back(find());
+        }
+        return found[position];
+    }
 
     void place_input(std::size_t number) {
         const vertex& input = *graph_.vertices[number];
@@ -239,20 +306,23 @@ private:
     /// The first time: the order with which the operands move least, given where the producers rest.
     void place_einsum(std::size_t number) {
         const vertex& einsum = *graph_.vertices[number];
-        double best = std::numeric_limits<double>::infinity();
         const task_cuts usual = choose_cuts(einsum.form, einsum.extents, natural_mesh(einsum, parts_[number]));
-        usual_.resize(graph_.vertices.size());
         usual_[number] = usual;
-        for (const mesh& ranks : orders_of(number)) {
-            double bytes = 0;
-            for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
-                bytes += read(number, operand, ranks, usual.operands[operand]).bytes;
-            }
-            if (better(bytes, best)) {
-                best = bytes;
-                einsums_[number].ranks = ranks;
-            }
-        }
+        einsums_[number].ranks = known(first_numbers_, first_, surroundings(number), [&] {
+                                     arrangement best;
+                                     double least = std::numeric_limits<double>::infinity();
+                                     for (const mesh& ranks : orders_of(number)) {
+                                         double bytes = 0;
+                                         for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+                                             bytes += read(number, operand, ranks, usual.operands[operand]).bytes;
+                                         }
+                                         if (better(bytes, least)) {
+                                             least = bytes;
+                                             best.ranks = ranks;
+                                         }
+                                     }
+                                     return best;
+                                 }).ranks;
         einsums_[number].cuts = usual;
         settle(number);
     }
@@ -295,32 +365,44 @@ private:
 
     /// Looks both ways, at producers and consumers; true where another order or cut is better than the present one.
     bool replace_einsum(std::size_t number) {
-        const vertex& einsum = *graph_.vertices[number];
         placed_einsum& chosen = einsums_[number];
-        double best = bytes_around(number, chosen.ranks, chosen.cuts.output);
-        if (best == 0) {
-            return false;
+        std::vector<index> key = surroundings(number);
+        append_axes(chosen.ranks, key);
+        key.push_back(static_cast<index>(chosen.cuts.output));
+        for (const auto& [consumer, operand] : consumers_[number]) {
+            key.insert(key.end(), {-3, static_cast<index>(kinds_[consumer]), static_cast<index>(operand)});
+            append_axes(einsums_[consumer].ranks, key);
         }
-        bool changed = false;
+        const arrangement best = known(again_numbers_, again_, key, [&] { return better_arrangement(number); });
+        if (best.is_better) {
+            chosen.ranks = best.ranks;
+            chosen.cuts.output = best.cut;
+            settle(number);
+            for (const auto& [consumer, operand] : consumers_[number]) {
+                settle(consumer);
+            }
+        }
+        return best.is_better;
+    }
+
+    arrangement better_arrangement(std::size_t number) {
+        const vertex& einsum = *graph_.vertices[number];
+        arrangement made{einsums_[number].ranks, einsums_[number].cuts.output, false};
+        double best = bytes_around(number, made.ranks, made.cut);
+        if (best == 0) {
+            return made;
+        }
         for (const mesh& ranks : orders_of(number)) {
             for (const std::size_t cut : cuts_of(einsum.form.output, einsum.extents, ranks, usual_[number].output, 2,
                                                  !consumers_[number].empty())) {
                 const double bytes = bytes_around(number, ranks, cut);
                 if (better(bytes, best)) {
                     best = bytes;
-                    chosen.ranks = ranks;
-                    chosen.cuts.output = cut;
-                    changed = true;
+                    made = {ranks, cut, true};
                 }
             }
         }
-        if (changed) {
-            settle(number);
-            for (const auto& [consumer, operand] : consumers_[number]) {
-                settle(consumer);
-            }
-        }
-        return changed;
+        return made;
     }
 
     const einsum_graph& graph_;
@@ -329,7 +411,13 @@ private:
     std::vector<placed_einsum> einsums_;
     std::vector<std::optional<resting_id>> inputs_;
     std::vector<std::vector<std::pair<std::size_t, std::size_t>>> consumers_;
+    std::vector<std::size_t> kinds_;
     std::vector<task_cuts> usual_;
+    numbering<Lazy> kind_numbers_;
+    numbering<Lazy> first_numbers_;
+    std::vector<arrangement> first_;
+    numbering<Lazy> again_numbers_;
+    std::vector<arrangement> again_;
 };
 
 }  // namespace einparallel::detail

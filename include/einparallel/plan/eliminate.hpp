@@ -2,6 +2,7 @@
 // The exact minimum of a pairwise model, by eliminating one variable after the other.
 
 #include <einparallel/plan/dominance.hpp>
+#include <einparallel/plan/elimination_table.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/one_elimination.hpp>
 #include <einparallel/plan/pairwise.hpp>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -61,32 +61,23 @@ public:
         }
         std::vector<int> states(variables_.size(), 0);
         for (std::size_t step = eliminated_.size(); step-- > 0;) {
-            const decision& made = eliminated_[step];
-            std::size_t cell = 0;
-            for (std::size_t other = 0; other < made.scope.size(); ++other) {
-                const auto state = static_cast<std::size_t>(states[made.scope[other]]);
-                cell =
-                    cell * made.classes[other]->count + static_cast<std::size_t>(made.classes[other]->of_state[state]);
-            }
-            states[made.variable] = (*made.best)[cell];
+            states[eliminated_[step].variable] = best_of(eliminated_[step], states);
         }
         return states;
     }
 
 private:
-    /// The best state of an eliminated variable for every cell of its neighbours' classes.
+    /// An eliminated variable and all that its best state depends on.
     struct decision {
         std::size_t variable = 0;
-        std::vector<std::size_t> scope;
-        std::vector<std::shared_ptr<const state_classes>> classes;
-        std::shared_ptr<const std::vector<std::int32_t>> best;
+        std::shared_ptr<const std::vector<double>> costs;
+        std::vector<elimination_table> tables;
     };
 
     /// What eliminating a variable gave; kept for variables with equal tables around them, as the layers of a loop
     /// have.
     struct outcome {
         std::vector<std::shared_ptr<const state_classes>> classes;
-        std::shared_ptr<const std::vector<std::int32_t>> best;
         std::shared_ptr<const std::vector<double>> minimum;
         std::shared_ptr<const std::vector<double>> front;  ///< one neighbour: its costs before
         std::shared_ptr<const std::vector<double>> sum;    ///< and with the minimum added
@@ -133,19 +124,51 @@ private:
         }
     }
 
+    /// The best state of an eliminated variable, its neighbours' states being known. Found anew: to note it for every
+    /// cell would take more memory than the tables themselves, and one cell is asked for.
+    static int best_of(const decision& made, const std::vector<int>& states) {
+        std::vector<const double*> rows;
+        std::vector<std::size_t> strides;
+        std::vector<const state_classes*> classes;
+        for (const elimination_table& table : made.tables) {
+            rows.push_back(table.cost->data());
+            std::size_t stride = 1;
+            for (std::size_t place = table.scope.size(); place-- > 0;) {
+                if (table.scope[place] == made.variable) {
+                    strides.push_back(stride);
+                    classes.push_back(table.classes[place].get());
+                } else {
+                    const auto state = static_cast<std::size_t>(states[table.scope[place]]);
+                    rows.back() += stride * static_cast<std::size_t>(table.classes[place]->of_state[state]);
+                }
+                stride *= table.classes[place]->count;
+            }
+        }
+        int best = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t state = 0; state < made.costs->size(); ++state) {
+            double sum = (*made.costs)[state];
+            for (std::size_t table = 0; table < rows.size(); ++table) {
+                sum += rows[table][strides[table] * static_cast<std::size_t>(classes[table]->of_state[state])];
+            }
+            if (better(sum, least)) {
+                least = sum;
+                best = static_cast<int>(state);
+            }
+        }
+        return best;
+    }
+
     bool eliminate(std::size_t variable) {
         // Tables that end here, and for every variable in them the classes that all of them together tell apart.
         std::vector<std::size_t> used;
-        decision made;
-        made.variable = variable;
-        made.scope = neighbours_[variable];
-        std::vector<std::vector<std::shared_ptr<const state_classes>>> seen(made.scope.size() + 1);  // own ones last
+        const std::vector<std::size_t> near = neighbours_[variable];
+        std::vector<std::vector<std::shared_ptr<const state_classes>>> seen(near.size() + 1);  // own ones last
         for (const std::size_t number : touching_[variable]) {
             if (tables_[number].alive) {
                 used.push_back(number);
                 for (std::size_t place = 0; place < tables_[number].scope.size(); ++place) {
-                    seen[position_in(made.scope, tables_[number].scope[place])].push_back(
-                        tables_[number].classes[place]);
+                    seen[position_in(near, tables_[number].scope[place])].push_back(tables_[number].classes[place]);
                 }
             }
         }
@@ -154,7 +177,7 @@ private:
             key.push_back(address(tables_[number].cost.get()));
             for (std::size_t place = 0; place < tables_[number].scope.size(); ++place) {
                 const std::size_t of = tables_[number].scope[place];
-                key.push_back(of == variable ? -1 : static_cast<index>(position_in(made.scope, of)));
+                key.push_back(of == variable ? -1 : static_cast<index>(position_in(near, of)));
                 key.push_back(address(tables_[number].classes[place].get()));
             }
             key.push_back(-2);
@@ -166,39 +189,38 @@ private:
             for (const std::size_t number : used) {
                 held_.push_back(tables_[number].cost);
             }
-            if (!work_out(variable, used, seen, made.scope, outcomes_.back())) {
+            if (!work_out(variable, used, seen, near, outcomes_.back())) {
                 return false;
             }
         }
         outcome& found = outcomes_[position];
-        made.classes = found.classes;
-        made.best = found.best;
 
+        decision made{variable, variables_[variable], {}};
         std::size_t weight = weight_[variable] + 1;
         for (const std::size_t number : used) {
             weight += tables_[number].weight;
+            made.tables.push_back(std::exchange(tables_[number], {}));
             tables_[number].alive = false;
-            tables_[number].cost.reset();
         }
-        const std::vector<std::size_t> near = std::exchange(neighbours_[variable], {});
+        neighbours_[variable].clear();
         for (const std::size_t other : near) {
             std::vector<std::size_t>& known = neighbours_[other];
             known.erase(std::lower_bound(known.begin(), known.end(), variable));
         }
-        if (made.scope.size() == 1) {
-            std::shared_ptr<const std::vector<double>>& front = variables_[made.scope.front()];
+        if (near.size() == 1) {
+            std::shared_ptr<const std::vector<double>>& front = variables_[near.front()];
             if (found.front != front) {
                 auto sum = std::make_shared<std::vector<double>>(*front);
                 for (std::size_t state = 0; state < sum->size(); ++state) {
-                    (*sum)[state] += (*found.minimum)[static_cast<std::size_t>(made.classes.front()->of_state[state])];
+                    (*sum)[state] += (*found.minimum)[static_cast<std::size_t>(found.classes.front()->of_state[state])];
                 }
                 found.front = front;
                 found.sum = std::move(sum);
             }
             front = found.sum;
-            weight_[made.scope.front()] += weight;
-        } else if (made.scope.size() > 1) {
-            add({made.scope, made.classes, found.minimum, true, weight});
+            weight_[near.front()] += weight;
+        } else if (near.size() > 1) {
+            add({near, found.classes, found.minimum, true, weight});
         }
         for (const std::size_t other : near) {
             refresh(other);
@@ -241,9 +263,8 @@ private:
         for (const std::size_t number : used) {
             read.push_back(&tables_[number]);
         }
-        one_elimination<Lazy> step(variable, *variables_[variable], *own, std::move(read), scope, found.classes, cells);
-        found.minimum = std::make_shared<const std::vector<double>>(step.run());
-        found.best = std::make_shared<const std::vector<std::int32_t>>(std::move(step).best());
+        found.minimum = std::make_shared<const std::vector<double>>(
+            one_elimination<Lazy>(variable, *variables_[variable], *own, read, scope, found.classes, cells).run());
         return true;
     }
 
@@ -279,9 +300,16 @@ private:
     std::vector<std::shared_ptr<const state_classes>> held_classes_;
 };
 
-/// The states with the smallest sum, exactly; nothing where that takes tables past the limits.
+/// The states with the smallest sum, exactly; nothing where that takes tables past the limits. Dominated states are
+/// left out only where the tables are too large with them: looking for them takes longer than to eliminate most models,
+/// and layers that are alike lose different states.
 template <class Lazy = void>
 std::optional<std::vector<int>> minimise_exactly(const pairwise_model& model, elimination_limits limits = {}) {
+    constexpr elimination_limits few{std::size_t{1} << 22, std::size_t{1} << 32};
+    const elimination_limits first{std::min(limits.cells, few.cells), std::min(limits.visits, few.visits)};
+    if (std::optional<std::vector<int>> states = elimination<Lazy>(model, first).run()) {
+        return states;
+    }
     const reduced_model fewer = dominance<Lazy>(model).run();
     const std::optional<std::vector<int>> states = elimination<Lazy>(fewer.model, limits).run();
     return states ? std::optional(fewer.original(*states)) : std::nullopt;

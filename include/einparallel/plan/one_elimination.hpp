@@ -2,57 +2,19 @@
 // One step of the elimination: the minimum over one variable for all that its neighbours can do.
 
 #include <einparallel/kernel/sort_later.hpp>
+#include <einparallel/plan/elimination_table.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/pairwise.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 namespace einparallel::detail {
-
-/// A table over the classes of several variables, row-major in the order of `scope`.
-struct elimination_table {
-    std::vector<std::size_t> scope;
-    std::vector<std::shared_ptr<const state_classes>> classes;
-    std::shared_ptr<const std::vector<double>> cost;
-    bool alive = true;
-    std::size_t weight = 0;  ///< variables that were eliminated into it
-};
-
-/// Position of a variable in a sorted list; the list's length where it is not there.
-inline std::size_t position_in(const std::vector<std::size_t>& sorted, std::size_t variable) {
-    const auto place = std::lower_bound(sorted.begin(), sorted.end(), variable);
-    return static_cast<std::size_t>((place != sorted.end() && *place == variable ? place : sorted.end()) -
-                                    sorted.begin());
-}
-
-/// Coarsest classes that tell apart whatever any of `parts` tells apart.
-template <class Lazy = void>
-std::shared_ptr<const state_classes> common_refinement(const std::vector<std::shared_ptr<const state_classes>>& parts) {
-    bool equal = true;
-    for (const auto& part : parts) {
-        equal = equal && part == parts.front();
-    }
-    if (equal) {
-        return parts.front();
-    }
-    auto refined = std::make_shared<state_classes>();
-    numbering<Lazy> numbers;
-    std::vector<index> key(parts.size());
-    for (std::size_t state = 0; state < parts.front()->of_state.size(); ++state) {
-        for (std::size_t part = 0; part < parts.size(); ++part) {
-            key[part] = parts[part]->of_state[state];
-        }
-        refined->of_state.push_back(static_cast<int>(numbers.number_of(key).first));
-    }
-    refined->count = numbers.size();
-    return refined;
-}
 
 /// Minimises over one variable.
 template <class Lazy = void>
@@ -61,147 +23,263 @@ public:
     /// The variable has these costs and appears in the `used` tables, which see its states as `own` classes; its
     /// neighbours `scope` have `classes`, and `cells` combinations of them.
     one_elimination(std::size_t variable, const std::vector<double>& costs, const state_classes& own,
-                    std::vector<const elimination_table*> used, const std::vector<std::size_t>& scope,
+                    const std::vector<const elimination_table*>& used, const std::vector<std::size_t>& scope,
                     const std::vector<std::shared_ptr<const state_classes>>& classes, std::size_t cells)
-        : variable_(variable),
-          costs_(costs),
-          own_(own),
-          used_(std::move(used)),
-          scope_(scope),
-          classes_(classes),
-          cells_(cells) {}
-
-    /// For every cell of the neighbours' classes the smallest sum over the states of the variable; notes which state.
-    [[nodiscard]] std::vector<double> run() {
-        std::vector<double> alone(own_.count, std::numeric_limits<double>::infinity());
-        std::vector<std::int32_t> cheapest(own_.count, 0);
-        for (std::size_t state = 0; state < own_.of_state.size(); ++state) {
-            const auto group = static_cast<std::size_t>(own_.of_state[state]);
-            if (better(costs_[state], alone[group])) {
-                alone[group] = costs_[state];
-                cheapest[group] = static_cast<std::int32_t>(state);
-            }
+        : own_(own.count),
+          firsts_(scope.empty() ? 1 : classes.front()->count),
+          alone_(own.count, std::numeric_limits<double>::infinity()),
+          minimum_(cells, std::numeric_limits<double>::infinity()) {
+        for (std::size_t state = 0; state < own.of_state.size(); ++state) {
+            double& least = alone_[static_cast<std::size_t>(own.of_state[state])];
+            least = std::min(least, costs[state]);
         }
-        // What a class of each neighbour, and of the variable itself, adds to the position in each table.
-        std::vector<std::vector<std::vector<std::size_t>>> shift(scope_.size());
-        std::vector<std::vector<std::size_t>> shift_of_own(used_.size(), std::vector<std::size_t>(own_.count, 0));
-        for (std::size_t other = 0; other < scope_.size(); ++other) {
-            shift[other].assign(classes_[other]->count, std::vector<std::size_t>(used_.size(), 0));
+        for (std::size_t other = 1; other < scope.size(); ++other) {
+            counts_.push_back(classes[other]->count);
         }
-        for (std::size_t position = 0; position < used_.size(); ++position) {
-            const elimination_table& read = *used_[position];
-            std::size_t stride = 1;
-            for (std::size_t place = read.scope.size(); place-- > 0;) {
-                const bool is_own = read.scope[place] == variable_;
-                const std::size_t other = position_in(scope_, read.scope[place]);
-                const state_classes& fine = is_own ? own_ : *classes_[other];
-                const state_classes& coarse = *read.classes[place];
-                for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
-                    const auto group = static_cast<std::size_t>(fine.of_state[state]);
-                    const std::size_t step = stride * static_cast<std::size_t>(coarse.of_state[state]);
-                    (is_own ? shift_of_own[position][group] : shift[other][group][position]) = step;
-                }
-                stride *= coarse.count;
-            }
+        for (const elimination_table* table : used) {
+            table_reading seen = reading_of(variable, *table, own, scope, classes);
+            const bool knows_others = std::any_of(seen.others.begin() + (scope.empty() ? 0 : 1), seen.others.end(),
+                                                  [](const auto& steps) { return !steps.empty(); });
+            (!knows_others ? near_ : seen.knows_first() ? mixed_ : far_).push_back(std::move(seen));
         }
-        best_.assign(cells_, 0);
-        if (used_.size() == 1 && scope_.size() == 1 && used_.front()->scope.front() == variable_) {
-            return rows(*used_.front(), shift_of_own.front(), shift.front(), alone, cheapest);
-        }
-        // For one class of the first neighbour the own classes are sorted by what is known by then: where that alone
-        // exceeds the best sum of a cell, so do all that follow.
-        std::vector<double> minimum(cells_, 0);
-        std::vector<std::size_t> cell_classes(scope_.size(), 0);
-        std::vector<ranked> order(own_.count);
-        std::vector<std::size_t> late;
-        std::vector<const double*> cost(used_.size());
-        const std::size_t inner = scope_.empty() ? 1 : cells_ / classes_.front()->count;
-        for (std::size_t position = 0; position < used_.size(); ++position) {
-            const std::vector<std::size_t>& scope = used_[position]->scope;
-            if (std::any_of(scope.begin(), scope.end(),
-                            [&](std::size_t of) { return of != variable_ && of != scope_.front(); })) {
-                late.push_back(position);
-            }
-        }
-        for (std::size_t cell = 0; cell < cells_; ++cell) {
-            for (std::size_t position = 0; position < used_.size(); ++position) {
-                cost[position] = used_[position]->cost->data();
-                for (std::size_t other = 0; other < scope_.size(); ++other) {
-                    cost[position] += shift[other][cell_classes[other]][position];
-                }
-            }
-            if (cell % inner == 0) {
-                for (std::size_t group = 0; group < own_.count; ++group) {
-                    order[group] = {alone[group], group};
-                    for (std::size_t position = 0; position < used_.size(); ++position) {
-                        if (std::find(late.begin(), late.end(), position) == late.end()) {
-                            order[group].first += cost[position][shift_of_own[position][group]];
-                        }
-                    }
-                }
-                if (!late.empty()) {
-                    sort_later<Lazy>(order);
-                }
-            }
-            double least = std::numeric_limits<double>::infinity();
-            std::size_t best = 0;
-            for (const auto& [early, group] : order) {
-                if (!better(early, least)) {
-                    if (late.empty()) {
-                        continue;
-                    }
-                    break;
-                }
-                double sum = early;
-                for (const std::size_t position : late) {
-                    sum += cost[position][shift_of_own[position][group]];
-                }
-                if (better(sum, least)) {
-                    least = sum;
-                    best = group;
-                }
-            }
-            minimum[cell] = least;
-            best_[cell] = cheapest[best];
-            for (std::size_t other = scope_.size(); other-- > 0;) {
-                if (++cell_classes[other] < classes_[other]->count) {
-                    break;
-                }
-                cell_classes[other] = 0;
-            }
-        }
-        return minimum;
     }
 
-    /// The best state for every cell.
-    [[nodiscard]] std::vector<std::int32_t> best() && { return std::move(best_); }
+    /// For every cell of the neighbours' classes the smallest sum over the states of the variable.
+    [[nodiscard]] std::vector<double> run() && {
+        if (counts_.empty()) {
+            early_.resize(own_);
+            minimise_near();
+            return std::move(minimum_);
+        }
+        for (std::size_t from = 0; from < firsts_; from += chunk) {
+            const std::size_t count = std::min(chunk, firsts_ - from);
+            add_near(from, count);
+            sort_groups(count);
+            minimise(from, count);
+        }
+        return std::move(minimum_);
+    }
 
 private:
-    /// The case of a chain, in the order in which its one table lies in memory: a row per class of the variable.
-    std::vector<double> rows(const elimination_table& read, const std::vector<std::size_t>& row_of,
-                             const std::vector<std::vector<std::size_t>>& column_of, const std::vector<double>& alone,
-                             const std::vector<std::int32_t>& cheapest) {
-        std::vector<double> minimum(best_.size(), std::numeric_limits<double>::max());
-        for (std::size_t group = 0; group < alone.size(); ++group) {
-            const double* const row = read.cost->data() + row_of[group];
-            for (std::size_t cell = 0; cell < minimum.size(); ++cell) {
-                const double cost = alone[group] + row[column_of[cell].front()];
-                const bool take = better(cost, minimum[cell]);
-                minimum[cell] = take ? cost : minimum[cell];
-                best_[cell] = take ? cheapest[group] : best_[cell];
+    static constexpr std::size_t lanes = 64;  ///< cells that are worked on at once: the loops over them are vectorised
+    static constexpr std::size_t side = 8;    ///< sums that are worked on side by side in a row of any length
+    static constexpr std::size_t chunk = 32;  ///< classes of the first neighbour for which one block of sums is made
+
+    /// Where there is at most one neighbour. The one table of a link of a chain is read as it lies in memory.
+    void minimise_near() {
+        if (near_.size() == 1 && near_.front().first_in_order) {
+            for (std::size_t group = 0; group < own_; ++group) {
+                lower(minimum_.data(), near_.front().cost + near_.front().own[group], alone_[group], firsts_);
             }
+            return;
         }
-        return minimum;
+        for (std::size_t first = 0; first < firsts_; ++first) {
+            std::copy(alone_.begin(), alone_.end(), early_.begin());
+            for (const table_reading& table : near_) {
+                add_row(early_.data(), table,
+                        !table.knows_first() ? table.cost : table.cost + table.others.front()[first]);
+            }
+            minimum_[first] = least_among(early_);
+        }
     }
 
-    std::size_t variable_;
-    const std::vector<double>& costs_;
-    const state_classes& own_;
-    std::vector<const elimination_table*> used_;
-    const std::vector<std::size_t>& scope_;
-    const std::vector<std::shared_ptr<const state_classes>>& classes_;
-    std::size_t cells_;
-    std::vector<std::int32_t> best_;
+    /// least[i] = min(least[i], costs[i] + more). In blocks of a constant length, which compilers vectorise.
+    static void lower(double* least, const double* costs, double more, std::size_t count) {
+        std::size_t done = 0;
+        for (; done + side <= count; done += side) {
+            for (std::size_t place = done; place < done + side; ++place) {
+                const double cost = costs[place] + more;
+                least[place] = cost < least[place] ? cost : least[place];
+            }
+        }
+        for (; done < count; ++done) {
+            least[done] = std::min(least[done], costs[done] + more);
+        }
+    }
+
+    /// Adds what a table has for every own class.
+    void add_row(double* row, const table_reading& table, const double* cost) const {
+        std::size_t done = 0;
+        for (; table.own_in_order && done + side <= own_; done += side) {
+            for (std::size_t place = done; place < done + side; ++place) {
+                row[place] += cost[place];
+            }
+        }
+        for (; done < own_; ++done) {
+            row[done] += cost[table.own[done]];
+        }
+    }
+
+    static double least_among(const std::vector<double>& costs) {
+        std::array<double, side> least{};
+        least.fill(std::numeric_limits<double>::infinity());
+        std::size_t done = 0;
+        for (; done + side <= costs.size(); done += side) {
+            for (std::size_t place = 0; place < side; ++place) {
+                least[place] = costs[done + place] < least[place] ? costs[done + place] : least[place];
+            }
+        }
+        double smallest = *std::min_element(least.begin(), least.end());
+        for (; done < costs.size(); ++done) {
+            smallest = std::min(smallest, costs[done]);
+        }
+        return smallest;
+    }
+
+    /// What is known of every own class as soon as the first neighbour's is: a row of sums for each of these.
+    void add_near(std::size_t from, std::size_t count) {
+        early_.resize(count * own_);
+        for (std::size_t first = 0; first < count; ++first) {
+            std::copy(alone_.begin(), alone_.end(), early_.begin() + static_cast<std::ptrdiff_t>(first * own_));
+        }
+        for (const table_reading& table : near_) {
+            for (std::size_t first = 0; first < count; ++first) {
+                add_row(early_.data() + first * own_, table,
+                        table.cost + (table.knows_first() ? table.others.front()[from + first] : 0));
+            }
+        }
+    }
+
+    /// Own classes by the least that is known of them, over the chunk.
+    void sort_groups(std::size_t count) {
+        order_.resize(own_);
+        for (std::size_t group = 0; group < own_; ++group) {
+            order_[group] = {early_[group], group};
+            for (std::size_t first = 1; first < count; ++first) {
+                order_[group].first = std::min(order_[group].first, early_[first * own_ + group]);
+            }
+        }
+        sort_later<Lazy>(order_);
+    }
+
+    /// Blocks of cells that differ in the other neighbours only, for a chunk of the first one's classes.
+    void minimise(std::size_t from, std::size_t count) {
+        const std::size_t inner = minimum_.size() / firsts_;
+        std::vector<std::size_t> cell_classes(counts_.size(), 0);
+        std::vector<std::array<std::size_t, lanes>> far(far_.size());
+        std::vector<std::array<std::size_t, lanes>> mixed(mixed_.size());
+        for (std::size_t begin = 0; begin < inner; begin += lanes) {
+            const std::size_t width = std::min(lanes, inner - begin);
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                // Lanes beyond the last cell repeat it.
+                note(far_, cell_classes, lane, far);
+                note(mixed_, cell_classes, lane, mixed);
+                if (lane + 1 < width) {
+                    advance(cell_classes);
+                }
+            }
+            advance(cell_classes);
+            sum_far(far);
+            for (std::size_t first = 0; first < count; ++first) {
+                const std::array<double, lanes> least = least_of(first, from, mixed);
+                std::copy(least.begin(), least.begin() + static_cast<std::ptrdiff_t>(width),
+                          minimum_.begin() + static_cast<std::ptrdiff_t>((from + first) * inner + begin));
+            }
+        }
+    }
+
+    void advance(std::vector<std::size_t>& cell_classes) const {
+        for (std::size_t other = counts_.size(); other-- > 0;) {
+            if (++cell_classes[other] < counts_[other]) {
+                break;
+            }
+            cell_classes[other] = 0;
+        }
+    }
+
+    /// Where a cell's classes lead in every table.
+    static void note(const std::vector<table_reading>& tables, const std::vector<std::size_t>& cell_classes,
+                     std::size_t lane, std::vector<std::array<std::size_t, lanes>>& offsets) {
+        for (std::size_t position = 0; position < tables.size(); ++position) {
+            std::size_t offset = 0;
+            for (std::size_t other = 0; other < cell_classes.size(); ++other) {
+                const std::vector<std::size_t>& steps = tables[position].others[other + 1];
+                offset += steps.empty() ? 0 : steps[cell_classes[other]];
+            }
+            offsets[position][lane] = offset;
+        }
+    }
+
+    /// For every own class a row of what the far tables add in each lane, and the least of it.
+    void sum_far(const std::vector<std::array<std::size_t, lanes>>& offsets) {
+        late_.resize(own_);
+        lowest_.assign(own_, 0);
+        for (std::size_t group = 0; group < own_; ++group) {
+            late_[group].fill(0);
+            for (std::size_t position = 0; position < far_.size(); ++position) {
+                const double* const cost = far_[position].cost + far_[position].own[group];
+                for (std::size_t lane = 0; lane < lanes; ++lane) {
+                    late_[group][lane] += cost[offsets[position][lane]];
+                }
+            }
+            lowest_[group] = *std::min_element(late_[group].begin(), late_[group].end());
+        }
+    }
+
+    /// The smallest sums of a block. Own classes come in the order of what is known of them: where that alone exceeds
+    /// all smallest sums, so does what follows.
+    [[nodiscard]] std::array<double, lanes> least_of(std::size_t first, std::size_t from,
+                                                     const std::vector<std::array<std::size_t, lanes>>& offsets) {
+        std::array<double, lanes> least{};
+        least.fill(std::numeric_limits<double>::infinity());
+        double largest = std::numeric_limits<double>::infinity();
+        std::size_t passes = 0;
+        for (const auto& [at_least, group] : order_) {
+            if (at_least >= largest) {
+                break;
+            }
+            const double early = early_[first * own_ + group];
+            if (early + lowest_[group] >= largest) {
+                continue;
+            }
+            const std::array<double, lanes>& late =
+                mixed_.empty() ? late_[group] : with_mixed(group, from + first, offsets);
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                const double cost = early + late[lane];
+                least[lane] = cost < least[lane] ? cost : least[lane];
+            }
+            largest = ++passes % 4 == 0 ? largest_of(least) : largest;
+        }
+        return least;
+    }
+
+    const std::array<double, lanes>& with_mixed(std::size_t group, std::size_t first,
+                                                const std::vector<std::array<std::size_t, lanes>>& offsets) {
+        sum_ = late_[group];
+        for (std::size_t position = 0; position < mixed_.size(); ++position) {
+            const table_reading& table = mixed_[position];
+            const double* const cost = table.cost + table.own[group] + table.others.front()[first];
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                sum_[lane] += cost[offsets[position][lane]];
+            }
+        }
+        return sum_;
+    }
+
+    static double largest_of(const std::array<double, lanes>& costs) {
+        std::array<double, side> most{};
+        for (std::size_t lane = 0; lane < lanes; lane += side) {
+            for (std::size_t place = 0; place < side; ++place) {
+                most[place] = most[place] < costs[lane + place] ? costs[lane + place] : most[place];
+            }
+        }
+        return *std::max_element(most.begin(), most.end());
+    }
+
+    std::size_t own_;
+    std::size_t firsts_;               // classes of the first neighbour
+    std::vector<std::size_t> counts_;  // of the others
+    std::vector<double> alone_;        // by own class
+    std::vector<double> minimum_;
+    // Tables by what they know besides the variable: at most the first neighbour, only others, or both.
+    std::vector<table_reading> near_;
+    std::vector<table_reading> far_;
+    std::vector<table_reading> mixed_;
+    std::vector<double> early_;
+    std::vector<ranked> order_;
+    std::vector<std::array<double, lanes>> late_;  // by own class
+    std::vector<double> lowest_;
+    std::array<double, lanes> sum_{};
 };
 
 }  // namespace einparallel::detail

@@ -196,7 +196,7 @@ private:
                 }
                 sort_later<Lazy>(places);
                 places.erase(std::unique(places.begin(), places.end()), places.end());
-                const auto [position, unlike] = numbers.number_of({places.begin(), places.end()});
+                const auto [position, unlike] = numbers.number_of(std::vector<index>(places.begin(), places.end()));
                 classes->of_state.push_back(static_cast<int>(position));
                 if (unlike) {
                     made.places.push_back(std::move(places));

@@ -9,8 +9,10 @@
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -166,23 +168,34 @@ double smallest_moved_share(const tensor_cut& producer, const tensor_cut& consum
     if (producer.parts.empty()) {
         return 0;  // one element, on rank 0 before and after
     }
-    const auto kept_with = [&](std::size_t producer_cut, std::size_t consumer_cut) {
-        double kept = std::min(producer.ranks, consumer.ranks);
-        for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
-            const int before = producer.parts[dimension] * (dimension == producer_cut ? producer.pieces : 1);
-            const int after = consumer.parts[dimension] * (dimension == consumer_cut ? consumer.pieces : 1);
-            kept /= std::max(before, after);
-        }
-        return kept;
-    };
-    double kept = 0;
-    const std::size_t producer_choices = producer.pieces > 1 ? producer.parts.size() : 1;
-    const std::size_t consumer_choices = consumer.pieces > 1 ? consumer.parts.size() : 1;
-    for (std::size_t before = 0; before < producer_choices; ++before) {
-        for (std::size_t after = 0; after < consumer_choices; ++after) {
-            kept = std::max(kept, kept_with(before, after));
+    // Boxes that both cuts together make; the pieces of one block lie along one dimension, whichever makes fewest.
+    double boxes = 1;
+    double both = std::numeric_limits<double>::infinity();  // pieces of both along one dimension: times so many
+    std::array<double, 2> consumers{both, both};  // of the consumer alone: the fewest, and the fewest along another
+    std::size_t least_along = 0;
+    for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
+        const int before = producer.parts[dimension];
+        const int after = consumer.parts[dimension];
+        const double uncut = std::max(before, after);
+        boxes *= uncut;
+        both = std::min(both, std::max(before * producer.pieces, after * consumer.pieces) / uncut);
+        const double with_consumer = std::max(before, after * consumer.pieces) / uncut;
+        if (with_consumer < consumers[0]) {
+            consumers = {with_consumer, consumers[0]};
+            least_along = dimension;
+        } else {
+            consumers[1] = std::min(consumers[1], with_consumer);
         }
     }
+    double apart = std::numeric_limits<double>::infinity();
+    for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
+        const int before = producer.parts[dimension] * producer.pieces;
+        const int after = consumer.parts[dimension];
+        const double with_producer =
+            static_cast<double>(std::max(before, after)) / std::max(producer.parts[dimension], after);
+        apart = std::min(apart, with_producer * consumers[dimension == least_along ? 1 : 0]);
+    }
+    const double kept = std::min(producer.ranks, consumer.ranks) / (boxes * std::min(both, apart));
     return std::max(0.0, 1 - kept);
 }
 
@@ -197,8 +210,10 @@ double moving_seconds(const tensor_cut& producer, const tensor_cut& consumer, do
     double sources = 1;
     double targets = 1;
     for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
-        sources *= std::max(1.0, std::ceil(static_cast<double>(producer.parts[dimension]) / consumer.parts[dimension]));
-        targets *= std::max(1.0, std::ceil(static_cast<double>(consumer.parts[dimension]) / producer.parts[dimension]));
+        const int before = producer.parts[dimension];
+        const int after = consumer.parts[dimension];
+        sources *= before > after ? (before + after - 1) / after : 1;
+        targets *= after > before ? (after + before - 1) / before : 1;
     }
     partners = std::max({partners, sources, targets});
     return partners * constants.seconds_per_message +
