@@ -161,6 +161,8 @@ TEST_CASE("distributions that are none") {
     const ep::index end = std::numeric_limits<ep::index>::max();  // and 4 more, wraps
     CHECK(made_of(rows, end - 1, 4) == "distributed: the part of rank 0 reaches from " + std::to_string(end - 1) +
                                            " to " + std::to_string(end) + " in dimension 0, the extent is " + all);
+    CHECK(made_of(rows, end, 4) == "distributed: the part of rank 0 reaches from " + std::to_string(end) + " to " +
+                                       std::to_string(end) + " in dimension 0, the extent is " + all);
     CHECK(made_of(-1, 0, 0) == "distributed: extent -1 of dimension 0 is negative");
 }
 

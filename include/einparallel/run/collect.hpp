@@ -1,13 +1,13 @@
 #pragma once
 // Brings the parts of a distributed tensor together, on one rank or on all.
 
-#include <einparallel/kernel/copy.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/run/own_elements.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -44,38 +44,10 @@ inline std::shared_ptr<context_state> context_of(const distributed_part& part) {
     return world;
 }
 
-/// The elements of a part as a message takes them: from where they lie, or from a dense copy where a stride is
-/// negative, which Open MPI 4.1 gets wrong for elements of one byte.
-struct own_elements {
-    box_type elements;
-    const std::byte* data = nullptr;
-    std::vector<std::byte> packed;
-
-    own_elements() = default;
-    own_elements(const distributed_part& part, std::size_t element_bytes) : data(part.data) {
-        const box& held = part.held;
-        if (held.empty()) {
-            elements = type_of_box(no_box(0), no_box(0), element_bytes);
-            return;
-        }
-        std::vector<index> extents;
-        std::vector<index> strides;
-        bool backwards = false;
-        for (std::size_t dimension = 0; dimension < held.rank(); ++dimension) {
-            extents.push_back(held.sides[dimension].size());
-            strides.push_back(part.strides[dimension] * static_cast<index>(element_bytes));
-            backwards = backwards || strides.back() < 0;
-        }
-        if (!backwards) {
-            elements = type_of_strided(extents, strides, element_bytes);
-            return;
-        }
-        packed.resize(static_cast<std::size_t>(held.size()) * element_bytes);
-        copy_box(extents, element_bytes, packed.data(), dense_strides(held), part.data, part.strides);
-        data = packed.data();
-        elements = type_of_box(held, held, element_bytes);
-    }
-};
+/// The elements of a part, in memory.
+inline strided_box elements_of(const distributed_part& part, std::size_t element_bytes) {
+    return {part.data, part.held, part.strides, element_bytes};
+}
 
 /// A fingerprint of what a collective call on a part must agree about.
 inline std::uint64_t fingerprint_of(const distributed_part& part, std::size_t element_bytes, int root) {
@@ -94,10 +66,12 @@ inline std::uint64_t fingerprint_of(const distributed_part& part, std::size_t el
 template <class Allocate>
 void gather_part(const distributed_part& part, std::size_t element_bytes, int root, Allocate&& allocate) {
     const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "gather");
     const int rank = world->payload.rank();
     transfers flight(world->payload);
     std::byte* whole = nullptr;
-    own_elements mine;
+    elements_to_send mine;
+    box_type sent;
     box_type mine_in_whole;
     std::vector<std::pair<int, box_type>> others;
     const std::string failure = failure_of("gather: rank " + std::to_string(rank), [&] {
@@ -105,7 +79,8 @@ void gather_part(const distributed_part& part, std::size_t element_bytes, int ro
             throw error("gather: there is no rank " + std::to_string(root) + " in a context of " +
                         std::to_string(world->payload.size()));
         }
-        mine = own_elements(part, element_bytes);
+        mine = elements_to_send(elements_of(part, element_bytes));
+        sent = mine.seen().elements(part.held);
         if (rank == root) {
             whole = std::forward<Allocate>(allocate)();
             const box everything = whole_box(part.where->bounds());
@@ -125,11 +100,11 @@ void gather_part(const distributed_part& part, std::size_t element_bytes, int ro
     for (const auto& [peer, elements] : others) {
         flight.receive(whole, elements, peer);
     }
-    if (rank == root && mine.elements.bytes > 0) {
+    if (rank == root && sent.bytes > 0) {
         flight.receive(whole, mine_in_whole, rank);
     }
-    if (mine.elements.bytes > 0) {
-        flight.send(mine.data, mine.elements, root);
+    if (sent.bytes > 0) {
+        flight.send(mine.seen().data, sent, root);
     }
     agree(world->control, failure_of("gather: rank " + std::to_string(rank), [&] { flight.wait(); }));
 }
@@ -139,14 +114,17 @@ void gather_part(const distributed_part& part, std::size_t element_bytes, int ro
 template <class Allocate>
 void allgather_part(const distributed_part& part, std::size_t element_bytes, Allocate&& allocate) {
     const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "allgather");
     const int rank = world->payload.rank();
     const int size = world->payload.size();
     transfers flight(world->payload);
     std::byte* whole = nullptr;
-    own_elements mine;
+    elements_to_send mine;
+    box_type sent;
     std::vector<box_type> parts;
     const std::string failure = failure_of("allgather: rank " + std::to_string(rank), [&] {
-        mine = own_elements(part, element_bytes);
+        mine = elements_to_send(elements_of(part, element_bytes));
+        sent = mine.seen().elements(part.held);
         whole = std::forward<Allocate>(allocate)();
         const box everything = whole_box(part.where->bounds());
         for (int peer = 0; peer < size; ++peer) {
@@ -164,9 +142,9 @@ void allgather_part(const distributed_part& part, std::size_t element_bytes, All
     const auto at = [&](int position) -> const box_type& {
         return parts[static_cast<std::size_t>((position % size + size) % size)];
     };
-    if (mine.elements.bytes > 0) {
+    if (sent.bytes > 0) {
         flight.receive(whole, at(rank), rank);
-        flight.send(mine.data, mine.elements, rank);
+        flight.send(mine.seen().data, sent, rank);
         complete();
     }
     for (int step = 0; step + 1 < size; ++step) {

@@ -9,21 +9,24 @@
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/run/fetch.hpp>
+#include <einparallel/run/own_elements.hpp>
 #include <einparallel/run/own_layout.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace einparallel {
 
 /// A handle on this rank's part of a tensor, and on the knowledge of who holds the rest. Copying shares the elements.
-/// The communicators belong to the context: collective calls on a handle need it alive, local ones do not.
+/// The communicators belong to the context: collective calls on a handle need it alive, local ones do not. A handle on
+/// nothing knows no context, so a collective call on one throws there alone: default handles are for all ranks or for
+/// none.
 template <class T, std::size_t Rank>
 class distributed {
     static_assert(Element<T>, "ep::distributed: elements are float, double, std::complex of these, integers or bool");
@@ -45,15 +48,9 @@ public:
     /// overlap, or some element is held by nobody
     distributed(context& world, const std::array<extent, Rank>& extents, const std::array<extent, Rank>& lower,
                 view<T, Rank> local) {
-        std::vector<index> bounds;
-        box mine;
-        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-            bounds.push_back(extents[dimension]);
-            // Where the sum is beyond an index, the side ends at the last one: outside of every tensor.
-            const index room = std::numeric_limits<index>::max() - std::max<index>(lower[dimension], 0);
-            mine.sides.push_back({lower[dimension], lower[dimension] + std::min(local.extent(dimension), room)});
-        }
-        mine.nothing = local.data() == nullptr || mine.empty();
+        const std::vector<index> bounds(extents.begin(), extents.end());
+        box mine = detail::box_at(lower, local.extents());
+        mine.nothing = mine.nothing || local.data() == nullptr;
         part_.where = detail::exchange_own_layout(world, bounds, mine, element_type_of<T>());
         part_.held = std::move(mine);
         part_.strides.assign(local.strides().begin(), local.strides().end());
@@ -147,6 +144,55 @@ public:
             return reinterpret_cast<std::byte*>(whole.data());
         });
         return whole;
+    }
+
+    /// Elements of the tensor, from whichever ranks hold them, in the application's own layout: every rank asks for the
+    /// box at `lower` with the extents of `here`, and finds it in `here`. Boxes may overlap (ghost cells), need not
+    /// cover the tensor, and may be empty (an extent of 0, or a null pointer). The view may have any strides but 0, and
+    /// may be memory of this very tensor. Collective. One message for each pair of ranks of which one holds what the
+    /// other asks for, of just that, without copies where no stride is negative; a few small agreements before.
+    ///
+    ///     z.fetch_into({first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
+    /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
+    void fetch_into(const std::array<extent, Rank>& lower, view<T, Rank> here) const {
+        box wanted = detail::box_at(lower, here.extents());
+        wanted.nothing = wanted.nothing || here.data() == nullptr;
+        const std::string mistake = detail::check_target(wanted, here.strides());
+        detail::fetch_part(detail::checked(part_), sizeof(T), wanted, mistake, [&] {
+            return detail::strided_box{reinterpret_cast<std::byte*>(here.data()),
+                                       wanted,
+                                       {here.strides().begin(), here.strides().end()},
+                                       sizeof(T)};
+        });
+    }
+
+    /// The same into the memory of another distributed tensor, in its own distribution, which all ranks know already.
+    /// @throws error, the same on every rank, where extents differ
+    void fetch_into(const distributed& there) const {
+        detail::fetch_like(detail::checked(part_), sizeof(T), there.part_);
+    }
+
+    /// The same in an array of this rank's: the box at `lower` with these extents. Collective.
+    /// @throws error, the same on every rank
+    [[nodiscard]] array<T, Rank> fetch(const std::array<extent, Rank>& lower,
+                                       const std::array<extent, Rank>& extents) const {
+        std::array<index, Rank> lengths{};
+        std::string mistake;
+        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+            lengths[dimension] = extents[dimension];
+            if (lengths[dimension] < 0 && mistake.empty()) {
+                mistake = "extent " + std::to_string(lengths[dimension]) + " of dimension " +
+                          std::to_string(dimension) + " is negative";
+            }
+        }
+        array<T, Rank> made;
+        const box wanted = detail::box_at(lower, lengths);
+        detail::fetch_part(detail::checked(part_), sizeof(T), wanted, mistake, [&] {
+            made = array<T, Rank>(lengths);
+            return detail::strided_box{reinterpret_cast<std::byte*>(made.data()), wanted, dense_strides(wanted),
+                                       sizeof(T)};
+        });
+        return made;
     }
 
     /// For the rooms of the library.

@@ -12,8 +12,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,26 +27,50 @@ inline std::string name_of_element(element_type element) {
     return element.kind + std::to_string(element.bytes);
 }
 
-/// The first mistake in a list of parts; empty where there is none. Parts must lie inside the tensor, be disjoint and
-/// hold every element. Time: n log n for parts that are slabs, at worst the pairs of parts.
-inline std::string check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
-    index held = 0;
-    std::vector<std::size_t> order;
+/// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
+/// beyond an index, the side ends at the last one: outside of every tensor.
+inline box box_at(std::span<const extent> lower, std::span<const index> extents) {
+    box made;
+    for (std::size_t dimension = 0; dimension < lower.size(); ++dimension) {
+        const index begin = lower[dimension];
+        const index room = std::numeric_limits<index>::max() - std::max<index>(begin, 0);
+        made.sides.push_back({begin, begin + std::min(extents[dimension], room)});
+        made.nothing = made.nothing || extents[dimension] == 0;
+    }
+    return made;
+}
+
+/// Which box of the list, one per rank, reaches outside of the tensor; empty where none does. What `nothing` is said of
+/// may be anywhere.
+inline std::string check_inside(std::string_view doing, const std::vector<index>& bounds,
+                                const std::vector<box>& parts) {
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-        const box& part = parts[rank];
-        if (part.empty()) {
-            continue;
-        }
-        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-            const interval& side = part.sides[dimension];
+        for (std::size_t dimension = 0; dimension < bounds.size() && !parts[rank].nothing; ++dimension) {
+            const interval& side = parts[rank].sides[dimension];
             if (side.begin < 0 || side.end > bounds[dimension]) {
-                return "distributed: the part of rank " + std::to_string(rank) + " reaches from " +
+                return std::string(doing) + ": the part of rank " + std::to_string(rank) + " reaches from " +
                        std::to_string(side.begin) + " to " + std::to_string(side.end) + " in dimension " +
                        std::to_string(dimension) + ", the extent is " + std::to_string(bounds[dimension]);
             }
         }
-        held += part.size();
-        order.push_back(rank);
+    }
+    return {};
+}
+
+/// The first mistake in a list of parts; empty where there is none. Parts must lie inside the tensor, be disjoint and
+/// hold every element. Time: n log n for parts that are slabs, at worst the pairs of parts.
+inline std::string check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
+    const std::string outside = check_inside("distributed", bounds, parts);
+    if (!outside.empty()) {
+        return outside;
+    }
+    index held = 0;
+    std::vector<std::size_t> order;
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+        if (!parts[rank].empty()) {
+            held += parts[rank].size();
+            order.push_back(rank);
+        }
     }
     const auto first = [&](std::size_t rank) { return bounds.empty() ? index{0} : parts[rank].sides[0].begin; };
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return first(a) < first(b); });
@@ -73,60 +100,68 @@ inline std::string check_parts(const std::vector<index>& bounds, const std::vect
     return {};
 }
 
-/// What all ranks hold. Collective. @throws error, the same on every rank
-inline std::shared_ptr<const distribution> exchange_own_layout(context& world, const std::vector<index>& bounds,
-                                                               const box& mine, element_type element) {
-    const communicator& control = world.control();
+/// What every rank says its box is, of a tensor whose extents every rank says too. Collective; every rank brings as
+/// many dimensions. @throws error, the same on every rank, where extents are negative or not the same everywhere
+inline std::vector<box> exchange_boxes(const communicator& control, const std::string& doing,
+                                       const std::vector<index>& bounds, const box& mine) {
     const std::size_t rank = bounds.size();
     const std::size_t numbers = 1 + 3 * rank;
     std::vector<std::int64_t> sent;
     std::vector<std::int64_t> all;
-    const std::string failure = failure_of("distributed", [&] {
-        all.resize(numbers * static_cast<std::size_t>(control.size()));
-        sent.push_back(mine.nothing ? 1 : 0);
-        for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-            sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
-        }
-    });
-    fingerprint kind;
-    kind.add(static_cast<std::uint64_t>(rank)).add(name_of_element(element));
-    agree(control, failure,
-          {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}});
+    agree(control, failure_of(doing, [&] {
+              all.resize(numbers * static_cast<std::size_t>(control.size()));
+              sent.push_back(mine.nothing ? 1 : 0);
+              for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+                  sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
+              }
+          }));
     allgather(control, sent, all);
 
-    std::shared_ptr<const distribution> made;
-    agree(control, failure_of("distributed", [&] {
-              std::vector<box> parts;
-              for (std::size_t peer = 0; peer < static_cast<std::size_t>(control.size()); ++peer) {
-                  const std::int64_t* const theirs = all.data() + peer * numbers;
-                  box part;
-                  part.nothing = theirs[0] != 0;
-                  for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-                      const index first = all[1 + 3 * dimension];
-                      const index extent = theirs[1 + 3 * dimension];
-                      if (extent != first) {
-                          throw error("distributed: dimension " + std::to_string(dimension) + ": extent " +
-                                      std::to_string(first) + " on rank 0 and " + std::to_string(extent) + " on rank " +
-                                      std::to_string(peer));
-                      }
-                      if (extent < 0) {
-                          throw error("distributed: extent " + std::to_string(extent) + " of dimension " +
-                                      std::to_string(dimension) + " is negative");
-                      }
-                      part.sides.push_back({theirs[2 + 3 * dimension], theirs[3 + 3 * dimension]});
-                  }
-                  parts.push_back(std::move(part));
-              }
-              if (!is_countable(bounds)) {
-                  throw error("distributed: these extents make more than 2^59 elements");
-              }
-              const std::string mistake = check_parts(bounds, parts);
-              if (!mistake.empty()) {
-                  throw error(mistake);
-              }
-              made = std::make_shared<const distribution>(bounds, std::move(parts));
-          }));
-    return made;
+    return agreed(control, doing, [&] {
+        std::vector<box> parts;
+        for (std::size_t peer = 0; peer < static_cast<std::size_t>(control.size()); ++peer) {
+            const std::int64_t* const theirs = all.data() + peer * numbers;
+            box part;
+            part.nothing = theirs[0] != 0;
+            for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+                const index first = all[1 + 3 * dimension];
+                const index extent = theirs[1 + 3 * dimension];
+                if (extent != first) {
+                    throw error(doing + ": dimension " + std::to_string(dimension) + ": extent " +
+                                std::to_string(first) + " on rank 0 and " + std::to_string(extent) + " on rank " +
+                                std::to_string(peer));
+                }
+                if (extent < 0) {
+                    throw error(doing + ": extent " + std::to_string(extent) + " of dimension " +
+                                std::to_string(dimension) + " is negative");
+                }
+                part.sides.push_back({theirs[2 + 3 * dimension], theirs[3 + 3 * dimension]});
+            }
+            parts.push_back(std::move(part));
+        }
+        return parts;
+    });
+}
+
+/// What all ranks hold. Collective. @throws error, the same on every rank
+inline std::shared_ptr<const distribution> exchange_own_layout(context& world, const std::vector<index>& bounds,
+                                                               const box& mine, element_type element) {
+    const exclusive guard(*world.state(), "distributed");
+    fingerprint kind;
+    kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(element));
+    agree(world.control(), {},
+          {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}});
+    std::vector<box> parts = exchange_boxes(world.control(), "distributed", bounds, mine);
+    return agreed(world.control(), "distributed", [&] {
+        if (!is_countable(bounds)) {
+            throw error("distributed: these extents make more than 2^59 elements");
+        }
+        const std::string mistake = check_parts(bounds, parts);
+        if (!mistake.empty()) {
+            throw error(mistake);
+        }
+        return std::make_shared<const distribution>(bounds, std::move(parts));
+    });
 }
 
 }  // namespace einparallel::detail
