@@ -1,0 +1,212 @@
+// The library's local work behind a C interface, so that one process can time it beside its peers, on the same memory.
+// Built as a user would build it: -O2, no -march.
+
+#include <einparallel/kernel/array.hpp>
+#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/einsum.hpp>
+#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/view.hpp>
+#include <einparallel/notation/functions.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+namespace {
+
+namespace ep = einparallel;
+
+/// A dense row-major tensor by its labels.
+struct dense {
+    std::vector<ep::label_id> labels;
+    std::vector<ep::index> strides;
+
+    dense(const std::int64_t* extents, int rank, const int* labels_of) {
+        ep::index stride = 1;
+        strides.resize(static_cast<std::size_t>(rank));
+        for (int dimension = rank; dimension-- > 0;) {
+            strides[static_cast<std::size_t>(dimension)] = stride;
+            stride *= extents[labels_of[dimension]];
+        }
+        for (int dimension = 0; dimension < rank; ++dimension) {
+            labels.push_back(static_cast<ep::label_id>(labels_of[dimension]));
+        }
+    }
+};
+
+#if defined(__clang__)
+#define BENCH_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define BENCH_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+// Operations per round of chains of multiply-adds that do not wait for one another: the peak of a core.
+#define BENCH_MULTIPLY_ADDS(NAME, TARGET, BYTES, CHAINS)                \
+    template <class T>                                                  \
+    TARGET double NAME(long rounds, volatile T* sink) {                 \
+        typedef T vector __attribute__((vector_size(BYTES)));           \
+        vector sums[CHAINS];                                            \
+        vector factor = vector{} + T(0.999);                            \
+        vector term = vector{} + T(1e-3);                               \
+        BENCH_UNROLL for (int chain = 0; chain < CHAINS; ++chain) {     \
+            sums[chain] = vector{};                                     \
+        }                                                               \
+        for (long round = 0; round < rounds; ++round) {                 \
+            BENCH_UNROLL for (int chain = 0; chain < CHAINS; ++chain) { \
+                sums[chain] = sums[chain] * factor + term;              \
+            }                                                           \
+        }                                                               \
+        BENCH_UNROLL for (int chain = 0; chain < CHAINS; ++chain) {     \
+            *sink = sums[chain][0];                                     \
+        }                                                               \
+        return 2.0 * CHAINS * BYTES / sizeof(T);                        \
+    }
+BENCH_MULTIPLY_ADDS(peak_baseline, , 16, 10)
+#if EINPARALLEL_DETAIL_X86
+BENCH_MULTIPLY_ADDS(peak_avx2, __attribute__((target("avx2,fma"))), 32, 10)
+BENCH_MULTIPLY_ADDS(peak_avx512, __attribute__((target("avx2,fma,avx512f"))), 64, 16)
+#endif
+
+template <class T>
+double peak(long rounds) {
+    volatile T sink = 0;
+#if EINPARALLEL_DETAIL_X86
+    if (ep::detail::supported(ep::detail::instruction_set::avx512)) {
+        return peak_avx512<T>(rounds, &sink);
+    }
+    if (ep::detail::supported(ep::detail::instruction_set::avx2)) {
+        return peak_avx2<T>(rounds, &sink);
+    }
+#endif
+    return peak_baseline<T>(rounds, &sink);
+}
+
+template <class T>
+void max_plus(ep::index n, const void* a, const void* b, void* c) {
+    EINPARALLEL_LABELS(i, j, k);
+    const ep::view<const T, 2> A(static_cast<const T*>(a), {n, n});
+    const ep::view<const T, 2> B(static_cast<const T*>(b), {n, n});
+    const ep::view<T, 2> C(static_cast<T*>(c), {n, n});
+    C(i, k) = ep::max(A(i, j) + B(j, k));
+}
+
+template <class T>
+void squared_distance(ep::index n, const void* a, const void* b, void* c) {
+    EINPARALLEL_LABELS(i, j, k);
+    const ep::view<const T, 2> A(static_cast<const T*>(a), {n, n});
+    const ep::view<const T, 2> B(static_cast<const T*>(b), {n, n});
+    const ep::view<T, 2> C(static_cast<T*>(c), {n, n});
+    const auto square_of_difference = [](T x, T y) { return (x - y) * (x - y); };
+    C(i, k) = ep::sum(ep::join(square_of_difference, A(i, j), B(j, k)));
+}
+
+}  // namespace
+
+extern "C" {
+
+/// What was compiled, and what runs on this processor.
+const char* bench_describe() {
+    static const std::string text = std::string(ep::detail::name_of(ep::detail::best_instruction_set())) +
+                                    " kernels, " BENCH_COMPILER ", flags " +
+                                    BENCH_FLAGS
+#if defined(_OPENMP)
+                                    ", OpenMP";
+#else
+                                    ", no OpenMP";
+#endif
+    return text.c_str();
+}
+
+void bench_threads([[maybe_unused]] int count) {
+#if defined(_OPENMP)
+    omp_set_num_threads(count);
+#endif
+}
+
+/// c[labels] = Σ a · b on dense row-major tensors; `type` is 4 for float and 8 for double.
+void bench_contract(int type, int label_count, const std::int64_t* extents, int a_rank, const int* a_labels,
+                    const void* a, int b_rank, const int* b_labels, const void* b, int c_rank, const int* c_labels,
+                    void* c) {
+    const dense a_of(extents, a_rank, a_labels);
+    const dense b_of(extents, b_rank, b_labels);
+    const dense c_of(extents, c_rank, c_labels);
+    const std::vector<ep::index> by_label(extents, extents + label_count);
+    const ep::operand_block operands[2] = {{a, a_of.labels, a_of.strides}, {b, b_of.labels, b_of.strides}};
+    const ep::block_call call{by_label, operands, {c, c_of.labels, c_of.strides}, ep::write_mode::overwrite};
+    if (type == 4) {
+        ep::detail::contract_product<float>(call, 1.0F);
+    } else {
+        ep::detail::contract_product<double>(call, 1.0);
+    }
+}
+
+/// to[permuted] = from on dense row-major tensors: dimension d of `to` is dimension order[d] of `from`.
+void bench_permute(int type, int rank, const std::int64_t* extents, const int* order, const void* from, void* to) {
+    std::vector<int> identity;
+    for (int dimension = 0; dimension < rank; ++dimension) {
+        identity.push_back(dimension);
+    }
+    const dense from_of(extents, rank, identity.data());
+    const dense to_of(extents, rank, order);
+    std::vector<ep::index> lengths;
+    std::vector<ep::index> from_strides;
+    for (int dimension = 0; dimension < rank; ++dimension) {
+        lengths.push_back(extents[order[dimension]]);
+        from_strides.push_back(from_of.strides[static_cast<std::size_t>(order[dimension])]);
+    }
+    ep::copy_box(lengths, static_cast<std::size_t>(type), to, to_of.strides, from, from_strides);
+}
+
+/// The C library's copy, which the permutations are measured against.
+void bench_copy(std::int64_t bytes, const void* from, void* to) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+void bench_max_plus(int type, std::int64_t n, const void* a, const void* b, void* c) {
+    type == 4 ? max_plus<float>(n, a, b, c) : max_plus<double>(n, a, b, c);
+}
+
+void bench_squared_distance(int type, std::int64_t n, const void* a, const void* b, void* c) {
+    type == 4 ? squared_distance<float>(n, a, b, c) : squared_distance<double>(n, a, b, c);
+}
+
+/// Floating-point operations that so many rounds at the peak of a core are.
+double bench_peak(int type, long rounds) {
+    return static_cast<double>(rounds) * (type == 4 ? peak<float>(rounds) : peak<double>(rounds));
+}
+
+/// Nanoseconds of one 2×2 by 2×2 einsum, of `repeat` in a row.
+double bench_dispatch(int into, int repeat) {
+    ep::array<double, 2> a({2, 2});
+    ep::array<double, 2> b({2, 2});
+    ep::array<double, 2> c({2, 2});
+    a(0, 0) = 1;
+    b(0, 0) = 1;
+    EINPARALLEL_LABELS(i, j, k);
+    const auto once = [&] {
+        if (into == 0) {
+            c(i, k) = a(i, j) * b(j, k);
+        } else if (into == 1) {
+            ep::einsum_into<"ij,jk->ik">(c, a, b);
+        } else {
+            c = ep::einsum<"ij,jk->ik">(a, b);
+        }
+    };
+    once();
+    const auto start = std::chrono::steady_clock::now();
+    for (int round = 0; round < repeat; ++round) {
+        once();
+        a(0, 0) = c(0, 0) * 0.5;
+    }
+    const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
+    return spent.count() / repeat;
+}
+
+}  // extern "C"
