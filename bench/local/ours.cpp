@@ -56,7 +56,7 @@ struct dense {
         vector factor = vector{} + T(0.999);                            \
         vector term = vector{} + T(1e-3);                               \
         BENCH_UNROLL for (int chain = 0; chain < CHAINS; ++chain) {     \
-            sums[chain] = vector{};                                     \
+            sums[chain] = vector{} + T(chain);                          \
         }                                                               \
         for (long round = 0; round < rounds; ++round) {                 \
             BENCH_UNROLL for (int chain = 0; chain < CHAINS; ++chain) { \

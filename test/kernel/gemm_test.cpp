@@ -105,7 +105,8 @@ TEST_CASE_TEMPLATE("gemm agrees with three loops around its block sizes", T, dou
                 }
             }
         }
-        const index rows = gemm_kernel_for<T>(set).rows;
+        const T one(1);
+        const index rows = product_tile_kernel<T>(set, &one).rows;
         for (const index k : {127, 128, 129, 255, 256, 257, 300}) {
             check<T>(rows * 2 + 1, 19, k, layout % 8, layout % 3 == 0, set);
             ++layout;

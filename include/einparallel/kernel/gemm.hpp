@@ -1,66 +1,18 @@
 #pragma once
-// The library's own matrix product on scattered matrices: rows, columns and the summed index may each be several fused
-// labels of a strided tensor, and panels are packed straight from it.
+// The library's own matrix product on scattered matrices: rows, columns and the summed index may each be several labels
+// of a strided tensor, and panels are packed straight from it.
 
 #include <einparallel/kernel/arithmetic.hpp>
+#include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
-#include <einparallel/kernel/pack.hpp>
-#include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <type_traits>
 
 namespace einparallel::detail {
-
-/// One index of a matrix product, made of any number of loops (outermost first), with the strides in elements of the
-/// two matrices that have it: m moves A and C, n moves B and C, k moves A and B.
-struct gemm_axis {
-    index size = 1;
-    small_vector<index, 4> extents;
-    small_vector<index, 4> first;
-    small_vector<index, 4> second;
-
-    void add(index extent, index first_stride, index second_stride) {
-        size *= extent;
-        extents.push_back(extent);
-        first.push_back(first_stride);
-        second.push_back(second_stride);
-    }
-
-    /// Offsets of `count` consecutive values of the index from `begin` on, in one of the two matrices.
-    void fill(const small_vector<index, 4>& strides, index begin, index count, index* offsets) const;
-};
-
-inline void gemm_axis::fill(const small_vector<index, 4>& strides, index begin, index count, index* offsets) const {
-    if (extents.size() == 1) {
-        for (index position = 0; position < count; ++position) {
-            offsets[position] = (begin + position) * strides[0];
-        }
-        return;
-    }
-    small_vector<index, 4> counters(extents.size(), 0);
-    index offset = 0;
-    for (std::size_t loop = extents.size(); loop-- > 0;) {
-        counters[loop] = begin % extents[loop];
-        begin /= extents[loop];
-        offset += counters[loop] * strides[loop];
-    }
-    for (index position = 0; position < count; ++position) {
-        offsets[position] = offset;
-        for (std::size_t loop = extents.size(); loop-- > 0;) {
-            offset += strides[loop];
-            if (++counters[loop] < extents[loop]) {
-                break;
-            }
-            offset -= extents[loop] * strides[loop];
-            counters[loop] = 0;
-        }
-    }
-}
 
 /// C(m, n) (+)= scale · Σ_k A(m, k) · B(k, n). C is not read unless `add`.
 template <Element T>
@@ -75,204 +27,166 @@ struct gemm_call {
     bool add = false;
 };
 
-/// Type of the numbers that the micro-kernel for T multiplies.
-template <class T>
-struct packed_type {
-    using type = T;
-    static constexpr index parts = 1;
-};
-template <class R>
-struct packed_type<std::complex<R>> {
-    using type = R;
-    static constexpr index parts = 2;
+/// What packed blocks may take: of A in the second-level cache, of B in the last, and of B in the second where A is one
+/// block. A sliver of B, `depth` long, stays in the first.
+struct gemm_budget {
+    std::size_t a_bytes = std::size_t{240} << 10;
+    std::size_t b_bytes = std::size_t{2} << 20;
+    std::size_t b_bytes_alone = std::size_t{256} << 10;
+    std::size_t sliver_bytes = std::size_t{16} << 10;
+    index longest = 4096;  ///< rows or columns of a block
 };
 
-/// A micro-kernel with its packing routines and block sizes, as run-time values, so that one blocked product per
-/// element type serves all instruction sets. Rows, columns and block sizes count elements of T.
-template <Element T>
-struct gemm_kernel {
-    using packed = typename packed_type<T>::type;
-
-    index rows = 0;
-    index columns = 0;
-    void (*run)(index, const packed*, const packed*, packed*, const index*, bool) = nullptr;
-    void (*pack_rows)(packed*, const T*, const index*, index, const index*, index, T) = nullptr;
-    void (*pack_columns)(packed*, const T*, const index*, index, const index*, index, T) = nullptr;
-};
-
-/// The kernel for one instruction set.
-template <Element T, instruction_set Set>
-gemm_kernel<T> gemm_kernel_of() {
-    using packed = typename packed_type<T>::type;
-    using micro = micro_kernel<packed, Set>;
-    if constexpr (is_complex<T>::value) {
-        constexpr index columns = micro::columns / 2;
-        return {micro::rows, columns, &micro::run, &pack_complex_rows<packed, micro::rows>,
-                &pack_complex_columns<packed, columns>};
-    } else {
-        return {micro::rows, micro::columns, &micro::run, &pack_panels<T, micro::rows>,
-                &pack_panels<T, micro::columns>};
-    }
-}
-
-/// The kernel for a set chosen at run time.
-/// @pre supported(set)
-template <Element T>
-gemm_kernel<T> gemm_kernel_for(instruction_set set) {
-    if constexpr (std::is_integral_v<T>) {
-        return gemm_kernel_of<T, instruction_set::plain>();
-    } else {
-#if EINPARALLEL_DETAIL_X86
-        if (set == instruction_set::avx512) {
-            return gemm_kernel_of<T, instruction_set::avx512>();
-        }
-        if (set == instruction_set::avx2) {
-            return gemm_kernel_of<T, instruction_set::avx2>();
-        }
-#endif
-        return gemm_kernel_of<T, instruction_set::baseline>();
-    }
-}
-
-/// The length of equal blocks, a multiple of `unit`, that cover `size` with none longer than `limit`.
-constexpr index even_block(index size, index limit, index unit) {
-    const index blocks = (size + limit - 1) / limit;
-    const index length = blocks == 0 ? unit : (size + blocks - 1) / blocks;
-    return (length + unit - 1) / unit * unit;
-}
-
-/// Largest blocks: a packed block of A stays in the second-level cache (about 240 KiB; 480 KiB with AVX-512, whose
-/// processors have more), a sliver of B in the first, a packed block of B (2 MiB) in the last.
-inline constexpr index gemm_depth_block = 256;
-inline constexpr index gemm_column_block = 2048;
-inline constexpr index gemm_row_block = 480;
-
-/// The blocked product (Goto and van de Geijn's five loops) over packed blocks.
-template <Element T>
+/// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
 class blocked_gemm {
-    using packed = typename packed_type<T>::type;
-    static constexpr index parts = packed_type<T>::parts;
-
 public:
-    blocked_gemm(const gemm_call<T>& call, const gemm_kernel<T>& kernel) : call_(call), kernel_(kernel) {}
+    blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k, const gemm_budget& budget = {})
+        : kernel_(kernel), m_(m), n_(n), k_(k) {
+        const auto line = [](std::size_t element) { return static_cast<index>(64 / element); };
+        const auto at_most = [&](std::size_t bytes, std::size_t each) {
+            return std::clamp<index>(static_cast<index>(bytes / each), 1, budget.longest);
+        };
+        depth_ = k_.cut(at_most(budget.sliver_bytes, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes), 1,
+                        line(std::max(kernel.a_element, kernel.b_element)));
+        const auto deep = static_cast<std::size_t>(depth_);
+        rows_ = m_.cut(std::max(at_most(budget.a_bytes, deep * kernel.a_bytes), kernel.rows), kernel.rows,
+                       line(kernel.a_element));
+        const bool alone = rows_ == m_.size;
+        columns_ = n_.cut(
+            std::max(at_most(alone ? budget.b_bytes_alone : budget.b_bytes, deep * kernel.b_bytes), kernel.columns),
+            kernel.columns, line(kernel.b_element));
+    }
 
     /// @pre no axis is empty
-    void run() {
-        const auto bytes = static_cast<index>(sizeof(packed));
-        const index depth = even_block(call_.k.size, gemm_depth_block / parts, 1);
-        const index row_limit = std::min(gemm_row_block, kernel_.rows * (bytes <= 4 ? 40 : 20));
-        const index rows = even_block(call_.m.size, row_limit, kernel_.rows);
-        const index column_limit = std::max(kernel_.columns, gemm_column_block / parts * 4 / std::max<index>(bytes, 4));
-        const index columns = even_block(call_.n.size, column_limit, kernel_.columns);
-        const auto a_size = static_cast<std::size_t>(rows * depth * parts);
-        const auto b_size = static_cast<std::size_t>(columns * depth * parts * parts);
-        const std::size_t needed = (a_size + b_size) * sizeof(packed) + 64;
+    void run(const void* a, const void* b, void* c, bool add) {
+        const auto whole = [](index size, index unit) {
+            return static_cast<std::size_t>((size + unit - 1) / unit * unit);
+        };
+        const auto deep = static_cast<std::size_t>(depth_);
+        const std::size_t a_size = lines(whole(rows_, kernel_.rows) * deep * kernel_.a_bytes + 64);
+        const std::size_t b_size = lines(whole(columns_, kernel_.columns) * deep * kernel_.b_bytes + 64);
+        const std::size_t needed =
+            a_size + b_size + 2 * sizeof(index) * static_cast<std::size_t>(rows_ + columns_ + depth_);
         alignas(64) std::byte on_stack[small_bytes];
         if (needed <= small_bytes) {
-            walk(rows, columns, depth, reinterpret_cast<packed*>(on_stack), a_size);
+            walk(on_stack, a_size, b_size, static_cast<const std::byte*>(a), static_cast<const std::byte*>(b),
+                 static_cast<std::byte*>(c), add);
         } else {
             const scratch_lease<scratch_purpose::packing> lease(needed);
-            walk(rows, columns, depth, reinterpret_cast<packed*>(lease.data()), a_size);
+            walk(lease.data(), a_size, b_size, static_cast<const std::byte*>(a), static_cast<const std::byte*>(b),
+                 static_cast<std::byte*>(c), add);
         }
     }
 
 private:
     static constexpr std::size_t small_bytes = 16384;
+    static constexpr std::size_t lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-    void walk(index rows, index columns, index depth, packed* scratch, std::size_t a_size) {
-        packed* const a = scratch;
-        const std::size_t line = 64 / sizeof(packed);
-        packed* const b = scratch + (a_size + line - 1) / line * line;
-        index across[gemm_column_block];
-        index a_along[gemm_depth_block];
-        index b_along[gemm_depth_block];
-        index row_offsets[gemm_row_block];
-        index column_offsets[gemm_column_block];
-        for (index column = 0; column < call_.n.size; column += columns) {
-            const index width = std::min(columns, call_.n.size - column);
-            call_.n.fill(call_.n.second, column, width, column_offsets);
-            for (index step = 0; step < call_.k.size; step += depth) {
-                const index deep = std::min(depth, call_.k.size - step);
-                call_.k.fill(call_.k.first, step, deep, a_along);
-                call_.k.fill(call_.k.second, step, deep, b_along);
-                call_.n.fill(call_.n.first, column, width, across);
-                kernel_.pack_columns(b, call_.b, across, width, b_along, deep, sum_of_products<T>::one);
-                for (index row = 0; row < call_.m.size; row += rows) {
-                    const index height = std::min(rows, call_.m.size - row);
-                    call_.m.fill(call_.m.first, row, height, across);
-                    kernel_.pack_rows(a, call_.a, across, height, a_along, deep, call_.scale);
-                    call_.m.fill(call_.m.second, row, height, row_offsets);
-                    multiply(a, b, deep, row_offsets, height, column_offsets, width, call_.add || step > 0);
+    void walk(std::byte* scratch, std::size_t a_size, std::size_t b_size, const std::byte* a, const std::byte* b,
+              std::byte* c, bool add) {
+        std::byte* const packed_a = scratch;
+        std::byte* const packed_b = scratch + a_size;
+        auto* const tables = reinterpret_cast<index*>(scratch + a_size + b_size);
+        gemm_blocks m(m_, rows_, tables);
+        gemm_blocks n(n_, columns_, tables + 2 * rows_);
+        gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
+        const index m_blocks = m_.block_count();
+        const index n_blocks = n_.block_count();
+        const index k_blocks = k_.block_count();
+        bool a_stays = false;
+        for (index column = 0; column < n_blocks; ++column) {
+            n.go_to(column);
+            for (index step = 0; step < k_blocks; ++step) {
+                k.go_to(step);
+                pack_source source{n.first(), k.second(), n.count, k.count, 0, 0};
+                n.stretch(true, source.period, source.run);
+                kernel_.pack_b(kernel_.context, packed_b,
+                               b + (n.first_start + k.second_start) * signed_of(kernel_.b_element), source);
+                for (index row = 0; row < m_blocks; ++row) {
+                    m.go_to(row);
+                    if (!a_stays) {
+                        source = {m.first(), k.first(), m.count, k.count, 0, 0};
+                        m.stretch(true, source.period, source.run);
+                        kernel_.pack_a(kernel_.context, packed_a,
+                                       a + (m.first_start + k.first_start) * signed_of(kernel_.a_element), source);
+                        a_stays = m_blocks == 1 && k_blocks == 1;
+                    }
+                    multiply(packed_a, packed_b, k.count, m, n,
+                             c + (m.second_start + n.second_start) * signed_of(kernel_.c_element), add || step > 0);
                 }
             }
         }
     }
+
+    static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
 
     /// One packed block of A times one packed block of B.
-    void multiply(const packed* a, const packed* b, index depth, const index* row_offsets, index height,
-                  const index* column_offsets, index width, bool add) const {
-        auto* const c = reinterpret_cast<packed*>(call_.c);
-        for (index column = 0; column < width; column += kernel_.columns) {
-            const index wide = std::min(kernel_.columns, width - column);
-            const packed* const right = b + column * depth * parts * parts;
-            const bool whole_columns = wide == kernel_.columns && consecutive(column_offsets + column, wide);
-            for (index row = 0; row < height; row += kernel_.rows) {
-                const index high = std::min(kernel_.rows, height - row);
-                const packed* const left = a + row * depth * parts;
-                index places[max_rows];
-                if (whole_columns && high == kernel_.rows) {
-                    for (index each = 0; each < high; ++each) {
-                        places[each] = parts * row_offsets[row + each];
-                    }
-                    kernel_.run(depth * parts, left, right, c + parts * column_offsets[column], places, add);
+    void multiply(const std::byte* a, const std::byte* b, index depth, const gemm_blocks& m, const gemm_blocks& n,
+                  std::byte* c, bool add) const {
+        const index a_step = depth * signed_of(kernel_.a_bytes);
+        const index b_step = depth * signed_of(kernel_.b_bytes);
+        const index* const row_offsets = m.second();
+        for (index column = 0; column < n.count; column += kernel_.columns) {
+            const index wide = std::min(kernel_.columns, n.count - column);
+            const index* const column_offsets = n.second() + column;
+            index vector_offsets[2] = {column_offsets[0], 0};
+            bool whole = wide == kernel_.columns;
+            for (index start = 0; whole && start < wide; start += kernel_.lanes) {
+                whole = consecutive(column_offsets + start, kernel_.lanes);
+                vector_offsets[start > 0 ? 1 : 0] = column_offsets[start];
+            }
+            const std::byte* const right = b + column * b_step;
+            for (index row = 0; row < m.count; row += kernel_.rows) {
+                const index high = std::min(kernel_.rows, m.count - row);
+                const index computed = kernel_.computed(high);
+                const std::byte* const left = a + row * a_step;
+                if (whole && high == computed) {
+                    kernel_.run(kernel_.context, depth, high, left, right, c, row_offsets + row, vector_offsets, add);
                     continue;
                 }
-                alignas(64) packed tile[max_rows * max_columns];
-                for (index each = 0; each < kernel_.rows; ++each) {
-                    places[each] = each * kernel_.columns * parts;
+                if (whole && !add) {  // the rows beyond are copies of the last one
+                    index places[largest_tile_rows];
+                    for (index each = 0; each < computed; ++each) {
+                        places[each] = row_offsets[row + std::min(each, high - 1)];
+                    }
+                    kernel_.run(kernel_.context, depth, high, left, right, c, places, vector_offsets, false);
+                    continue;
                 }
-                kernel_.run(depth * parts, left, right, tile, places, false);
-                scatter(reinterpret_cast<const T*>(tile), row_offsets + row, high, column_offsets + column, wide, add);
+                alignas(64) std::byte tile[largest_tile_bytes];
+                index places[largest_tile_rows];
+                for (index each = 0; each < computed; ++each) {
+                    places[each] = each * kernel_.columns;
+                }
+                const index tile_vectors[2] = {0, kernel_.lanes};
+                kernel_.run(kernel_.context, depth, high, left, right, tile, places, tile_vectors, false);
+                kernel_.scatter(kernel_.context, tile, kernel_.columns, c, row_offsets + row, high, column_offsets,
+                                wide, add);
             }
         }
     }
 
-    void scatter(const T* tile, const index* row_offsets, index high, const index* column_offsets, index wide,
-                 bool add) const {
-        for (index row = 0; row < high; ++row, tile += kernel_.columns) {
-            T* const into = call_.c + row_offsets[row];
-            if (add) {
-                for (index column = 0; column < wide; ++column) {
-                    T& element = into[column_offsets[column]];
-                    element = sum_of_products<T>::plus(element, tile[column]);
-                }
-            } else {
-                for (index column = 0; column < wide; ++column) {
-                    into[column_offsets[column]] = tile[column];
-                }
-            }
-        }
-    }
-
-    static constexpr index max_rows = 12;
-    static constexpr index max_columns = 32;
-
-    const gemm_call<T>& call_;
-    gemm_kernel<T> kernel_;
+    const tile_kernel& kernel_;
+    gemm_axis& m_;
+    gemm_axis& n_;
+    gemm_axis& k_;
+    index rows_ = 0;
+    index columns_ = 0;
+    index depth_ = 0;
 };
-
-/// Runs the product with the widest instructions of this processor.
-/// @pre no axis is empty; C's elements are distinct and none of them is in A or B
-template <Element T>
-void gemm(const gemm_call<T>& call) {
-    blocked_gemm<T>(call, gemm_kernel_for<T>(best_instruction_set())).run();
-}
 
 /// The same with given instructions: for tests and measurements.
 /// @pre supported(set)
 template <Element T>
-void gemm(const gemm_call<T>& call, instruction_set set) {
-    blocked_gemm<T>(call, gemm_kernel_for<T>(set)).run();
+void gemm(gemm_call<T>& call, instruction_set set) {
+    const tile_kernel kernel = product_tile_kernel<T>(set, &call.scale);
+    blocked_gemm(kernel, call.m, call.n, call.k).run(call.a, call.b, call.c, call.add);
+}
+
+/// Runs the product with the widest instructions of this processor.
+/// @pre no axis is empty; C's elements are distinct and none of them is in A or B
+template <Element T>
+void gemm(gemm_call<T>& call) {
+    gemm(call, best_instruction_set());
 }
 
 }  // namespace einparallel::detail

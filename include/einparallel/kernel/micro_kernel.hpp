@@ -1,24 +1,85 @@
 #pragma once
-// The innermost block of a matrix product, one function per instruction set. All sets are compiled into every program,
-// whatever its -march, and the caller picks at run time.
+// The innermost block of a matrix product as a value: one blocked product serves all element types, operators and
+// instruction sets.
 
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/pack.hpp>
+#include <einparallel/kernel/vector_code.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <complex>
+#include <cstddef>
+#include <type_traits>
 
 namespace einparallel::detail {
 
-/// C(rows × columns) (+)= A(rows × depth) · B(depth × columns), A packed depth-major in slivers of `rows`, B in slivers
-/// of `columns`. Row i of C starts at c + row_offsets[i] and is contiguous; C is read only where `add`.
-///
-/// This one, the plain kernel, is for every element type: integers, bool, and what has no vector kernel.
-template <class T, instruction_set Set>
-struct micro_kernel {
+/// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
+/// functions need beside their arguments: a scale, functors.
+struct tile_kernel {
+    index rows = 0;
+    index columns = 0;
+    index lanes = 1;          ///< columns that must be neighbours in C for `run` to write them
+    std::size_t a_bytes = 0;  ///< of one packed element of A; and so on
+    std::size_t b_bytes = 0;
+    std::size_t a_element = 0;  ///< of one element in memory
+    std::size_t b_element = 0;
+    std::size_t c_element = 0;
+
+    /// C(high × columns) (⊕)= A · B on packed slivers. Computes computed(high) rows, the last of which may be copies of
+    /// row high − 1. Row i of C is at c + row_offsets[i], `lanes` columns of it at vector_offsets[v] from there.
+    void (*run)(const void* context, index depth, index high, const void* a, const void* b, void* c,
+                const index* row_offsets, const index* vector_offsets, bool add) = nullptr;
+    index (*computed)(index high) = nullptr;
+    void (*pack_a)(const void* context, void* into, const void* from, const pack_source& source) = nullptr;
+    void (*pack_b)(const void* context, void* into, const void* from, const pack_source& source) = nullptr;
+    /// C at row_offsets[i] + column_offsets[j] (⊕)= a dense tile of `columns` columns.
+    void (*scatter)(const void* context, const void* tile, index columns, void* c, const index* row_offsets, index high,
+                    const index* column_offsets, index wide, bool add) = nullptr;
+    const void* context = nullptr;
+};
+
+/// Largest tile in elements and in bytes.
+inline constexpr index largest_tile_rows = 12;
+inline constexpr std::size_t largest_tile_bytes = 12 * 2 * 64;
+
+/// Σ of products of T; the context is the scale.
+template <Element T>
+struct product_tile {
+    static void scatter(const void* /*context*/, const void* tile, index columns, void* c, const index* row_offsets,
+                        index high, const index* column_offsets, index wide, bool add) {
+        using semiring = sum_of_products<T>;
+        for (index row = 0; row < high; ++row) {
+            const T* const from = static_cast<const T*>(tile) + row * columns;
+            T* const into = static_cast<T*>(c) + row_offsets[row];
+            for (index column = 0; column < wide; ++column) {
+                T& element = into[column_offsets[column]];
+                element = add ? semiring::plus(element, from[column]) : from[column];
+            }
+        }
+    }
+    static void scale(const void* context, T* packed, index size) {
+        const T factor = *static_cast<const T*>(context);
+        if (factor != sum_of_products<T>::one) {
+            for (index each = 0; each < size; ++each) {
+                packed[each] = sum_of_products<T>::times(packed[each], factor);
+            }
+        }
+    }
+};
+
+/// The plain kernel: integers, bool, and what has no vector kernel.
+template <Element T>
+struct plain_code {
+    using semiring = sum_of_products<T>;
     static constexpr index rows = 4;
     static constexpr index columns = 8;
 
-    static void run(index depth, const T* a, const T* b, T* c, const index* row_offsets, bool add) {
-        using semiring = sum_of_products<T>;
+    static void run(const void* /*context*/, index depth, index /*high*/, const void* left, const void* right, void* c,
+                    const index* row_offsets, const index* vector_offsets, bool add) {
+        const T* a = static_cast<const T*>(left);
+        const T* b = static_cast<const T*>(right);
         T sums[rows][columns] = {};
         for (index step = 0; step < depth; ++step) {
             for (index row = 0; row < rows; ++row) {
@@ -30,81 +91,127 @@ struct micro_kernel {
             b += columns;
         }
         for (index row = 0; row < rows; ++row) {
-            T* into = c + row_offsets[row];
+            T* const into = static_cast<T*>(c) + row_offsets[row] + vector_offsets[0];
             for (index column = 0; column < columns; ++column) {
                 into[column] = add ? semiring::plus(into[column], sums[row][column]) : sums[row][column];
             }
         }
     }
+    static index computed(index /*high*/) { return rows; }
+    static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
+        pack_panels<T, rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
+        product_tile<T>::scale(context, static_cast<T*>(into), (source.count + rows - 1) / rows * rows * source.depth);
+    }
+    static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
+        pack_panels<T, columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
+    }
+    static constexpr index lanes = columns;
+    static constexpr std::size_t parts = 1;
+    using packed = T;
 };
 
-#if defined(__GNUC__)
+/// Vector kernels of float and double.
+template <class T, instruction_set Set>
+struct real_code {
+    using code = vector_code<T, Set>;
+    static constexpr index rows = code::rows;
+    static constexpr index columns = code::columns;
+    static constexpr index lanes = code::lanes;
+    static constexpr std::size_t parts = 1;
+    using packed = T;
 
-// The accumulators must stay in registers, which takes complete unrolling: asked for by name, because -O2 alone may
-// not.
-#if defined(__clang__)
-#define EINPARALLEL_DETAIL_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define EINPARALLEL_DETAIL_UNROLL _Pragma("GCC unroll 32")
-#endif
+    static void run(const void* /*context*/, index depth, index high, const void* a, const void* b, void* c,
+                    const index* row_offsets, const index* vector_offsets, bool add) {
+        code::run(depth, high, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), row_offsets,
+                  vector_offsets, add);
+    }
+    static index computed(index high) { return code::computed(high); }
+    static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
+        code::template pack<rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
+        product_tile<T>::scale(context, static_cast<T*>(into), (source.count + rows - 1) / rows * rows * source.depth);
+    }
+    static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
+        code::template pack<columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
+    }
+};
 
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1675  // nvcc passes GCC's pragma on to the host compiler, and warns of it
-#endif
+/// Complex products on the vector kernels of their parts.
+template <class R, instruction_set Set>
+struct complex_code {
+    using T = std::complex<R>;
+    using code = vector_code<R, Set>;
+    static constexpr index rows = code::rows;
+    static constexpr index columns = code::columns / 2;
+    static constexpr index lanes = code::lanes / 2;
+    static constexpr std::size_t parts = 2;
+    using packed = R;
 
-// A macro, because nothing else gives one body several targets: the target attribute takes no template argument, and
-// g++ splits wide vectors in a function of narrow target before it inlines it into one of wide target.
-#define EINPARALLEL_DETAIL_MICRO_KERNEL(SET, TARGET, ROWS, VECTORS, BYTES)                                      \
-    template <class T>                                                                                          \
-    struct micro_kernel<T, instruction_set::SET> {                                                              \
-        static constexpr index lanes = BYTES / static_cast<index>(sizeof(T));                                   \
-        static constexpr index rows = ROWS;                                                                     \
-        static constexpr index columns = VECTORS * lanes;                                                       \
-                                                                                                                \
-        TARGET static void run(index depth, const T* a, const T* b, T* c, const index* row_offsets, bool add) { \
-            typedef T vector __attribute__((vector_size(BYTES)));                                               \
-            typedef T unaligned_vector __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias));      \
-            vector sums[ROWS][VECTORS];                                                                         \
-            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < ROWS; ++row) {                                    \
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < VECTORS; ++part) {                          \
-                    sums[row][part] = vector{};                                                                 \
-                }                                                                                               \
-            }                                                                                                   \
-            for (index step = 0; step < depth; ++step) {                                                        \
-                vector right[VECTORS];                                                                          \
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < VECTORS; ++part) {                          \
-                    right[part] = *reinterpret_cast<const unaligned_vector*>(b + part * lanes);                 \
-                }                                                                                               \
-                EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < ROWS; ++row) {                                \
-                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < VECTORS; ++part) {                      \
-                        sums[row][part] += a[row] * right[part];                                                \
-                    }                                                                                           \
-                }                                                                                               \
-                a += rows;                                                                                      \
-                b += columns;                                                                                   \
-            }                                                                                                   \
-            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < ROWS; ++row) {                                    \
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < VECTORS; ++part) {                          \
-                    auto* into = reinterpret_cast<unaligned_vector*>(c + row_offsets[row] + part * lanes);      \
-                    *into = add ? *into + sums[row][part] : sums[row][part];                                    \
-                }                                                                                               \
-            }                                                                                                   \
-        }                                                                                                       \
-    };
+    static void run(const void* /*context*/, index depth, index high, const void* a, const void* b, void* c,
+                    const index* row_offsets, const index* vector_offsets, bool add) {
+        index row_places[rows];
+        for (index row = 0; row < computed(high); ++row) {
+            row_places[row] = 2 * row_offsets[row];
+        }
+        const index places[2] = {2 * vector_offsets[0], 2 * vector_offsets[1]};
+        code::run(2 * depth, high, static_cast<const R*>(a), static_cast<const R*>(b), reinterpret_cast<R*>(c),
+                  row_places, places, add);
+    }
+    static index computed(index high) { return code::computed(high); }
+    static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
+        pack_complex_rows<R, rows>(static_cast<R*>(into), static_cast<const T*>(from), source);
+        if (const T factor = *static_cast<const T*>(context); factor != T(1)) {
+            scale_complex_rows<R, rows>(static_cast<R*>(into),
+                                        (source.count + rows - 1) / rows * rows * source.depth * 2, factor);
+        }
+    }
+    static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
+        pack_complex_columns<R, columns>(static_cast<R*>(into), static_cast<const T*>(from), source);
+    }
+};
 
-EINPARALLEL_DETAIL_MICRO_KERNEL(baseline, , 4, 2, 16)
+template <Element T, class Code>
+tile_kernel tile_kernel_of(const T* scale) {
+    constexpr std::size_t part = sizeof(typename Code::packed) * Code::parts;
+    return {Code::rows,
+            Code::columns,
+            Code::lanes,
+            part,
+            part * Code::parts,
+            sizeof(T),
+            sizeof(T),
+            sizeof(T),
+            &Code::run,
+            &Code::computed,
+            &Code::pack_a,
+            &Code::pack_b,
+            &product_tile<T>::scatter,
+            scale};
+}
+
+/// The kernel of scale · Σ of products with the instructions of a set chosen at run time.
+/// @pre supported(set); the scale outlives the kernel
+template <Element T>
+tile_kernel product_tile_kernel(instruction_set set, const T* scale) {
+    if constexpr (std::is_integral_v<T>) {
+        return tile_kernel_of<T, plain_code<T>>(scale);
+    } else {
+        const auto of = [scale]<instruction_set Set>(std::integral_constant<instruction_set, Set>) {
+            if constexpr (is_complex<T>::value) {
+                return tile_kernel_of<T, complex_code<typename T::value_type, Set>>(scale);
+            } else {
+                return tile_kernel_of<T, real_code<T, Set>>(scale);
+            }
+        };
 #if EINPARALLEL_DETAIL_X86
-EINPARALLEL_DETAIL_MICRO_KERNEL(avx2, __attribute__((target("avx2,fma"))), 6, 2, 32)
-EINPARALLEL_DETAIL_MICRO_KERNEL(avx512, __attribute__((target("avx2,fma,avx512f"))), 12, 2, 64)
+        if (set == instruction_set::avx512) {
+            return of(std::integral_constant<instruction_set, instruction_set::avx512>{});
+        }
+        if (set == instruction_set::avx2) {
+            return of(std::integral_constant<instruction_set, instruction_set::avx2>{});
+        }
 #endif
-
-#undef EINPARALLEL_DETAIL_MICRO_KERNEL
-#undef EINPARALLEL_DETAIL_UNROLL
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
-
-#endif
+        return of(std::integral_constant<instruction_set, instruction_set::baseline>{});
+    }
+}
 
 }  // namespace einparallel::detail

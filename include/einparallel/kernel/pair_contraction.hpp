@@ -11,6 +11,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace einparallel::detail {
@@ -163,7 +164,7 @@ private:
             }
             return false;
         };
-        // Columns run as the output has them; rows and the summed index as an operand has them where that lets a panel
+        // Columns run as the output has them, rows as A; the summed index as an operand has it where that lets a panel
         // be read contiguously.
         nest_.sort_by(has_unit(a_slot, false) || !has_unit(b_slot, false) ? a_slot : b_slot);
         for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
@@ -171,26 +172,28 @@ private:
                 call.k.add(nest_.extents[loop], nest_.of(loop)[a_slot], nest_.of(loop)[b_slot]);
             }
         }
-        nest_.sort_by(has_unit(a_slot, true) ? a_slot : z_slot);
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            const index* moves = nest_.of(loop);
-            if (moves[z_slot] != 0 && moves[a_slot] != 0 && moves[b_slot] == 0) {
-                call.m.add(nest_.extents[loop], moves[a_slot], moves[z_slot]);
-            }
-        }
         nest_.sort_by(z_slot);
         for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
             const index* moves = nest_.of(loop);
-            if (moves[z_slot] != 0 && moves[b_slot] != 0 && moves[a_slot] == 0) {
+            if (moves[z_slot] == 0) {
+                continue;
+            }
+            if (moves[a_slot] != 0 && moves[b_slot] == 0) {
+                call.m.add(nest_.extents[loop], moves[a_slot], moves[z_slot]);
+            } else if (moves[b_slot] != 0 && moves[a_slot] == 0) {
                 call.n.add(nest_.extents[loop], moves[b_slot], moves[z_slot]);
-            } else if (moves[z_slot] != 0 && (moves[a_slot] == 0) == (moves[b_slot] == 0)) {
+            } else {
                 batch.push_back(loop);
             }
         }
+        call.m.move_contiguous(false);
+        call.n.move_contiguous(true);
         tables offsets;
         if (tiny) {
             offsets.fill(call);
         }
+        const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
+        blocked_gemm product(kernel, call.m, call.n, call.k);
         const T* const a = swapped ? y_ : x_;
         const T* const b = swapped ? x_ : y_;
         odometer point(nest_, batch);
@@ -202,7 +205,7 @@ private:
             if (tiny) {
                 small_product(call, offsets);
             } else {
-                gemm(call);
+                product.run(call.a, call.b, call.c, call.add);
             }
         } while (point.advance(at));
     }
@@ -216,12 +219,16 @@ private:
         index b_k[tiny_side];
 
         void fill(const gemm_call<T>& call) {
-            call.m.fill(call.m.first, 0, call.m.size, a_m);
-            call.m.fill(call.m.second, 0, call.m.size, c_m);
-            call.n.fill(call.n.first, 0, call.n.size, b_n);
-            call.n.fill(call.n.second, 0, call.n.size, c_n);
-            call.k.fill(call.k.first, 0, call.k.size, a_k);
-            call.k.fill(call.k.second, 0, call.k.size, b_k);
+            fill(call.m, a_m, c_m);
+            fill(call.n, b_n, c_n);
+            fill(call.k, a_k, b_k);
+        }
+        static void fill(const gemm_axis& axis, index* first, index* second) {
+            index offsets[2 * tiny_side];
+            gemm_blocks blocks(axis, axis.size, offsets);
+            blocks.go_to(0);
+            std::copy(blocks.first(), blocks.first() + axis.size, first);
+            std::copy(blocks.second(), blocks.second() + axis.size, second);
         }
     };
 

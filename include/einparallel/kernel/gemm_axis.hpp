@@ -1,0 +1,161 @@
+#pragma once
+// One index of a matrix product, made of any number of fused or unfused labels, and its walk in rectangular blocks.
+
+#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/notation/box.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace einparallel::detail {
+
+/// An index made of loops (outermost first), with the strides in elements of the two matrices that have it: m moves A
+/// and C, n moves B and C, k moves A and B.
+struct gemm_axis {
+    struct loop {
+        index extent;
+        index first;   ///< stride in the one matrix
+        index second;  ///< stride in the other
+        index tile;    ///< length in a block
+    };
+
+    index size = 1;
+    small_vector<loop, 4> loops;
+
+    void add(index extent, index first_stride, index second_stride) {
+        size *= extent;
+        loops.push_back({extent, first_stride, second_stride, extent});
+    }
+
+    /// Puts the loop along which the first matrix is contiguous innermost; `but_second`: just outside the one along
+    /// which the second is.
+    void move_contiguous(bool but_second) {
+        for (std::size_t position = 0; position + 1 < loops.size(); ++position) {
+            if (loops[position].first == 1) {
+                const std::size_t end = loops.size() - (but_second && loops.back().second == 1 ? 1 : 0);
+                std::rotate(loops.begin() + position, loops.begin() + position + 1, loops.begin() + end);
+                return;
+            }
+        }
+    }
+
+    /// Cuts the index into blocks of about `limit` values, rectangular in its loops. A loop along which one of the
+    /// matrices is contiguous keeps `line` values at least, so that whole cache lines are read and written; the others
+    /// are cut from the outermost on. Blocks of a loop are even, and multiples of `unit` along the innermost one.
+    /// @return values of the largest block
+    index cut(index limit, index unit, index line);
+
+    [[nodiscard]] index block_count() const {
+        index count = 1;
+        for (const loop& each : loops) {
+            count *= (each.extent + each.tile - 1) / each.tile;
+        }
+        return count;
+    }
+};
+
+inline index gemm_axis::cut(index limit, index unit, index line) {
+    index block = 1;
+    for (loop& each : loops) {
+        const bool contiguous = each.first == 1 || each.second == 1;
+        each.tile = contiguous ? std::min(each.extent, line) : 1;
+        block *= each.tile;
+    }
+    for (std::size_t position = loops.size(); position-- > 0;) {
+        loop& each = loops[position];
+        const bool contiguous = each.first == 1 || each.second == 1;
+        const index granule = std::max(contiguous ? line : 1, position + 1 == loops.size() ? unit : 1);
+        const index room = std::max(limit / (block / each.tile), each.tile);
+        if (room >= each.extent) {
+            block = block / each.tile * each.extent;
+            each.tile = each.extent;
+            continue;
+        }
+        const index parts = (each.extent + room - 1) / room;
+        const index even = (each.extent + parts - 1) / parts;
+        const index rounded = (even + granule - 1) / granule * granule;
+        const index tile = std::min({rounded, std::max(room / granule * granule, each.tile), each.extent});
+        block = block / each.tile * tile;
+        each.tile = tile;
+        break;
+    }
+    return block;
+}
+
+/// A block of an index: where it starts in the two matrices, and the offsets of its values from there, in the order of
+/// the loops.
+class gemm_blocks {
+public:
+    /// @param tables room for twice the values of the largest block; it and the axis must outlive this
+    gemm_blocks(const gemm_axis& axis, index largest, index* tables)
+        : axis_(axis), first_(tables), second_(tables + largest), lengths_(axis.loops.size(), 0) {}
+
+    /// Goes to block `number`. The offsets are computed again only where the block has another shape.
+    void go_to(index number) {
+        first_start = 0;
+        second_start = 0;
+        bool same = filled_;
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            const index parts = (each.extent + each.tile - 1) / each.tile;
+            const index begin = number % parts * each.tile;
+            number /= parts;
+            const index length = std::min(each.tile, each.extent - begin);
+            first_start += begin * each.first;
+            second_start += begin * each.second;
+            same = same && lengths_[position] == length;
+            lengths_[position] = length;
+        }
+        if (!same) {
+            fill();
+        }
+    }
+
+    index first_start = 0;
+    index second_start = 0;
+    index count = 0;
+    [[nodiscard]] const index* first() const { return first_; }
+    [[nodiscard]] const index* second() const { return second_; }
+    /// Values of the loops inside the one along which the first (or second) matrix is contiguous, and that one's length
+    /// in this block; 0 where there is none, or where it is the innermost.
+    void stretch(bool of_first, index& period, index& run) const {
+        period = 1;
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            if ((of_first ? each.first : each.second) == 1) {
+                run = lengths_[position];
+                period = period > 1 ? period : 0;
+                return;
+            }
+            period *= lengths_[position];
+        }
+        period = 0;
+        run = 0;
+    }
+
+private:
+    void fill() {
+        filled_ = true;
+        first_[0] = 0;
+        second_[0] = 0;
+        count = 1;
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            for (index step = 1; step < lengths_[position]; ++step) {
+                for (index inner = 0; inner < count; ++inner) {
+                    first_[step * count + inner] = first_[inner] + step * each.first;
+                    second_[step * count + inner] = second_[inner] + step * each.second;
+                }
+            }
+            count *= lengths_[position];
+        }
+    }
+
+    const gemm_axis& axis_;
+    index* first_;
+    index* second_;
+    small_vector<index, 4> lengths_;
+    bool filled_ = false;
+};
+
+}  // namespace einparallel::detail
