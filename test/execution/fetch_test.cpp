@@ -124,7 +124,7 @@ TEST_CASE("boxes that overlap, are empty or leave elements out, into memory with
     std::mt19937 own(static_cast<unsigned>(1000 + world.rank()));
     int wrong = 0;
     std::size_t other_bytes = 0;
-    for (int repetition = 0; repetition < 25; ++repetition) {
+    for (int repetition = 0; repetition < 15; ++repetition) {
         const std::vector<ep::index> bounds{static_cast<ep::index>(random() % 7), static_cast<ep::index>(random() % 6),
                                             1 + static_cast<ep::index>(random() % 5)};
         const auto values = numbered(bounds);

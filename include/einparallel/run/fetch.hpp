@@ -98,18 +98,18 @@ std::size_t fetch_part(const distributed_part& part, std::size_t element_bytes, 
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "fetch");
     const communicator& control = world->control;
-    agree(control, mistake.empty() ? mistake : "fetch: rank " + std::to_string(control.rank()) + ": " + mistake,
-          {{fingerprint_of(part, element_bytes, 0), "fetch: the ranks do not fetch from the same tensor"},
-           {0, "fetch: the ranks do not fetch into the same tensor"}});
     const std::vector<index>& bounds = part.where->bounds();
-    std::vector<box> boxes = exchange_boxes(control, "fetch", bounds, mine);
-    const distribution wanted = agreed(control, "fetch", [&] {
-        const std::string outside = check_inside("fetch", bounds, boxes);
-        if (!outside.empty()) {
-            throw error(outside);
-        }
-        return distribution(bounds, std::move(boxes));
-    });
+    const distribution wanted = exchange_boxes(
+        control, "fetch", mistake.empty() ? mistake : "fetch: rank " + std::to_string(control.rank()) + ": " + mistake,
+        {{fingerprint_of(part, element_bytes, 0), "fetch: the ranks do not fetch from the same tensor"},
+         {0, "fetch: the ranks do not fetch into the same tensor"}},
+        bounds, mine, [&](std::vector<box> boxes) {
+            const std::string outside = check_inside("fetch", bounds, boxes);
+            if (!outside.empty()) {
+                throw error(outside);
+            }
+            return distribution(bounds, std::move(boxes));
+        });
     return fetch_boxes(*world, part, element_bytes, wanted, std::forward<Place>(place));
 }
 

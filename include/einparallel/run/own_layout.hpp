@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <span>
@@ -60,7 +61,7 @@ inline std::string check_inside(std::string_view doing, const std::vector<index>
 /// The first mistake in a list of parts; empty where there is none. Parts must lie inside the tensor, be disjoint and
 /// hold every element. Time: n log n for parts that are slabs, at worst the pairs of parts.
 inline std::string check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
-    const std::string outside = check_inside("distributed", bounds, parts);
+    std::string outside = check_inside("distributed", bounds, parts);
     if (!outside.empty()) {
         return outside;
     }
@@ -100,27 +101,31 @@ inline std::string check_parts(const std::vector<index>& bounds, const std::vect
     return {};
 }
 
-/// What every rank says its box is, of a tensor whose extents every rank says too. Collective; every rank brings as
-/// many dimensions. @throws error, the same on every rank, where extents are negative or not the same everywhere
-inline std::vector<box> exchange_boxes(const communicator& control, const std::string& doing,
-                                       const std::vector<index>& bounds, const box& mine) {
+/// What every rank says its box is, of a tensor whose extents every rank says too: returns make(boxes by rank), which
+/// must not communicate. `mistake` and `numbers`: what the ranks agree on before that. Collective.
+/// @throws error, the same on every rank, also where extents are negative or not the same everywhere
+template <class Make>
+auto exchange_boxes(const communicator& control, const std::string& doing, const std::string& mistake,
+                    std::initializer_list<common> numbers, const std::vector<index>& bounds, const box& mine,
+                    Make&& make) {
     const std::size_t rank = bounds.size();
-    const std::size_t numbers = 1 + 3 * rank;
+    const std::size_t count = 1 + 3 * rank;
     std::vector<std::int64_t> sent;
     std::vector<std::int64_t> all;
-    agree(control, failure_of(doing, [&] {
-              all.resize(numbers * static_cast<std::size_t>(control.size()));
-              sent.push_back(mine.nothing ? 1 : 0);
-              for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-                  sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
-              }
-          }));
+    const std::string failure = failure_of(doing, [&] {
+        all.resize(count * static_cast<std::size_t>(control.size()));
+        sent.push_back(mine.nothing ? 1 : 0);
+        for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+            sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
+        }
+    });
+    agree(control, mistake.empty() ? failure : mistake, numbers);
     allgather(control, sent, all);
 
     return agreed(control, doing, [&] {
         std::vector<box> parts;
         for (std::size_t peer = 0; peer < static_cast<std::size_t>(control.size()); ++peer) {
-            const std::int64_t* const theirs = all.data() + peer * numbers;
+            const std::int64_t* const theirs = all.data() + peer * count;
             box part;
             part.nothing = theirs[0] != 0;
             for (std::size_t dimension = 0; dimension < rank; ++dimension) {
@@ -139,7 +144,7 @@ inline std::vector<box> exchange_boxes(const communicator& control, const std::s
             }
             parts.push_back(std::move(part));
         }
-        return parts;
+        return std::forward<Make>(make)(std::move(parts));
     });
 }
 
@@ -149,19 +154,19 @@ inline std::shared_ptr<const distribution> exchange_own_layout(context& world, c
     const exclusive guard(*world.state(), "distributed");
     fingerprint kind;
     kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(element));
-    agree(world.control(), {},
-          {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}});
-    std::vector<box> parts = exchange_boxes(world.control(), "distributed", bounds, mine);
-    return agreed(world.control(), "distributed", [&] {
-        if (!is_countable(bounds)) {
-            throw error("distributed: these extents make more than 2^59 elements");
-        }
-        const std::string mistake = check_parts(bounds, parts);
-        if (!mistake.empty()) {
-            throw error(mistake);
-        }
-        return std::make_shared<const distribution>(bounds, std::move(parts));
-    });
+    return exchange_boxes(
+        world.control(), "distributed", {},
+        {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}},
+        bounds, mine, [&](std::vector<box> parts) {
+            if (!is_countable(bounds)) {
+                throw error("distributed: these extents make more than 2^59 elements");
+            }
+            const std::string wrong = check_parts(bounds, parts);
+            if (!wrong.empty()) {
+                throw error(wrong);
+            }
+            return std::make_shared<const distribution>(bounds, std::move(parts));
+        });
 }
 
 }  // namespace einparallel::detail
