@@ -8,19 +8,33 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace einparallel::detail {
 
+/// A contraction costs as many multiply-adds as its labels have combinations.
+struct multiply_adds {
+    /// Of two tensors with these labels, which together have `joined` and of which `result` are kept.
+    double operator()(const product_network& net, const std::uint64_t* /*left*/, const std::uint64_t* /*right*/,
+                      const std::uint64_t* joined, const std::uint64_t* /*result*/) const {
+        return net.size_of(joined, net.labels.words());
+    }
+
+    /// It goes through all labels of its result, so it costs no less than that has elements.
+    [[nodiscard]] double at_least(double elements) const { return elements; }
+};
+
 /// The cheapest way to make the product of a subset of tensors is the cheapest split of it into two, outer products
 /// included: 3^r / 2 splits of r tensors, each two loads where it cannot win. Memory 2^r.
-template <class Lazy = void>
+template <class Lazy = void, class Cost = multiply_adds>
 class exact_order {
 public:
-    explicit exact_order(const product_network& net) : net_(net), any_(0, 0), kept_(0, 0) {}
+    explicit exact_order(const product_network& net, Cost cost = {})
+        : net_(net), cost_(std::move(cost)), any_(0, 0), kept_(0, 0) {}
 
     /// Finds the cheapest order of tensors with these sets of labels, of which the product keeps `output`. False where
-    /// every order takes more operations than `most`.
+    /// every order costs more than `most`.
     bool solve(std::span<const std::uint64_t* const> tensors, const std::uint64_t* output, double most) {
         count_ = tensors.size();
         fill_labels(tensors, output);
@@ -101,8 +115,7 @@ private:
     void split(std::size_t subset, double most, bool may_vanish) {
         const std::size_t words = kept_.words();
         const double size = net_.size_of(kept_.of(subset), words);
-        // A contraction goes through all labels of its result, so it takes no fewer operations than that has elements.
-        const double least = may_vanish ? 0 : size;
+        const double least = may_vanish ? 0 : cost_.at_least(size);
         const std::size_t lowest = subset & (~subset + 1);
         joined_.resize(words);
         double best = most;
@@ -118,7 +131,8 @@ private:
             for (std::size_t word = 0; word < words; ++word) {
                 joined_[word] = kept_.of(left)[word] | kept_.of(right)[word];
             }
-            const double operations = before + net_.size_of(joined_.data(), words);
+            const double operations =
+                before + cost_(net_, kept_.of(left), kept_.of(right), joined_.data(), kept_.of(subset));
             const double elements = elements_[left] + elements_[right] + size;
             if (operations < best || (operations == best && elements < best_elements)) {
                 best = operations;
@@ -133,6 +147,7 @@ private:
     }
 
     const product_network& net_;
+    Cost cost_;
     std::size_t count_ = 0;
     label_sets any_;   // labels of the tensors in a subset
     label_sets kept_;  // those that the product of the subset must still have

@@ -82,7 +82,7 @@ struct plan_builder {
         std::vector<bool> read(graph.vertices.size(), false);
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             planned_vertex& each = made.vertices_[number];
-            each.origin = graph.vertices[number];
+            each.origin = graph.origin_of(number);
             each.name = graph.name_of(number);
             each.wishes = each.origin->wishes;
             each.bounds = each.origin->bounds;
@@ -93,8 +93,8 @@ struct plan_builder {
                 each.resting = resting ? table.resting(*resting) : detail::spread_out(each.bounds, made.processes_);
                 continue;
             }
-            add_task(each, decisions[number], placed.einsums[number]);
-            add_costs(each, decisions, asked, graph);
+            add_task(each, *graph.vertices[number], decisions[number], placed.einsums[number]);
+            add_costs(each, *graph.vertices[number], decisions, asked, graph);
             double bytes = detail::task_bytes(each.work);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
@@ -126,9 +126,8 @@ struct plan_builder {
 
 private:
     template <class Lazy = void>
-    static void add_task(planned_vertex& each, const detail::vertex_decision& decision,
+    static void add_task(planned_vertex& each, const vertex& einsum, const detail::vertex_decision& decision,
                          const detail::placed_einsum& where) {
-        const vertex& einsum = *each.origin;
         each.work = make_task(einsum.form, einsum.extents, detail::operand_bytes_of(einsum), einsum.element.bytes,
                               where.ranks, where.cuts);
         each.work.travelling = choose_travelling(each.work, decision.wanted);
@@ -138,9 +137,9 @@ private:
     }
 
     template <class Lazy = void>
-    static void add_costs(planned_vertex& each, const std::vector<detail::vertex_decision>& decisions,
-                          const options& asked, const detail::einsum_graph& graph) {
-        const vertex& einsum = *each.origin;
+    static void add_costs(planned_vertex& each, const vertex& einsum,
+                          const std::vector<detail::vertex_decision>& decisions, const options& asked,
+                          const detail::einsum_graph& graph) {
         std::vector<int> parts(einsum.extents.size(), 1);
         for (std::size_t label = 0; label < parts.size(); ++label) {
             parts[label] = each.work.ranks.parts(static_cast<label_id>(label));

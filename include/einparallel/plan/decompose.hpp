@@ -4,6 +4,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/align.hpp>
+#include <einparallel/plan/best_order.hpp>
 #include <einparallel/plan/build.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/eliminate.hpp>
@@ -53,6 +54,9 @@ void check_options(const options& asked) {
     }
     if (static_cast<int>(asked.method) > static_cast<int>(method::linearized)) {
         throw error("decompose: options.method is neither exact nor linearized");
+    }
+    if (static_cast<int>(asked.order) > static_cast<int>(order::best_plan)) {
+        throw error("decompose: options.order is neither fewest_operations nor best_plan");
     }
     const machine& constants = asked.machine;
     for (const double constant :
@@ -263,7 +267,8 @@ plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<
     const detail::einsum_graph graph = detail::collect(outputs);
     detail::check_sources(graph, planned_processes(asked.processes, asked.powers_of_two));
     detail::check_wishes(graph, asked);
-    plan made = detail::plan_within(graph, asked);
+    const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
+    plan made = asked.order == order::best_plan ? detail::plan_of_best_order(graph, asked, plan_of) : plan_of(graph);
     detail::check_kept(made, "decompose");
     return made;
 }

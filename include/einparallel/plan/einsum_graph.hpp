@@ -19,8 +19,14 @@ struct einsum_graph {
     std::vector<std::shared_ptr<vertex>> vertices;
     std::vector<std::vector<std::size_t>> inputs;  ///< numbers of each vertex's operands
     std::vector<std::size_t> outputs;
-    std::vector<std::size_t> result_of;  ///< of each vertex's statement; itself where it is no intermediate
-    std::vector<std::size_t> step_of;    ///< of an intermediate: which one of its statement, from 1
+    std::vector<std::size_t> result_of;            ///< of each vertex's statement; itself where it is no intermediate
+    std::vector<std::size_t> step_of;              ///< of an intermediate: which one of its statement, from 1
+    std::vector<std::shared_ptr<vertex>> origins;  ///< whom vertices stand for; empty: all of them for themselves
+
+    /// The vertex that the user's handles refer to.
+    [[nodiscard]] const std::shared_ptr<vertex>& origin_of(std::size_t number) const {
+        return origins.empty() ? vertices[number] : origins[number];
+    }
 
     /// The user's name of a vertex, or "v3" by its number. What a statement makes on the way to its result Z is Z.1,
     /// Z.2, ….

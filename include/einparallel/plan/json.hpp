@@ -192,7 +192,7 @@ void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vert
 ///
 ///     version       1
 ///     processes     ranks that the plan is for
-///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, machine
+///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, machine, order
 ///                   {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed}
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         sent by all ranks together
@@ -229,7 +229,8 @@ std::string plan::to_json() const {
     json.key("machine").open('{').key("seconds_per_message").value(options_.machine.seconds_per_message);
     json.key("seconds_per_byte").value(options_.machine.seconds_per_byte);
     json.key("seconds_per_flop").value(options_.machine.seconds_per_flop);
-    json.key("exposed").value(options_.machine.exposed).close('}').close('}');
+    json.key("exposed").value(options_.machine.exposed).close('}');
+    json.key("order").value(options_.order == order::best_plan ? "best_plan" : "fewest_operations").close('}');
     const std::vector<vertex_figures> figures = figures_of<Lazy>(*this);
     json.key("cost").value(cost()).key("bytes").value(bytes_sent()).key("peak_bytes").value(peak_bytes(0));
     json.key("seconds").value(seconds());

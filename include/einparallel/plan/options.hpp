@@ -15,6 +15,10 @@ enum class objective : std::uint8_t { time, paper, bytes };
 /// Exact dynamic programming, or the paper's linearisation (longest path first, EinDecomp §8.4).
 enum class method : std::uint8_t { exact, linearized };
 
+/// Which order the pairs of a product of many tensors are contracted in: the one with the fewest multiply-adds, or the
+/// one whose plan takes the fewest seconds by the time model, arithmetic and communication together.
+enum class order : std::uint8_t { fewest_operations, best_plan };
+
 /// Constants of the time model. The defaults describe one core of a current server and a 100 Gbit/s network; they are
 /// never measured behind the user's back, for ranks and runs would then disagree.
 struct machine {
@@ -35,6 +39,7 @@ struct options {
     einparallel::method method = einparallel::method::exact;               ///< how to search
     bool powers_of_two = false;                                            ///< round processes up, as in the paper
     einparallel::machine machine = {};                                     ///< constants of the time model
+    einparallel::order order = einparallel::order::fewest_operations;      ///< of products of three tensors and more
 
     friend bool operator==(const options&, const options&) = default;
 };

@@ -71,7 +71,8 @@ public:
     /// What the objective that the plan was made for says of it: cost(), bytes_sent() or seconds().
     [[nodiscard]] double objective_cost() const;
     /// What no plan for this graph, these options and these ranks can cost less than, in the unit of the objective:
-    /// numbers moved under `paper`, bytes under `bytes`, seconds under `time`. It is the plan's own cost where the
+    /// numbers moved under `paper`, bytes under `bytes`, seconds under `time`. Products are those of the plan, in its
+    /// order. It is the plan's own cost where the
     /// search was exact. 0 where none is known: plans made by hand, or more partition vectors than were tried.
     [[nodiscard]] double lower_bound() const { return lower_bound_; }
 

@@ -34,6 +34,7 @@ public:
         add("options", "algorithm", static_cast<int>(asked.algorithm));
         add("options", "method", static_cast<int>(asked.method));
         add("options", "powers_of_two", asked.powers_of_two ? 1 : 0);
+        add("options", "order", static_cast<int>(asked.order));
         add_bits("options", "machine.seconds_per_message", asked.machine.seconds_per_message);
         add_bits("options", "machine.seconds_per_byte", asked.machine.seconds_per_byte);
         add_bits("options", "machine.seconds_per_flop", asked.machine.seconds_per_flop);
