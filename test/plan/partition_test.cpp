@@ -115,10 +115,10 @@ TEST_CASE("tables and enumeration agree, in the same order") {
     compare_tables<2>(std::make_index_sequence<11>());
     compare_tables<3>(std::make_index_sequence<11>());
     compare_tables<4>(std::make_index_sequence<11>());
-    compare_tables<5>(std::make_index_sequence<9>());
-    compare_tables<6>(std::make_index_sequence<7>());
-    compare_table<6, 10>();
-    compare_table<8, 10>();
+    compare_tables<5>(std::make_index_sequence<11>());
+    compare_tables<6>(std::make_index_sequence<11>());
+    compare_tables<7>(std::make_index_sequence<11>());
+    compare_tables<8>(std::make_index_sequence<11>());
 }
 
 TEST_CASE("viable is every vector of the largest product that has one") {
