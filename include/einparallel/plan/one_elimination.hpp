@@ -74,12 +74,18 @@ private:
             return;
         }
         for (std::size_t first = 0; first < firsts_; ++first) {
+            const auto row_of = [&](const table_reading& table) {
+                return table.knows_first() ? table.cost + table.others.front()[first] : table.cost;
+            };
+            if (near_.size() == 1 && near_.front().own_in_order) {
+                minimum_[first] = least_sum(alone_.data(), row_of(near_.front()), own_);
+                continue;
+            }
             std::copy(alone_.begin(), alone_.end(), early_.begin());
             for (const table_reading& table : near_) {
-                add_row(early_.data(), table,
-                        !table.knows_first() ? table.cost : table.cost + table.others.front()[first]);
+                add_row(early_.data(), table, row_of(table));
             }
-            minimum_[first] = least_among(early_);
+            minimum_[first] = *std::min_element(early_.begin(), early_.end());
         }
     }
 
@@ -110,18 +116,20 @@ private:
         }
     }
 
-    static double least_among(const std::vector<double>& costs) {
+    /// The smallest of a[i] + b[i].
+    static double least_sum(const double* a, const double* b, std::size_t count) {
         std::array<double, side> least{};
         least.fill(std::numeric_limits<double>::infinity());
         std::size_t done = 0;
-        for (; done + side <= costs.size(); done += side) {
+        for (; done + side <= count; done += side) {
             for (std::size_t place = 0; place < side; ++place) {
-                least[place] = costs[done + place] < least[place] ? costs[done + place] : least[place];
+                const double sum = a[done + place] + b[done + place];
+                least[place] = sum < least[place] ? sum : least[place];
             }
         }
         double smallest = *std::min_element(least.begin(), least.end());
-        for (; done < costs.size(); ++done) {
-            smallest = std::min(smallest, costs[done]);
+        for (; done < count; ++done) {
+            smallest = std::min(smallest, a[done] + b[done]);
         }
         return smallest;
     }
