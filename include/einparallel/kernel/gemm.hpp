@@ -27,44 +27,54 @@ struct gemm_call {
     bool add = false;
 };
 
-/// What packed blocks may take: of A in the second-level cache, of B in the last, and of B in the second where A is one
-/// block. A sliver of B, `depth` long, stays in the first.
+/// What packed blocks may take in bytes: of A in the second-level cache, of B in the last, and of B in the second where
+/// A is one block; a sliver of B in the first.
 struct gemm_budget {
-    std::size_t a_bytes = std::size_t{240} << 10;
-    std::size_t b_bytes = std::size_t{2} << 20;
-    std::size_t b_bytes_alone = std::size_t{256} << 10;
-    std::size_t sliver_bytes = std::size_t{16} << 10;
+    std::size_t a = std::size_t{240} << 10;
+    std::size_t b = std::size_t{2} << 20;
+    std::size_t b_alone = std::size_t{384} << 10;
+    std::size_t sliver = std::size_t{20} << 10;
     index longest = 4096;  ///< rows or columns of a block
+
+    /// Processors with wide vectors have larger caches.
+    static gemm_budget of(const tile_kernel& kernel) {
+        gemm_budget budget;
+        if (static_cast<std::size_t>(kernel.columns) * kernel.b_bytes > 64) {
+            budget.a *= 2;
+            budget.b_alone *= 2;
+            budget.sliver = std::size_t{32} << 10;
+        }
+        return budget;
+    }
 };
 
 /// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
 class blocked_gemm {
 public:
-    blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k, const gemm_budget& budget = {})
+    blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k)
         : kernel_(kernel), m_(m), n_(n), k_(k) {
-        const auto line = [](std::size_t element) { return static_cast<index>(64 / element); };
+        const gemm_budget budget = gemm_budget::of(kernel);
+        const auto lines = [](index count, std::size_t element) { return count * static_cast<index>(64 / element); };
         const auto at_most = [&](std::size_t bytes, std::size_t each) {
             return std::clamp<index>(static_cast<index>(bytes / each), 1, budget.longest);
         };
-        depth_ = k_.cut(at_most(budget.sliver_bytes, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes), 1,
-                        line(std::max(kernel.a_element, kernel.b_element)));
+        depth_ = k_.cut(at_most(budget.sliver, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes), 1,
+                        lines(2, kernel.a_element), lines(2, kernel.b_element));
         const auto deep = static_cast<std::size_t>(depth_);
-        rows_ = m_.cut(std::max(at_most(budget.a_bytes, deep * kernel.a_bytes), kernel.rows), kernel.rows,
-                       line(kernel.a_element));
+        rows_ = m_.cut(std::max(at_most(budget.a, deep * kernel.a_bytes), kernel.rows), kernel.rows,
+                       lines(4, kernel.a_element), 1);
         const bool alone = rows_ == m_.size;
-        columns_ = n_.cut(
-            std::max(at_most(alone ? budget.b_bytes_alone : budget.b_bytes, deep * kernel.b_bytes), kernel.columns),
-            kernel.columns, line(kernel.b_element));
+        columns_ =
+            n_.cut(std::max(at_most(alone ? budget.b_alone : budget.b, deep * kernel.b_bytes), kernel.columns),
+                   kernel.columns, lines(4, kernel.b_element), std::max(lines(1, kernel.c_element), kernel.columns));
     }
 
     /// @pre no axis is empty
     void run(const void* a, const void* b, void* c, bool add) {
-        const auto whole = [](index size, index unit) {
-            return static_cast<std::size_t>((size + unit - 1) / unit * unit);
-        };
-        const auto deep = static_cast<std::size_t>(depth_);
-        const std::size_t a_size = lines(whole(rows_, kernel_.rows) * deep * kernel_.a_bytes + 64);
-        const std::size_t b_size = lines(whole(columns_, kernel_.columns) * deep * kernel_.b_bytes + 64);
+        const std::size_t a_size =
+            static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
+        const std::size_t b_size =
+            static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
         const std::size_t needed =
             a_size + b_size + 2 * sizeof(index) * static_cast<std::size_t>(rows_ + columns_ + depth_);
         alignas(64) std::byte on_stack[small_bytes];
@@ -80,7 +90,14 @@ public:
 
 private:
     static constexpr std::size_t small_bytes = 16384;
-    static constexpr std::size_t lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+    /// Bytes of a packed sliver and of one vector that may be written beyond it, in an odd number of cache lines.
+    static constexpr index sliver(std::size_t bytes) { return static_cast<index>((bytes + 127) / 64 | 1) * 64; }
+    [[nodiscard]] index a_sliver(index depth) const {
+        return sliver(static_cast<std::size_t>(kernel_.rows * depth) * kernel_.a_bytes);
+    }
+    [[nodiscard]] index b_sliver(index depth) const {
+        return sliver(static_cast<std::size_t>(kernel_.columns * depth) * kernel_.b_bytes);
+    }
 
     void walk(std::byte* scratch, std::size_t a_size, std::size_t b_size, const std::byte* a, const std::byte* b,
               std::byte* c, bool add) {
@@ -98,24 +115,29 @@ private:
             n.go_to(column);
             for (index step = 0; step < k_blocks; ++step) {
                 k.go_to(step);
-                pack_source source{n.first(), k.second(), n.count, k.count, 0, 0};
+                pack_source source{n.first(), k.second(), n.count, k.count, b_sliver(k.count), 0, 0};
                 n.stretch(true, source.period, source.run);
-                kernel_.pack_b(kernel_.context, packed_b,
-                               b + (n.first_start + k.second_start) * signed_of(kernel_.b_element), source);
+                kernel_.pack_b(kernel_.context, packed_b, at(b, n.first_start + k.second_start, kernel_.b_element),
+                               source);
                 for (index row = 0; row < m_blocks; ++row) {
                     m.go_to(row);
                     if (!a_stays) {
-                        source = {m.first(), k.first(), m.count, k.count, 0, 0};
+                        source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
                         m.stretch(true, source.period, source.run);
                         kernel_.pack_a(kernel_.context, packed_a,
-                                       a + (m.first_start + k.first_start) * signed_of(kernel_.a_element), source);
+                                       at(a, m.first_start + k.first_start, kernel_.a_element), source);
                         a_stays = m_blocks == 1 && k_blocks == 1;
                     }
                     multiply(packed_a, packed_b, k.count, m, n,
-                             c + (m.second_start + n.second_start) * signed_of(kernel_.c_element), add || step > 0);
+                             at(c, m.second_start + n.second_start, kernel_.c_element), add || step > 0);
                 }
             }
         }
+    }
+
+    template <class Byte>
+    static Byte* at(Byte* start, index offset, std::size_t element) {
+        return start + offset * signed_of(element);
     }
 
     static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
@@ -123,8 +145,8 @@ private:
     /// One packed block of A times one packed block of B.
     void multiply(const std::byte* a, const std::byte* b, index depth, const gemm_blocks& m, const gemm_blocks& n,
                   std::byte* c, bool add) const {
-        const index a_step = depth * signed_of(kernel_.a_bytes);
-        const index b_step = depth * signed_of(kernel_.b_bytes);
+        const index a_step = a_sliver(depth);
+        const index b_step = b_sliver(depth);
         const index* const row_offsets = m.second();
         for (index column = 0; column < n.count; column += kernel_.columns) {
             const index wide = std::min(kernel_.columns, n.count - column);
@@ -135,11 +157,15 @@ private:
                 whole = consecutive(column_offsets + start, kernel_.lanes);
                 vector_offsets[start > 0 ? 1 : 0] = column_offsets[start];
             }
-            const std::byte* const right = b + column * b_step;
+            const std::byte* const right = b + column / kernel_.columns * b_step;
             for (index row = 0; row < m.count; row += kernel_.rows) {
                 const index high = std::min(kernel_.rows, m.count - row);
                 const index computed = kernel_.computed(high);
-                const std::byte* const left = a + row * a_step;
+                const std::byte* const left = a + row / kernel_.rows * a_step;
+                // The next tile of C is asked for while this one is computed.
+                for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {
+                    __builtin_prefetch(c + (row_offsets[next] + column_offsets[0]) * signed_of(kernel_.c_element), 1);
+                }
                 if (whole && high == computed) {
                     kernel_.run(kernel_.context, depth, high, left, right, c, row_offsets + row, vector_offsets, add);
                     continue;

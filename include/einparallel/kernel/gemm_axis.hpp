@@ -39,11 +39,12 @@ struct gemm_axis {
         }
     }
 
-    /// Cuts the index into blocks of about `limit` values, rectangular in its loops. A loop along which one of the
-    /// matrices is contiguous keeps `line` values at least, so that whole cache lines are read and written; the others
-    /// are cut from the outermost on. Blocks of a loop are even, and multiples of `unit` along the innermost one.
+    /// Cuts the index into blocks of about `limit` values, rectangular in its loops. A loop along which the first
+    /// matrix is contiguous keeps `first_run` values at least, and so the second: memory is read and written in whole
+    /// cache lines, several of them. The others are cut from the outermost on. Blocks of a loop are even, and multiples
+    /// of `unit` along the innermost one.
     /// @return values of the largest block
-    index cut(index limit, index unit, index line);
+    index cut(index limit, index unit, index first_run, index second_run);
 
     [[nodiscard]] index block_count() const {
         index count = 1;
@@ -54,17 +55,18 @@ struct gemm_axis {
     }
 };
 
-inline index gemm_axis::cut(index limit, index unit, index line) {
+inline index gemm_axis::cut(index limit, index unit, index first_run, index second_run) {
+    const auto least = [&](const loop& each) {
+        return std::max({index{1}, each.first == 1 ? first_run : 1, each.second == 1 ? second_run : 1});
+    };
     index block = 1;
     for (loop& each : loops) {
-        const bool contiguous = each.first == 1 || each.second == 1;
-        each.tile = contiguous ? std::min(each.extent, line) : 1;
+        each.tile = std::min(each.extent, least(each));
         block *= each.tile;
     }
     for (std::size_t position = loops.size(); position-- > 0;) {
         loop& each = loops[position];
-        const bool contiguous = each.first == 1 || each.second == 1;
-        const index granule = std::max(contiguous ? line : 1, position + 1 == loops.size() ? unit : 1);
+        const index granule = position + 1 == loops.size() ? unit : std::min<index>(least(each), 8);
         const index room = std::max(limit / (block / each.tile), each.tile);
         if (room >= each.extent) {
             block = block / each.tile * each.extent;
@@ -90,25 +92,35 @@ public:
     gemm_blocks(const gemm_axis& axis, index largest, index* tables)
         : axis_(axis), first_(tables), second_(tables + largest), lengths_(axis.loops.size(), 0) {}
 
-    /// Goes to block `number`. The offsets are computed again only where the block has another shape.
-    void go_to(index number) {
-        first_start = 0;
-        second_start = 0;
+    /// Where block `number` starts; false where it has another shape than the present one.
+    bool peek(index number, index& first, index& second) const {
+        first = 0;
+        second = 0;
         bool same = filled_;
         for (std::size_t position = axis_.loops.size(); position-- > 0;) {
             const gemm_axis::loop& each = axis_.loops[position];
             const index parts = (each.extent + each.tile - 1) / each.tile;
             const index begin = number % parts * each.tile;
             number /= parts;
-            const index length = std::min(each.tile, each.extent - begin);
-            first_start += begin * each.first;
-            second_start += begin * each.second;
-            same = same && lengths_[position] == length;
-            lengths_[position] = length;
+            first += begin * each.first;
+            second += begin * each.second;
+            same = same && lengths_[position] == std::min(each.tile, each.extent - begin);
         }
-        if (!same) {
-            fill();
+        return same;
+    }
+
+    /// Goes to block `number`. The offsets are computed again only where the block has another shape.
+    void go_to(index number) {
+        if (peek(number, first_start, second_start)) {
+            return;
         }
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            const index parts = (each.extent + each.tile - 1) / each.tile;
+            lengths_[position] = std::min(each.tile, each.extent - number % parts * each.tile);
+            number /= parts;
+        }
+        fill();
     }
 
     index first_start = 0;

@@ -5,7 +5,8 @@
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/pack.hpp>
-#include <einparallel/kernel/vector_code.hpp>
+#include <einparallel/kernel/vector_pack.hpp>
+#include <einparallel/kernel/vector_tile.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 
@@ -59,12 +60,17 @@ struct product_tile {
             }
         }
     }
-    static void scale(const void* context, T* packed, index size) {
+    /// Multiplies packed rows by the scale.
+    static void scale(const void* context, T* packed, index rows, const pack_source& source) {
         const T factor = *static_cast<const T*>(context);
-        if (factor != sum_of_products<T>::one) {
-            for (index each = 0; each < size; ++each) {
+        if (factor == sum_of_products<T>::one) {
+            return;
+        }
+        for (index begin = 0; begin < source.count; begin += rows) {
+            for (index each = 0; each < rows * source.depth; ++each) {
                 packed[each] = sum_of_products<T>::times(packed[each], factor);
             }
+            packed += source.sliver / static_cast<index>(sizeof(T));
         }
     }
 };
@@ -100,7 +106,7 @@ struct plain_code {
     static index computed(index /*high*/) { return rows; }
     static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
         pack_panels<T, rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
-        product_tile<T>::scale(context, static_cast<T*>(into), (source.count + rows - 1) / rows * rows * source.depth);
+        product_tile<T>::scale(context, static_cast<T*>(into), rows, source);
     }
     static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
         pack_panels<T, columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
@@ -113,7 +119,7 @@ struct plain_code {
 /// Vector kernels of float and double.
 template <class T, instruction_set Set>
 struct real_code {
-    using code = vector_code<T, Set>;
+    using code = vector_tile<T, Set>;
     static constexpr index rows = code::rows;
     static constexpr index columns = code::columns;
     static constexpr index lanes = code::lanes;
@@ -127,11 +133,11 @@ struct real_code {
     }
     static index computed(index high) { return code::computed(high); }
     static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
-        code::template pack<rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
-        product_tile<T>::scale(context, static_cast<T*>(into), (source.count + rows - 1) / rows * rows * source.depth);
+        vector_pack<T, Set>::template pack<rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
+        product_tile<T>::scale(context, static_cast<T*>(into), rows, source);
     }
     static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
-        code::template pack<columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
+        vector_pack<T, Set>::template pack<columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
     }
 };
 
@@ -139,7 +145,7 @@ struct real_code {
 template <class R, instruction_set Set>
 struct complex_code {
     using T = std::complex<R>;
-    using code = vector_code<R, Set>;
+    using code = vector_tile<R, Set>;
     static constexpr index rows = code::rows;
     static constexpr index columns = code::columns / 2;
     static constexpr index lanes = code::lanes / 2;
@@ -160,8 +166,11 @@ struct complex_code {
     static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
         pack_complex_rows<R, rows>(static_cast<R*>(into), static_cast<const T*>(from), source);
         if (const T factor = *static_cast<const T*>(context); factor != T(1)) {
-            scale_complex_rows<R, rows>(static_cast<R*>(into),
-                                        (source.count + rows - 1) / rows * rows * source.depth * 2, factor);
+            for (index begin = 0; begin < source.count; begin += rows) {
+                scale_complex_rows<R, rows>(
+                    reinterpret_cast<R*>(static_cast<std::byte*>(into) + begin / rows * source.sliver),
+                    2 * rows * source.depth, factor);
+            }
         }
     }
     static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {

@@ -2,7 +2,7 @@
 // Packs blocks of a scattered matrix into the slivers that micro-kernels read: what needs no vector instructions.
 
 #include <einparallel/kernel/arithmetic.hpp>
-#include <einparallel/kernel/vector_code.hpp>
+#include <einparallel/kernel/vector_pack.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
@@ -16,12 +16,13 @@ template <class T, index Panel>
 void pack_panels(T* into, const T* from, const pack_source& source) {
     for (index begin = 0; begin < source.count; begin += Panel) {
         const index last = std::min(Panel, source.count - begin) - 1;
+        T* place = into + begin / Panel * (source.sliver / static_cast<index>(sizeof(T)));
         for (index step = 0; step < source.depth; ++step) {
             const T* const row = from + source.along[step];
             for (index lane = 0; lane < Panel; ++lane) {
-                into[lane] = row[source.across[begin + std::min(lane, last)]];
+                place[lane] = row[source.across[begin + std::min(lane, last)]];
             }
-            into += Panel;
+            place += Panel;
         }
     }
 }
@@ -32,14 +33,15 @@ template <class R, index Panel>
 void pack_complex_rows(R* into, const std::complex<R>* from, const pack_source& source) {
     for (index begin = 0; begin < source.count; begin += Panel) {
         const index last = std::min(Panel, source.count - begin) - 1;
+        R* place = into + begin / Panel * (source.sliver / static_cast<index>(sizeof(R)));
         for (index step = 0; step < source.depth; ++step) {
             const std::complex<R>* const row = from + source.along[step];
             for (index lane = 0; lane < Panel; ++lane) {
                 const std::complex<R> value = row[source.across[begin + std::min(lane, last)]];
-                into[lane] = value.real();
-                into[Panel + lane] = value.imag();
+                place[lane] = value.real();
+                place[Panel + lane] = value.imag();
             }
-            into += 2 * Panel;
+            place += 2 * Panel;
         }
     }
 }
@@ -50,22 +52,23 @@ template <class R, index Panel>
 void pack_complex_columns(R* into, const std::complex<R>* from, const pack_source& source) {
     for (index begin = 0; begin < source.count; begin += Panel) {
         const index last = std::min(Panel, source.count - begin) - 1;
+        R* place = into + begin / Panel * (source.sliver / static_cast<index>(sizeof(R)));
         for (index step = 0; step < source.depth; ++step) {
             const std::complex<R>* const row = from + source.along[step];
-            R* const lower = into + 2 * Panel;
+            R* const lower = place + 2 * Panel;
             for (index lane = 0; lane < Panel; ++lane) {
                 const std::complex<R> value = row[source.across[begin + std::min(lane, last)]];
-                into[2 * lane] = value.real();
-                into[2 * lane + 1] = value.imag();
+                place[2 * lane] = value.real();
+                place[2 * lane + 1] = value.imag();
                 lower[2 * lane] = -value.imag();
                 lower[2 * lane + 1] = value.real();
             }
-            into += 4 * Panel;
+            place += 4 * Panel;
         }
     }
 }
 
-/// Multiplies what pack_complex_rows packed.
+/// Multiplies one sliver of pack_complex_rows, `size` reals.
 template <class R, index Panel>
 void scale_complex_rows(R* packed, index size, std::complex<R> factor) {
     for (index start = 0; start < size; start += 2 * Panel) {

@@ -1,16 +1,13 @@
-// What is written once and compiled for every instruction set: the innermost block of a matrix product, and the packing
-// of its operands. No #pragma once: the last lines of this header include it again for each set, since nothing else
-// gives one body several targets (the target attribute takes no template argument, and g++ splits wide vectors in a
-// function of narrow target before it inlines it into one of wide target).
+// Packs blocks of a scattered matrix into the slivers that micro-kernels read. Compiled for every instruction set:
+// this header includes itself once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
-#if !defined(EINPARALLEL_DETAIL_VECTOR_CODE)
-#define EINPARALLEL_DETAIL_VECTOR_CODE
+#if !defined(EINPARALLEL_DETAIL_VECTOR_PACK)
+#define EINPARALLEL_DETAIL_VECTOR_PACK
 
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -22,6 +19,9 @@ struct pack_source {
     const index* along = nullptr;
     index count = 0;
     index depth = 0;
+    /// Bytes from one packed sliver to the next: an odd number of cache lines, so that slivers written at once do not
+    /// fall into the same set.
+    index sliver = 0;
     /// across[i + period] = across[i] + 1 where both lie in one stretch of run · period indices, and count is a
     /// multiple of that: the operand is contiguous along an index outside those that C is contiguous along. 0 where it
     /// is not.
@@ -39,114 +39,25 @@ inline bool consecutive(const index* offsets, index count) {
     return true;
 }
 
-/// Micro-kernel and packing for real T with the instructions of Set.
+/// Packing of real T with the instructions of Set.
 template <class T, instruction_set Set>
-struct vector_code;
+struct vector_pack;
 
 }  // namespace einparallel::detail
 
-#if defined(__GNUC__)
-
-// The accumulators must stay in registers, which takes complete unrolling: asked for by name, because -O2 alone may
-// not.
-#if defined(__clang__)
-#define EINPARALLEL_DETAIL_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define EINPARALLEL_DETAIL_UNROLL _Pragma("GCC unroll 32")
-#endif
-#if defined(__CUDACC__)
-#pragma nv_diagnostic push
-#pragma nv_diag_suppress 1675  // nvcc passes GCC's pragma on to the host compiler, and warns of it
-#endif
-
-#define EINPARALLEL_DETAIL_SET baseline
-#define EINPARALLEL_DETAIL_TARGET
-#define EINPARALLEL_DETAIL_BYTES 16
-#define EINPARALLEL_DETAIL_ROWS 4
-#include <einparallel/kernel/vector_code.hpp>
-#if EINPARALLEL_DETAIL_X86
-#define EINPARALLEL_DETAIL_SET avx2
-#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma")))
-#define EINPARALLEL_DETAIL_BYTES 32
-#define EINPARALLEL_DETAIL_ROWS 6
-#include <einparallel/kernel/vector_code.hpp>
-#define EINPARALLEL_DETAIL_SET avx512
-#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,avx512f")))
-#define EINPARALLEL_DETAIL_BYTES 64
-#define EINPARALLEL_DETAIL_ROWS 12
-#include <einparallel/kernel/vector_code.hpp>
-#endif
-
-#undef EINPARALLEL_DETAIL_UNROLL
-#if defined(__CUDACC__)
-#pragma nv_diagnostic pop
-#endif
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_pack.hpp>
+#include <einparallel/kernel/for_instruction_sets.hpp>
 
 #endif
-#endif
-
 #else
 
 namespace einparallel::detail {
 
 template <class T>
-struct vector_code<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+struct vector_pack<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
-    static constexpr index rows = EINPARALLEL_DETAIL_ROWS;
-    static constexpr index vectors = 2;
-    static constexpr index columns = vectors * lanes;
-
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
-
-    /// C(Rows × columns) (+)= A · B, A packed depth-major in slivers of `rows`, B in slivers of `columns`. Row i of C
-    /// starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read only where `add`.
-    template <int Rows>
-    EINPARALLEL_DETAIL_TARGET static void tile(index depth, const T* a, const T* b, T* c, const index* row_offsets,
-                                               const index* vector_offsets, bool add) {
-        vector sums[Rows][vectors];
-        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                sums[row][part] = vector{};
-            }
-        }
-        for (index step = 0; step < depth; ++step) {
-            vector right[vectors];
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                right[part] = *reinterpret_cast<const loose*>(b + part * lanes);
-            }
-            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                    sums[row][part] += a[row] * right[part];
-                }
-            }
-            a += rows;
-            b += columns;
-        }
-        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                auto* into = reinterpret_cast<loose*>(c + row_offsets[row] + vector_offsets[part]);
-                *into = add ? *into + sums[row][part] : sums[row][part];
-            }
-        }
-    }
-
-    /// The same for any number of rows up to `rows`; it may compute more, and writes those of row_offsets that it
-    /// computed: computed(high).
-    static void run(index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
-                    const index* vector_offsets, bool add) {
-        constexpr int whole = EINPARALLEL_DETAIL_ROWS;
-        if (high > 2 * whole / 3) {
-            tile<whole>(depth, a, b, c, row_offsets, vector_offsets, add);
-        } else if (high > whole / 3) {
-            tile<2 * whole / 3>(depth, a, b, c, row_offsets, vector_offsets, add);
-        } else {
-            tile<(whole + 2) / 3>(depth, a, b, c, row_offsets, vector_offsets, add);
-        }
-    }
-    static constexpr index computed(index high) {
-        return high > 2 * rows / 3 ? rows : high > rows / 3 ? 2 * rows / 3 : (rows + 2) / 3;
-    }
 
     /// One step of a transposition: what lies `Step` lanes to the right in x changes places with what lies there in y.
     template <index Step, index... Lane>
@@ -183,7 +94,7 @@ struct vector_code<T, instruction_set::EINPARALLEL_DETAIL_SET> {
 
     /// Packs into slivers of `Panel` indices i: element (i, d) goes to sliver i / Panel, place d · Panel + i % Panel.
     /// The last sliver is filled up with copies of the last index.
-    /// @pre room for ⌈count / Panel⌉ · Panel · depth elements and one vector more
+    /// @pre room for ⌈count / Panel⌉ slivers
     template <index Panel>
     EINPARALLEL_DETAIL_TARGET static void pack(T* into, const T* from, const pack_source& source) {
         if constexpr (Panel % lanes == 0) {
@@ -205,12 +116,17 @@ struct vector_code<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 contiguous = 1;
                 pack_panel<Panel>(into, from, source, begin);
             }
-            into += contiguous * Panel * source.depth;
+            into += contiguous * sliver_of(source);
             begin += contiguous * Panel;
         }
     }
 
 private:
+    /// Processors fetch ahead along one stretch of memory, not across many: rows this far ahead are asked for.
+    static constexpr index ahead = 8;
+    static constexpr index line = 64 / static_cast<index>(sizeof(T));
+
+    static index sliver_of(const pack_source& source) { return source.sliver / static_cast<index>(sizeof(T)); }
     static constexpr index smaller(index a, index b) { return a < b ? a : b; }
 
     /// Whether a panel lies in vectors of neighbours (or all of it side by side).
@@ -236,8 +152,10 @@ private:
         constexpr index piece = Panel % smaller(Panel, lanes) == 0 ? smaller(Panel, lanes) : Panel;
         for (index step = 0; step < source.depth; ++step) {
             const T* const row = from + source.along[step];
+            const T* const soon = from + source.along[smaller(step + ahead, source.depth - 1)];
             for (index panel = 0; panel < panels; ++panel) {
-                T* const place = into + (panel * source.depth + step) * Panel;
+                __builtin_prefetch(soon + source.across[begin + panel * Panel]);
+                T* const place = into + panel * sliver_of(source) + step * Panel;
                 const index* const across = source.across + begin + panel * Panel;
                 EINPARALLEL_DETAIL_UNROLL for (index start = 0; start < Panel; start += piece) {
                     __builtin_memcpy(place + start, row + across[start], piece * sizeof(T));
@@ -255,9 +173,16 @@ private:
         for (index lane = 0; lane < groups * lanes; ++lane) {
             offsets[lane] = source.across[begin + smaller(smaller(lane, Panel - 1), source.count - begin - 1)];
         }
+        index soon[Panel];  // the next panel's
+        for (index lane = 0; lane < Panel; ++lane) {
+            soon[lane] = source.across[smaller(begin + Panel + lane, source.count - 1)];
+        }
         index step = 0;
         while (step < source.depth) {
             if (step + lanes <= source.depth && consecutive(source.along + step, lanes)) {
+                for (index lane = 0; lane < Panel; ++lane) {
+                    __builtin_prefetch(from + source.along[step] + soon[lane]);
+                }
                 vector block[groups][lanes];
                 EINPARALLEL_DETAIL_UNROLL for (index group = 0; group < groups; ++group) {
                     read_turned(block[group], from + source.along[step], offsets + group * lanes);
@@ -282,12 +207,21 @@ private:
     template <index Panel>
     EINPARALLEL_DETAIL_TARGET static void pack_stretches(T* into, const T* from, const pack_source& source) {
         const index stretch = source.period * source.run;
-        const index panel_size = Panel * source.depth;
+        const index panel_size = sliver_of(source);
         for (index begin = 0; begin < source.count; begin += stretch) {
             for (index inner = 0; inner < source.period; inner += lanes) {
                 const index* const offsets = source.across + begin + inner;
                 for (index step = 0; step < source.depth; ++step) {
                     const T* const row = from + source.along[step];
+                    const bool next = step + 2 >= source.depth;  // and then the next rows
+                    const index* const later =
+                        source.across + smaller(begin + inner + (next ? lanes : 0), source.count - lanes);
+                    const T* const soon = from + source.along[next ? (step + 2) % source.depth : step + 2];
+                    for (index outer = 0; outer < source.run; outer += line) {
+                        for (index lane = 0; lane < lanes; ++lane) {
+                            __builtin_prefetch(soon + later[lane] + outer);
+                        }
+                    }
                     index outer = 0;
                     for (; outer + lanes <= source.run; outer += lanes) {
                         vector block[lanes];
@@ -320,10 +254,5 @@ private:
 };
 
 }  // namespace einparallel::detail
-
-#undef EINPARALLEL_DETAIL_SET
-#undef EINPARALLEL_DETAIL_TARGET
-#undef EINPARALLEL_DETAIL_BYTES
-#undef EINPARALLEL_DETAIL_ROWS
 
 #endif

@@ -1,0 +1,59 @@
+// Includes EINPARALLEL_DETAIL_BODY once for every instruction set, with macros for the set's name, the attribute that
+// its functions need, its vectors' bytes and the rows of its micro-kernel. No #pragma once. Nothing else gives one body
+// several targets: the target attribute takes no template argument, and g++ splits wide vectors in a function of narrow
+// target before it inlines it into one of wide target.
+
+#include <einparallel/kernel/instruction_set.hpp>
+
+#if defined(__GNUC__) && defined(EINPARALLEL_DETAIL_BODY)
+
+// The accumulators must stay in registers, which takes complete unrolling: asked for by name, because -O2 alone may
+// not.
+#if defined(__clang__)
+#define EINPARALLEL_DETAIL_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define EINPARALLEL_DETAIL_UNROLL _Pragma("GCC unroll 32")
+#endif
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675  // nvcc passes GCC's pragma on to the host compiler, and warns of it
+#endif
+
+#define EINPARALLEL_DETAIL_SET baseline
+#define EINPARALLEL_DETAIL_TARGET
+#define EINPARALLEL_DETAIL_BYTES 16
+#define EINPARALLEL_DETAIL_ROWS 4
+#include EINPARALLEL_DETAIL_BODY
+#undef EINPARALLEL_DETAIL_SET
+#undef EINPARALLEL_DETAIL_TARGET
+#undef EINPARALLEL_DETAIL_BYTES
+#undef EINPARALLEL_DETAIL_ROWS
+#if EINPARALLEL_DETAIL_X86
+#define EINPARALLEL_DETAIL_SET avx2
+#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma")))
+#define EINPARALLEL_DETAIL_BYTES 32
+#define EINPARALLEL_DETAIL_ROWS 6
+#include EINPARALLEL_DETAIL_BODY
+#undef EINPARALLEL_DETAIL_SET
+#undef EINPARALLEL_DETAIL_TARGET
+#undef EINPARALLEL_DETAIL_BYTES
+#undef EINPARALLEL_DETAIL_ROWS
+#define EINPARALLEL_DETAIL_SET avx512
+#define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,avx512f")))
+#define EINPARALLEL_DETAIL_BYTES 64
+#define EINPARALLEL_DETAIL_ROWS 12
+#include EINPARALLEL_DETAIL_BODY
+#undef EINPARALLEL_DETAIL_SET
+#undef EINPARALLEL_DETAIL_TARGET
+#undef EINPARALLEL_DETAIL_BYTES
+#undef EINPARALLEL_DETAIL_ROWS
+#endif
+
+#undef EINPARALLEL_DETAIL_UNROLL
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+
+#endif
+
+#undef EINPARALLEL_DETAIL_BODY

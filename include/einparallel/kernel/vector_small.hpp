@@ -1,0 +1,156 @@
+// Products too small to be worth packing, and dot products. Compiled for every instruction set:
+// this header includes itself once for each, through for_instruction_sets.hpp.
+
+#if !defined(EINPARALLEL_DETAIL_SET)
+#if !defined(EINPARALLEL_DETAIL_VECTOR_SMALL)
+#define EINPARALLEL_DETAIL_VECTOR_SMALL
+
+#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/notation/box.hpp>
+
+namespace einparallel::detail {
+
+/// A product too small to be worth packing: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables and j
+/// contiguous in B and C.
+template <class T>
+struct small_call {
+    index m = 0;
+    index n = 0;
+    index k = 0;
+    const index* a_rows = nullptr;
+    const index* a_along = nullptr;
+    const index* b_along = nullptr;
+    const index* c_rows = nullptr;
+    T scale = T(1);
+};
+
+/// Operands in place, for real T with the instructions of Set.
+template <class T, instruction_set Set>
+struct vector_small;
+
+}  // namespace einparallel::detail
+
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_small.hpp>
+#include <einparallel/kernel/for_instruction_sets.hpp>
+
+#endif
+#else
+
+namespace einparallel::detail {
+
+template <class T>
+struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
+    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
+    static constexpr index columns = 2 * lanes;
+
+    /// Operands in place: Rows rows, which may be copies of one another, times Parts vectors.
+    template <int Rows, int Parts>
+    EINPARALLEL_DETAIL_TARGET static void small_tile(const small_call<T>& call, const T* a, const index* a_rows,
+                                                     const T* b, T* c, const index* c_rows, const index* places,
+                                                     bool add) {
+        vector sums[Rows][Parts];
+        const T* rows_of_a[Rows];
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            rows_of_a[row] = a + a_rows[row];
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                sums[row][part] = vector{};
+            }
+        }
+        for (index step = 0; step < call.k; ++step) {
+            const T* const right_row = b + call.b_along[step];
+            const index along = call.a_along[step];
+            vector right[Parts];
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                right[part] = *reinterpret_cast<const loose*>(right_row + places[part]);
+            }
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                    sums[row][part] += rows_of_a[row][along] * right[part];
+                }
+            }
+        }
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                auto* into = reinterpret_cast<loose*>(c + c_rows[row] + places[part]);
+                const vector sum = sums[row][part] * call.scale;
+                *into = add ? *into + sum : sum;
+            }
+        }
+    }
+
+    template <int Rows>
+    EINPARALLEL_DETAIL_TARGET static void small_rows(const small_call<T>& call, const T* a, const index* a_rows,
+                                                     const T* b, T* c, const index* c_rows, bool add) {
+        index column = 0;
+        for (; column + columns <= call.n; column += columns) {
+            const index places[2] = {column, column + lanes};
+            small_tile<Rows, 2>(call, a, a_rows, b, c, c_rows, places, add);
+        }
+        if (const index rest = call.n - column; rest > lanes) {  // the last vector may overlap the one before
+            const index places[2] = {column, call.n - lanes};
+            small_tile<Rows, 2>(call, a, a_rows, b, c, c_rows, places, add);
+        } else if (rest > 0) {
+            const index place = call.n - lanes;
+            small_tile<Rows, 1>(call, a, a_rows, b, c, c_rows, &place, add);
+        }
+    }
+
+    /// @pre n >= lanes; where `add`, n is a multiple of lanes
+    EINPARALLEL_DETAIL_TARGET static void small(const small_call<T>& call, const T* a, const T* b, T* c, bool add) {
+        constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
+        index row = 0;
+        index left = call.m;
+        while (left > 0) {
+            if (left >= most && left != 8 && left != 10) {
+                small_rows<most>(call, a, call.a_rows + row, b, c, call.c_rows + row, add);
+                row += most;
+            } else if (left >= 4) {
+                small_rows<4>(call, a, call.a_rows + row, b, c, call.c_rows + row, add);
+                row += 4;
+            } else if (left >= 2) {
+                small_rows<2>(call, a, call.a_rows + row, b, c, call.c_rows + row, add);
+                row += 2;
+            } else {
+                small_rows<1>(call, a, call.a_rows + row, b, c, call.c_rows + row, add);
+                row += 1;
+            }
+            left = call.m - row;
+        }
+    }
+
+    /// Σ x·y of `count` neighbours.
+    EINPARALLEL_DETAIL_TARGET static T dot(index count, const T* x, const T* y) {
+        constexpr int chains = 8;
+        vector sums[chains];
+        EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
+            sums[chain] = vector{};
+        }
+        index at = 0;
+        for (; at + chains * lanes <= count; at += chains * lanes) {
+            EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
+                sums[chain] += *reinterpret_cast<const loose*>(x + at + chain * lanes) *
+                               *reinterpret_cast<const loose*>(y + at + chain * lanes);
+            }
+        }
+        for (; at + lanes <= count; at += lanes) {
+            sums[0] += *reinterpret_cast<const loose*>(x + at) * *reinterpret_cast<const loose*>(y + at);
+        }
+        EINPARALLEL_DETAIL_UNROLL for (int chain = 1; chain < chains; ++chain) {
+            sums[0] += sums[chain];
+        }
+        T sum = 0;
+        for (; at < count; ++at) {
+            sum += x[at] * y[at];
+        }
+        for (index lane = 0; lane < lanes; ++lane) {
+            sum += sums[0][lane];
+        }
+        return sum;
+    }
+};
+
+}  // namespace einparallel::detail
+
+#endif

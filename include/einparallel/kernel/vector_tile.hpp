@@ -1,0 +1,88 @@
+// The innermost block of a packed matrix product. Compiled for every instruction set:
+// this header includes itself once for each, through for_instruction_sets.hpp.
+
+#if !defined(EINPARALLEL_DETAIL_SET)
+#if !defined(EINPARALLEL_DETAIL_VECTOR_TILE)
+#define EINPARALLEL_DETAIL_VECTOR_TILE
+
+#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/notation/box.hpp>
+
+namespace einparallel::detail {
+
+/// The micro-kernel for real T with the instructions of Set.
+template <class T, instruction_set Set>
+struct vector_tile;
+
+}  // namespace einparallel::detail
+
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_tile.hpp>
+#include <einparallel/kernel/for_instruction_sets.hpp>
+
+#endif
+#else
+
+namespace einparallel::detail {
+
+template <class T>
+struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
+    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
+    static constexpr index rows = EINPARALLEL_DETAIL_ROWS;
+    static constexpr index vectors = 2;
+    static constexpr index columns = vectors * lanes;
+
+    /// C(Rows × columns) (+)= A · B, A packed depth-major in slivers of `rows`, B in slivers of `columns`. Row i of C
+    /// starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read only where `add`.
+    template <int Rows>
+    EINPARALLEL_DETAIL_TARGET static void tile(index depth, const T* a, const T* b, T* c, const index* row_offsets,
+                                               const index* vector_offsets, bool add) {
+        vector sums[Rows][vectors];
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
+                sums[row][part] = vector{};
+            }
+        }
+        for (index step = 0; step < depth; ++step) {
+            vector right[vectors];
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
+                right[part] = *reinterpret_cast<const loose*>(b + part * lanes);
+            }
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
+                    sums[row][part] += a[row] * right[part];
+                }
+            }
+            a += rows;
+            b += columns;
+        }
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
+                auto* into = reinterpret_cast<loose*>(c + row_offsets[row] + vector_offsets[part]);
+                *into = add ? *into + sums[row][part] : sums[row][part];
+            }
+        }
+    }
+
+    /// The same for any number of rows up to `rows`; it may compute more, and writes those of row_offsets that it
+    /// computed: computed(high).
+    static void run(index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
+                    const index* vector_offsets, bool add) {
+        constexpr int whole = EINPARALLEL_DETAIL_ROWS;
+        if (high > 2 * whole / 3) {
+            tile<whole>(depth, a, b, c, row_offsets, vector_offsets, add);
+        } else if (high > whole / 3) {
+            tile<2 * whole / 3>(depth, a, b, c, row_offsets, vector_offsets, add);
+        } else {
+            tile<(whole + 2) / 3>(depth, a, b, c, row_offsets, vector_offsets, add);
+        }
+    }
+    static constexpr index computed(index high) {
+        return high > 2 * rows / 3 ? rows : high > rows / 3 ? 2 * rows / 3 : (rows + 2) / 3;
+    }
+};
+
+}  // namespace einparallel::detail
+
+#endif
