@@ -1,6 +1,7 @@
 #pragma once
 // General ⊕ and ⊗ on strided blocks: the functors are inlined into rows, everything around the rows is shared.
 
+#include <einparallel/kernel/join_product.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/linear.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -265,13 +266,31 @@ public:
         : detail::reducing_kernel<Out, Reduce>(std::move(reduce), distributive, operations, std::move(formula)),
           function_(std::move(function)) {}
 
-    void contract(const block_call& call) const override { contract(call, std::index_sequence_for<In...>{}); }
+    void contract(const block_call& call) const override {
+        if constexpr (sizeof...(In) == 2 && detail::is_tiled<Out> && (detail::is_tiled<In> && ...)) {
+            if (contract_in_tiles<In...>(call)) {
+                return;
+            }
+        }
+        contract(call, std::index_sequence_for<In...>{});
+    }
 
     [[nodiscard]] bool takes_summands(std::uint64_t operands) const override {
         return detail::takes_summands<Out, Reduce, Function, In...>(operands);
     }
 
 private:
+    template <class A, class B>
+    bool contract_in_tiles(const block_call& call) const {
+        detail::loop_nest nest(call);
+        if (nest.output_empty || nest.sum_empty || nest.all_in_output()) {
+            return false;
+        }
+        const detail::join_functors<Reduce, Function> functors{this->reduce_, function_};
+        return detail::run_in_tiles(nest, detail::join_tile_kernel<Out, Reduce, Function, A, B>(functors),
+                                    call.operands[0].data, call.operands[1].data, call.output.data, call.mode);
+    }
+
     template <std::size_t... R>
     void contract(const block_call& call, std::index_sequence<R...>) const {
         detail::join_rows<Out, Reduce, Function, In...> rows(

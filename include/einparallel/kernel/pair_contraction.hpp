@@ -7,6 +7,7 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product_rows.hpp>
 #include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/small_product.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -126,6 +127,9 @@ private:
         // A row of batch labels that lie side by side beats products too small to reuse what they load.
         const bool little_reuse = contiguous_batch && m * n * k < 4 * (m * k + k * n + m * n);
         const bool tiny = m <= tiny_side && n <= tiny_side && k <= tiny_side && m * n * k <= tiny_points;
+        if ((m == 1 || n == 1) && k > 1 && dots()) {
+            return;
+        }
         if (little_reuse || (!tiny && (m == 1 || n == 1 || k == 1)) || (tiny && m * n == 1)) {
             rows();
             return;
@@ -188,66 +192,55 @@ private:
         }
         call.m.move_contiguous(false);
         call.n.move_contiguous(true);
-        tables offsets;
-        if (tiny) {
-            offsets.fill(call);
+        const T* const a = swapped ? y_ : x_;
+        const T* const b = swapped ? x_ : y_;
+        if (tiny || small_product<T>::suits(call.m.size, call.n.size, call.k.size)) {
+            const small_product<T> product(call);
+            if (tiny || product.vectorised()) {
+                for_each_point(batch,
+                               [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot]); });
+                return;
+            }
         }
         const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
         blocked_gemm product(kernel, call.m, call.n, call.k);
-        const T* const a = swapped ? y_ : x_;
-        const T* const b = swapped ? x_ : y_;
+        for_each_point(
+            batch, [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot], call.add); });
+    }
+
+    template <class Visit>
+    void for_each_point(const odometer::loop_list& batch, Visit&& visit) {
         odometer point(nest_, batch);
         index at[3] = {0, 0, 0};
         do {
-            call.a = a + at[a_slot];
-            call.b = b + at[b_slot];
-            call.c = z_ + at[z_slot];
-            if (tiny) {
-                small_product(call, offsets);
-            } else {
-                product.run(call.a, call.b, call.c, call.add);
-            }
+            visit(at);
         } while (point.advance(at));
     }
 
-    struct tables {
-        index a_m[tiny_side];
-        index c_m[tiny_side];
-        index b_n[tiny_side];
-        index c_n[tiny_side];
-        index a_k[tiny_side];
-        index b_k[tiny_side];
-
-        void fill(const gemm_call<T>& call) {
-            fill(call.m, a_m, c_m);
-            fill(call.n, b_n, c_n);
-            fill(call.k, a_k, b_k);
-        }
-        static void fill(const gemm_axis& axis, index* first, index* second) {
-            index offsets[2 * tiny_side];
-            gemm_blocks blocks(axis, axis.size, offsets);
-            blocks.go_to(0);
-            std::copy(blocks.first(), blocks.first() + axis.size, first);
-            std::copy(blocks.second(), blocks.second() + axis.size, second);
-        }
-    };
-
-    /// Without packing, by tables of offsets.
-    static void small_product(const gemm_call<T>& call, const tables& offsets) {
-        for (index row = 0; row < call.m.size; ++row) {
-            const T* const a = call.a + offsets.a_m[row];
-            T* const c = call.c + offsets.c_m[row];
-            for (index column = 0; column < call.n.size; ++column) {
-                const T* const b = call.b + offsets.b_n[column];
-                T sum = semiring::times(a[offsets.a_k[0]], b[offsets.b_k[0]]);
-                for (index step = 1; step < call.k.size; ++step) {
-                    sum = semiring::plus(sum, semiring::times(a[offsets.a_k[step]], b[offsets.b_k[step]]));
-                }
-                sum = call.scale == semiring::one ? sum : semiring::times(call.scale, sum);
-                T& into = c[offsets.c_n[column]];
-                into = call.add ? semiring::plus(into, sum) : sum;
+    /// Where one label is contracted and contiguous in both operands: a dot product per element of the output.
+    bool dots() {
+        T (*const dot)(index, const T*, const T*) = best_dot<T>();
+        std::size_t summed = nest_.size();
+        odometer::loop_list points;
+        nest_.sort_by(z_slot);
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (nest_.in_output(loop)) {
+                points.push_back(loop);
+            } else if (summed == nest_.size() && nest_.of(loop)[x_slot] == 1 && nest_.of(loop)[y_slot] == 1) {
+                summed = loop;
+            } else {
+                return false;
             }
         }
+        if (dot == nullptr || summed == nest_.size() || nest_.extents[summed] < 16) {
+            return false;
+        }
+        for_each_point(points, [&](const index* at) {
+            const T sum = semiring::times(scale_, dot(nest_.extents[summed], x_ + at[x_slot], y_ + at[y_slot]));
+            T& into = z_[at[z_slot]];
+            into = mode_ == write_mode::combine ? semiring::plus(into, sum) : sum;
+        });
+        return true;
     }
 
     loop_nest& nest_;

@@ -1,0 +1,125 @@
+#pragma once
+// ⊕ over f(x, y) as a blocked product: what a matrix product is to Σ of products, for any ⊕ and ⊗ of two operands.
+
+#include <einparallel/kernel/gemm.hpp>
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/micro_kernel.hpp>
+#include <einparallel/kernel/pack.hpp>
+#include <einparallel/kernel/vector_join.hpp>
+#include <einparallel/kernel/vector_pack.hpp>
+#include <einparallel/notation/box.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace einparallel::detail {
+
+/// Types whose tiles the compiler vectorises.
+template <class T>
+inline constexpr bool is_tiled = std::is_arithmetic_v<T>;
+
+template <class T, index Panel, instruction_set Set>
+void pack_for_join(const void* /*context*/, void* into, const void* from, const pack_source& source) {
+    if constexpr (std::is_floating_point_v<T>) {
+        vector_pack<T, Set>::template pack<Panel>(static_cast<T*>(into), static_cast<const T*>(from), source);
+    } else {
+        pack_panels<T, Panel>(static_cast<T*>(into), static_cast<const T*>(from), source);
+    }
+}
+
+template <class Out, class Reduce>
+void scatter_joined(const Reduce& reduce, const Out* tile, index columns, Out* c, const index* row_offsets, index high,
+                    const index* column_offsets, index wide, bool add) {
+    for (index row = 0; row < high; ++row, tile += columns) {
+        Out* const into = c + row_offsets[row];
+        for (index column = 0; column < wide; ++column) {
+            Out& element = into[column_offsets[column]];
+            element = add ? static_cast<Out>(reduce(element, tile[column])) : tile[column];
+        }
+    }
+}
+
+template <class Out, class Reduce, class Function, class A, class B, instruction_set Set>
+tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors) {
+    using code = vector_join<Out, Reduce, Function, A, B, Set>;
+    tile_kernel kernel;
+    kernel.rows = code::rows;
+    kernel.columns = code::columns;
+    kernel.lanes = code::columns;
+    kernel.a_bytes = kernel.a_element = sizeof(A);
+    kernel.b_bytes = kernel.b_element = sizeof(B);
+    kernel.c_element = sizeof(Out);
+    kernel.run = &code::run;
+    kernel.computed = [](index /*high*/) { return code::rows; };
+    kernel.pack_a = &pack_for_join<A, code::rows, Set>;
+    kernel.pack_b = &pack_for_join<B, code::columns, Set>;
+    kernel.scatter = [](const void* context, const void* tile, index columns, void* c, const index* row_offsets,
+                        index high, const index* column_offsets, index wide, bool add) {
+        scatter_joined(static_cast<const join_functors<Reduce, Function>*>(context)->reduce,
+                       static_cast<const Out*>(tile), columns, static_cast<Out*>(c), row_offsets, high, column_offsets,
+                       wide, add);
+    };
+    kernel.context = &functors;
+    return kernel;
+}
+
+/// @pre the functors outlive the kernel
+template <class Out, class Reduce, class Function, class A, class B>
+tile_kernel join_tile_kernel(const join_functors<Reduce, Function>& functors) {
+#if EINPARALLEL_DETAIL_X86
+    switch (best_instruction_set()) {
+        case instruction_set::avx512:
+            return join_tile_kernel_of<Out, Reduce, Function, A, B, instruction_set::avx512>(functors);
+        case instruction_set::avx2:
+            return join_tile_kernel_of<Out, Reduce, Function, A, B, instruction_set::avx2>(functors);
+        default:
+            break;
+    }
+#endif
+    return join_tile_kernel_of<Out, Reduce, Function, A, B, instruction_set::baseline>(functors);
+}
+
+/// Sorts the loops of a nest of two operands into batch, m, n and k and runs it as blocked products; false, and nothing
+/// done, where there is too little to reuse. ⊗ keeps its sides: m are the labels of the first operand.
+inline bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void* x, const void* y, void* z,
+                         write_mode mode) {
+    gemm_axis m;
+    gemm_axis n;
+    gemm_axis k;
+    odometer::loop_list batch;
+    nest.sort_by(0);
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        const index* moves = nest.of(loop);
+        const index extent = nest.extents[loop];
+        if (moves[0] == 0) {
+            k.add(extent, moves[1], moves[2]);
+        } else if (moves[1] != 0 && moves[2] == 0) {
+            m.add(extent, moves[1], moves[0]);
+        } else if (moves[1] == 0 && moves[2] != 0) {
+            n.add(extent, moves[2], moves[0]);
+        } else {
+            batch.push_back(loop);
+        }
+    }
+    if (m.size < 4 || n.size < kernel.columns / 2 || k.size < 4 || m.size * n.size * k.size < 4096) {
+        return false;
+    }
+    m.move_contiguous(false);
+    n.move_contiguous(true);
+    k.move_contiguous(false);
+    blocked_gemm product(kernel, m, n, k);
+    odometer point(nest, batch);
+    index at[3] = {0, 0, 0};
+    const auto moved = [](auto* start, index offset, std::size_t element) {
+        return start + offset * static_cast<index>(element);
+    };
+    do {
+        product.run(moved(static_cast<const std::byte*>(x), at[1], kernel.a_element),
+                    moved(static_cast<const std::byte*>(y), at[2], kernel.b_element),
+                    moved(static_cast<std::byte*>(z), at[0], kernel.c_element), mode == write_mode::combine);
+    } while (point.advance(at));
+    return true;
+}
+
+}  // namespace einparallel::detail

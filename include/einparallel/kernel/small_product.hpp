@@ -1,0 +1,127 @@
+#pragma once
+// Many products that are too small to be worth packing: tables of offsets are made once, and each product reads its
+// operands in place.
+
+#include <einparallel/kernel/arithmetic.hpp>
+#include <einparallel/kernel/gemm.hpp>
+#include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/vector_small.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace einparallel::detail {
+
+/// Products of one shape at different places.
+template <Element T>
+class small_product {
+    using semiring = sum_of_products<T>;
+
+public:
+    static constexpr index longest = 64;         ///< of m, n and k
+    static constexpr index most_points = 32768;  ///< of m · n · k
+
+    static bool suits(index m, index n, index k) {
+        return m <= longest && n <= longest && k <= longest && m * n * k <= most_points;
+    }
+
+    /// The call must outlive this.
+    explicit small_product(const gemm_call<T>& call) : call_(call) {
+        fill(call.m, a_rows_, c_rows_);
+        fill(call.n, b_columns_, c_columns_);
+        fill(call.k, a_along_, b_along_);
+        if constexpr (std::is_floating_point_v<T>) {
+            const index n = call.n.size;
+            const bool contiguous = consecutive(b_columns_, n) && consecutive(c_columns_, n);
+            small_ = {call.m.size, n, call.k.size, a_rows_, a_along_, b_along_, c_rows_, call.scale};
+            if (contiguous) {
+                choose(call.m.size * call.k.size > 1 ? n : 0);
+            }
+        }
+    }
+
+    /// @return false where this shape has no vector kernel: the blocked product may be faster
+    [[nodiscard]] bool vectorised() const { return run_ != nullptr; }
+
+    void run(const T* a, const T* b, T* c) const {
+        if (run_ != nullptr) {
+            run_(small_, a, b, c, call_.add);
+            return;
+        }
+        for (index row = 0; row < call_.m.size; ++row) {
+            for (index column = 0; column < call_.n.size; ++column) {
+                const T* const left = a + a_rows_[row];
+                const T* const right = b + b_columns_[column];
+                T sum = semiring::times(left[a_along_[0]], right[b_along_[0]]);
+                for (index step = 1; step < call_.k.size; ++step) {
+                    sum = semiring::plus(sum, semiring::times(left[a_along_[step]], right[b_along_[step]]));
+                }
+                sum = call_.scale == semiring::one ? sum : semiring::times(call_.scale, sum);
+                T& into = c[c_rows_[row] + c_columns_[column]];
+                into = call_.add ? semiring::plus(into, sum) : sum;
+            }
+        }
+    }
+
+private:
+    static void fill(const gemm_axis& axis, index* first, index* second) {
+        index offsets[2 * longest];
+        gemm_blocks blocks(axis, axis.size, offsets);
+        blocks.go_to(0);
+        std::copy(blocks.first(), blocks.first() + axis.size, first);
+        std::copy(blocks.second(), blocks.second() + axis.size, second);
+    }
+
+    /// The widest vectors that n columns fill.
+    void choose(index n) {
+        const auto fits = [&](instruction_set set, index lanes) {
+            return supported(set) && n >= lanes && (!call_.add || n % lanes == 0);
+        };
+#if EINPARALLEL_DETAIL_X86
+        if (fits(instruction_set::avx512, vector_small<T, instruction_set::avx512>::lanes)) {
+            run_ = &vector_small<T, instruction_set::avx512>::small;
+            return;
+        }
+        if (fits(instruction_set::avx2, vector_small<T, instruction_set::avx2>::lanes)) {
+            run_ = &vector_small<T, instruction_set::avx2>::small;
+            return;
+        }
+#endif
+        if (fits(instruction_set::baseline, vector_small<T, instruction_set::baseline>::lanes)) {
+            run_ = &vector_small<T, instruction_set::baseline>::small;
+        }
+    }
+
+    const gemm_call<T>& call_;
+    small_call<T> small_;
+    void (*run_)(const small_call<T>&, const T*, const T*, T*, bool) = nullptr;
+    index a_rows_[longest];
+    index c_rows_[longest];
+    index b_columns_[longest];
+    index c_columns_[longest];
+    index a_along_[longest];
+    index b_along_[longest];
+};
+
+/// The dot product of `count` neighbours with the widest instructions of this processor; null where T has none.
+template <Element T>
+auto best_dot() -> T (*)(index, const T*, const T*) {
+    if constexpr (std::is_floating_point_v<T>) {
+#if EINPARALLEL_DETAIL_X86
+        if (supported(instruction_set::avx512)) {
+            return &vector_small<T, instruction_set::avx512>::dot;
+        }
+        if (supported(instruction_set::avx2)) {
+            return &vector_small<T, instruction_set::avx2>::dot;
+        }
+#endif
+        return &vector_small<T, instruction_set::baseline>::dot;
+    } else {
+        return nullptr;
+    }
+}
+
+}  // namespace einparallel::detail

@@ -1,0 +1,75 @@
+// The innermost block of ⊕ over f(x, y) on packed operands. Compiled for every instruction set: this header includes
+// itself once for each, through for_instruction_sets.hpp.
+
+#if !defined(EINPARALLEL_DETAIL_SET)
+#if !defined(EINPARALLEL_DETAIL_VECTOR_JOIN)
+#define EINPARALLEL_DETAIL_VECTOR_JOIN
+
+#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/operators.hpp>
+
+namespace einparallel::detail {
+
+/// The functors of a join: what a tile kernel's context points to.
+template <class Reduce, class Function>
+struct join_functors {
+    const Reduce& reduce;
+    const Function& function;
+};
+
+/// Micro-kernel for functors on scalars, which the compiler vectorises: blocks of constant length, private sums.
+template <class Out, class Reduce, class Function, class A, class B, instruction_set Set>
+struct vector_join;
+
+}  // namespace einparallel::detail
+
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_join.hpp>
+#include <einparallel/kernel/for_instruction_sets.hpp>
+
+#endif
+#else
+
+namespace einparallel::detail {
+
+template <class Out, class Reduce, class Function, class A, class B>
+struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DETAIL_SET> {
+    static constexpr index rows = EINPARALLEL_DETAIL_ROWS < 6 ? 4 : 6;
+    static constexpr index columns = 2 * EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(Out));
+
+    EINPARALLEL_DETAIL_TARGET static void run(const void* context, index depth, index /*high*/, const void* left,
+                                              const void* right, void* c, const index* row_offsets,
+                                              const index* vector_offsets, bool add) {
+        const auto& functors = *static_cast<const join_functors<Reduce, Function>*>(context);
+        const A* a = static_cast<const A*>(left);
+        const B* b = static_cast<const B*>(right);
+        Out sums[rows][columns];
+        EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
+            for (index column = 0; column < columns; ++column) {
+                sums[row][column] = converted<Out>(functors.function(a[row], b[column]));
+            }
+        }
+        for (index step = 1; step < depth; ++step) {
+            a += rows;
+            b += columns;
+            EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
+                const A x = a[row];
+                for (index column = 0; column < columns; ++column) {
+                    sums[row][column] = static_cast<Out>(
+                        functors.reduce(sums[row][column], converted<Out>(functors.function(x, b[column]))));
+                }
+            }
+        }
+        EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
+            Out* const into = static_cast<Out*>(c) + row_offsets[row] + vector_offsets[0];
+            for (index column = 0; column < columns; ++column) {
+                into[column] =
+                    add ? static_cast<Out>(functors.reduce(into[column], sums[row][column])) : sums[row][column];
+            }
+        }
+    }
+};
+
+}  // namespace einparallel::detail
+
+#endif
