@@ -90,8 +90,8 @@ public:
     [[nodiscard]] T& value() requires(Rank == 0) { return *data(); }
     [[nodiscard]] const T& value() const requires(Rank == 0) { return *data(); }
 
-    operator view<T, Rank>() { return {data(), extents_, strides()}; }
-    operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
+    operator view<T, Rank>() { return {detail::checked_before{}, data(), extents_, strides()}; }
+    operator view<const T, Rank>() const { return {detail::checked_before{}, data(), extents_, strides()}; }
 
 private:
     struct release {

@@ -1,12 +1,15 @@
 #pragma once
 // Copies boxes of strided memory, whatever the elements are.
 
+#include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <span>
 
@@ -98,6 +101,43 @@ inline plane_function plane_copy_for(std::size_t element_bytes) {
     }
 }
 
+/// The functions that copy with the widest instructions of this processor; `turn` only for elements of 4 and 8 bytes.
+struct wide_copy {
+    void (*turn)(void* into, const void* from, const turned_plane& plane) = nullptr;
+    void (*stream)(std::byte* into, const std::byte* from, std::size_t bytes) = nullptr;
+
+    static wide_copy best(std::size_t element_bytes) {
+#if EINPARALLEL_DETAIL_X86
+        if (supported(instruction_set::avx512)) {
+            return of<instruction_set::avx512>(element_bytes);
+        }
+        if (supported(instruction_set::avx2)) {
+            return of<instruction_set::avx2>(element_bytes);
+        }
+#endif
+        return of<instruction_set::baseline>(element_bytes);
+    }
+
+    /// @pre supported(Set)
+    template <instruction_set Set>
+    static wide_copy of(std::size_t element_bytes) {
+        return {element_bytes == 8   ? &vector_copy<double, Set>::turn
+                : element_bytes == 4 ? &vector_copy<float, Set>::turn
+                                     : nullptr,
+                &vector_copy<double, Set>::stream};
+    }
+};
+
+/// Outputs beyond this are written past the caches, which they would outgrow; memcpy does the same.
+inline constexpr index streamed_bytes = index{16} << 20;
+
+/// Orders what was written past the caches before what this thread writes next.
+inline void end_streaming() {
+#if EINPARALLEL_DETAIL_X86 && defined(__SSE2__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 /// Copies what slot 1 of the nest walks to where slot 0 walks.
 /// @pre every loop moves slot 0, no extent is 0, loops are sorted by slot 0
 inline void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from) {
@@ -129,16 +169,35 @@ inline void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* in
         }
     }
     const plane_function plane = plane_copy_for(element_bytes);
+    const wide_copy wide = wide_copy::best(element_bytes);
+    // Whole cache lines everywhere, and too many of them for the caches?
+    index total = bytes;
+    bool on_lines = reinterpret_cast<std::uintptr_t>(into) % 64 == 0;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        total *= nest.extents[loop];
+        on_lines = on_lines && (loop == inner || nest.of(loop)[0] * bytes % 64 == 0);
+    }
+    const bool streams = on_lines && total >= streamed_bytes;
+    const bool turns =
+        !run && other != none && wide.turn != nullptr && nest.of(inner)[0] == 1 && nest.of(other)[1] == 1;
+    const turned_plane turned{turns ? nest.of(other)[0] : 0, turns ? nest.of(inner)[1] : 0, count, rows, streams};
     odometer point(nest, outer);
     index at[2] = {0, 0};
     do {
-        if (run) {
+        if (turns) {
+            wide.turn(to + at[0] * bytes, source + at[1] * bytes, turned);
+        } else if (run && streams) {
+            wide.stream(to + at[0] * bytes, source + at[1] * bytes, static_cast<std::size_t>(count * bytes));
+        } else if (run) {
             copy_bytes(to + at[0] * bytes, source + at[1] * bytes, static_cast<std::size_t>(count * bytes));
         } else {
             plane(to + at[0] * bytes, step(other, 0), step(inner, 0), source + at[1] * bytes, step(other, 1),
                   step(inner, 1), rows, count);
         }
     } while (point.advance(at));
+    if (streams) {
+        end_streaming();
+    }
 }
 
 }  // namespace einparallel::detail

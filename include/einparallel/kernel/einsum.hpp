@@ -41,7 +41,7 @@ view<const T, Rank> readable(const array<T, Rank>& operand) {
 }
 template <class T, std::size_t Rank>
 view<const std::remove_const_t<T>, Rank> readable(const view<T, Rank>& operand) {
-    return {operand.data(), operand.extents(), operand.strides()};
+    return {checked_before{}, operand.data(), operand.extents(), operand.strides()};
 }
 template <class Foreign>
     requires(!is_array<Foreign> && !is_view<Foreign>)

@@ -1,5 +1,6 @@
 // Includes EINPARALLEL_DETAIL_BODY once for every instruction set, with macros for the set's name, the attribute that
-// its functions need, its vectors' bytes and the rows of its micro-kernel. No #pragma once. Nothing else gives one body
+// its functions need, its vectors' bytes, the rows of its micro-kernel, and a
+// store of a vector of doubles that leaves the caches alone. No #pragma once. Nothing else gives one body
 // several targets: the target attribute takes no template argument, and g++ splits wide vectors in a function of narrow
 // target before it inlines it into one of wide target.
 
@@ -23,30 +24,53 @@
 #define EINPARALLEL_DETAIL_TARGET
 #define EINPARALLEL_DETAIL_BYTES 16
 #define EINPARALLEL_DETAIL_ROWS 4
+#if EINPARALLEL_DETAIL_X86 && defined(__SSE2__) && !defined(__clang__)
+#define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_ia32_movntpd(place, value)
+#elif defined(__clang__)
+#define EINPARALLEL_DETAIL_STREAM(place, value) \
+    __builtin_nontemporal_store(value, reinterpret_cast<decltype(value)*>(place))
+#else
+#define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_memcpy(place, &(value), sizeof(value))
+#endif
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_BYTES
 #undef EINPARALLEL_DETAIL_ROWS
+#undef EINPARALLEL_DETAIL_STREAM
 #if EINPARALLEL_DETAIL_X86
 #define EINPARALLEL_DETAIL_SET avx2
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma")))
 #define EINPARALLEL_DETAIL_BYTES 32
 #define EINPARALLEL_DETAIL_ROWS 6
+#if defined(__clang__)
+#define EINPARALLEL_DETAIL_STREAM(place, value) \
+    __builtin_nontemporal_store(value, reinterpret_cast<decltype(value)*>(place))
+#else
+#define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_ia32_movntpd256(place, value)
+#endif
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_BYTES
 #undef EINPARALLEL_DETAIL_ROWS
+#undef EINPARALLEL_DETAIL_STREAM
 #define EINPARALLEL_DETAIL_SET avx512
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,avx512f")))
 #define EINPARALLEL_DETAIL_BYTES 64
 #define EINPARALLEL_DETAIL_ROWS 12
+#if defined(__clang__)
+#define EINPARALLEL_DETAIL_STREAM(place, value) \
+    __builtin_nontemporal_store(value, reinterpret_cast<decltype(value)*>(place))
+#else
+#define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_ia32_movntpd512(place, value)
+#endif
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_BYTES
 #undef EINPARALLEL_DETAIL_ROWS
+#undef EINPARALLEL_DETAIL_STREAM
 #endif
 
 #undef EINPARALLEL_DETAIL_UNROLL

@@ -116,13 +116,16 @@ inline void loop_nest::remove(std::size_t loop) {
 inline void loop_nest::fuse() {
     for (std::size_t inner = 0; inner < size();) {
         bool fused = false;
+        const index length = extents[inner];
+        const index* const inside = of(inner);
         for (std::size_t outer = 0; outer < size() && !fused; ++outer) {
             if (outer == inner) {
                 continue;
             }
+            const index* const outside = of(outer);
             bool alike = true;
             for (std::size_t slot = 0; slot < slots && alike; ++slot) {
-                alike = of(outer)[slot] == extents[inner] * of(inner)[slot];
+                alike = outside[slot] == length * inside[slot];
             }
             if (alike) {
                 extents[inner] *= extents[outer];

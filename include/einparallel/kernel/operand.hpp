@@ -49,6 +49,9 @@ void check_extents(const std::array<index, Rank>& extents) {
     }
 }
 
+/// Says that extents come from a tensor that checked them.
+struct checked_before {};
+
 /// A braced list as extents of a tensor of this rank.
 template <std::size_t Rank, std::size_t Count>
 std::array<index, Rank> checked_extents(const extent (&list)[Count]) {

@@ -43,6 +43,10 @@ public:
         : data_(data), extents_(extents), strides_(strides) {
         detail::check_extents(extents_);
     }
+    /// Of extents that were checked before.
+    view(detail::checked_before /*tag*/, T* data, const std::array<index, Rank>& extents,
+         const std::array<index, Rank>& strides)
+        : data_(data), extents_(extents), strides_(strides) {}
 
     /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, and mdspan-shaped types.
     template <class Foreign>
