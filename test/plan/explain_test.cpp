@@ -172,6 +172,8 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "inputs",
                                            "operand_cuts",
                                            "output_cut",
+                                           "summands_read",
+                                           "summands_left",
                                            "algorithm",
                                            "fell_back",
                                            "travelling",

@@ -5,6 +5,9 @@
 #include <einparallel/notation/error.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
@@ -15,10 +18,14 @@ namespace test {
 
 namespace ep = einparallel;
 
+/// What the planner knows of ⊗: nothing, that it is a product, or a sum of its operands. ⊕ is +.
+enum class paper_join { opaque, product, terms };
+
 /// A kernel with properties and no work.
 class paper_kernel final : public ep::kernel {
 public:
-    paper_kernel(bool contraction, double operations) : contraction_(contraction), operations_(operations) {}
+    paper_kernel(bool contraction, double operations, paper_join join = paper_join::opaque, std::size_t operands = 0)
+        : contraction_(contraction), operations_(operations), join_(join), operands_(operands) {}
     void contract(const ep::block_call&) const override { throw ep::error("a planner's kernel was run"); }
     void combine(std::span<const ep::index>, void*, std::span<const ep::index>, const void*,
                  std::span<const ep::index>) const override {
@@ -29,10 +36,21 @@ public:
     [[nodiscard]] bool is_distributive() const override { return contraction_; }
     [[nodiscard]] double operations_per_point() const override { return operations_; }
     [[nodiscard]] std::string formula() const override { return contraction_ ? "sum x*y" : "sum f(x)"; }
+    [[nodiscard]] ep::reduction aggregates_by() const override {
+        return join_ == paper_join::opaque ? ep::reduction::unknown : ep::reduction::sum;
+    }
+    [[nodiscard]] bool takes_summands(std::uint64_t operands) const override {
+        return join_ == paper_join::product
+                   ? std::has_single_bit(operands)
+                   : join_ == paper_join::terms && operands == (std::uint64_t{1} << operands_) - 1;
+    }
+    [[nodiscard]] paper_join join() const { return join_; }
 
 private:
     bool contraction_;
     double operations_;
+    paper_join join_;
+    std::size_t operands_;
 };
 
 class paper_source final : public ep::source {
@@ -69,7 +87,7 @@ inline node resting_input(std::vector<ep::index> bounds, std::vector<ep::box> bo
 }
 
 /// An einsum of one-letter labels, `ij,jk->ik`, over vertices that exist.
-inline node einsum(const std::string& text, std::vector<node> operands) {
+inline node einsum(const std::string& text, std::vector<node> operands, paper_join join = paper_join::opaque) {
     node made = std::make_shared<ep::vertex>();
     std::size_t operand = 0;
     made->form.operands.emplace_back();
@@ -100,7 +118,8 @@ inline node einsum(const std::string& text, std::vector<node> operands) {
     }
     made->element = {'f', 8};
     const bool contraction = operands.size() == 2 && made->form.output.size() < made->form.names.size();
-    made->work = std::make_shared<paper_kernel>(contraction, contraction ? 2 : 1);
+    made->work = std::make_shared<paper_kernel>(contraction && join != paper_join::terms, contraction ? 2 : 1, join,
+                                                operands.size());
     made->operands = std::move(operands);
     return made;
 }

@@ -23,13 +23,17 @@ namespace {
 using namespace einparallel;
 using test::node;
 
+/// More than any plan costs.
+constexpr double forbidden = 1e60;
+
 /// Distributions by what they put on which rank, and what moving from one to another costs.
 class layouts {
 public:
     layouts(int processes, const options& asked) : processes_(processes), asked_(asked) {}
 
     int number_of(const distribution& resting) {
-        std::vector<index> key;
+        std::vector<index> key{static_cast<index>(resting.bounds().size())};
+        key.insert(key.end(), resting.bounds().begin(), resting.bounds().end());
         std::vector<box> boxes;
         for (int rank = 0; rank < processes_; ++rank) {
             box held = rank < resting.holders() ? resting.held_by(rank) : no_box(resting.bounds().size());
@@ -46,13 +50,45 @@ public:
         const auto [known, fresh] = numbers_.try_emplace(std::move(key), static_cast<int>(boxes_.size()));
         if (fresh) {
             boxes_.push_back(std::move(boxes));
+            bounds_.push_back(resting.bounds());
         }
         return known->second;
+    }
+
+    /// The layout of an operand, completed where it has the blocks on a diagonal only.
+    void note_whole(int number, const task& work, std::size_t operand) {
+        const distribution& resting = work.operands[operand];
+        double held = 0;
+        double all = 1;
+        for (int rank = 0; rank < resting.holders(); ++rank) {
+            held += static_cast<double>(resting.held_by(rank).size());
+        }
+        for (const index bound : resting.bounds()) {
+            all *= static_cast<double>(bound);
+        }
+        if (held == all || whole_.contains(number)) {
+            return;
+        }
+        std::vector<label_id> labels = work.form.operands[operand];
+        for (std::size_t dimension = labels.size(); dimension-- > 1;) {
+            const auto here = labels.begin() + static_cast<std::ptrdiff_t>(dimension);
+            *here = std::find(labels.begin(), here, *here) != here ? no_label : *here;
+        }
+        const std::size_t cut = resting.cut() ? *resting.cut() : 0;
+        whole_[number] = number_of(distribution(resting.bounds(), work.ranks, std::move(labels), cut));
+    }
+
+    [[nodiscard]] int whole(int number) const {
+        const auto known = whole_.find(number);
+        return known == whole_.end() ? number : known->second;
     }
 
     double moving(int from, int to, std::size_t element_bytes) {
         if (from == to) {
             return 0;
+        }
+        if (bounds_[static_cast<std::size_t>(from)] != bounds_[static_cast<std::size_t>(to)]) {
+            return forbidden;  // in summands, or in another number of them
         }
         const auto [known, fresh] = moved_.try_emplace({from, to}, 0.0);
         if (fresh) {
@@ -90,11 +126,10 @@ private:
     options asked_;
     std::map<std::vector<index>, int> numbers_;
     std::vector<std::vector<box>> boxes_;
+    std::vector<std::vector<index>> bounds_;
+    std::map<int, int> whole_;
     std::map<std::pair<int, int>, double> moved_;
 };
-
-/// More than any plan costs.
-constexpr double forbidden = 1e60;
 
 /// One way to run a vertex, as others see it.
 struct way {
@@ -123,7 +158,7 @@ void all_vectors(const std::vector<index>& extents, int product, std::vector<int
 
 /// Dimensions along which a block that is shared can rest in pieces: those with `each` slices for every sharer, and the
 /// one that choose_cuts() takes.
-std::vector<std::size_t> cuts(const std::vector<label_id>& labels, const vertex& einsum, const mesh& ranks,
+std::vector<std::size_t> cuts(const std::vector<label_id>& labels, const std::vector<index>& extents, const mesh& ranks,
                               std::size_t usual, int each) {
     std::vector<std::size_t> found{usual};
     int sharers = 1;
@@ -132,7 +167,7 @@ std::vector<std::size_t> cuts(const std::vector<label_id>& labels, const vertex&
     }
     for (std::size_t dimension = 0; dimension < labels.size() && sharers > 1; ++dimension) {
         const label_id label = labels[dimension];
-        const index extent = label == no_label ? 1 : einsum.extents[static_cast<std::size_t>(label)];
+        const index extent = label == no_label ? 1 : extents[static_cast<std::size_t>(label)];
         const int parts = ranks.parts(label);
         if (dimension != usual && (extent + parts - 1) / parts >= static_cast<index>(each) * sharers) {
             found.push_back(dimension);
@@ -143,7 +178,8 @@ std::vector<std::size_t> cuts(const std::vector<label_id>& labels, const vertex&
 
 class brute_force {
 public:
-    brute_force(const std::vector<node>& outputs, const options& asked)
+    /// @param sums whether sums may be left pending
+    brute_force(const std::vector<node>& outputs, const options& asked, bool sums = false)
         : graph_(detail::collect(outputs)),
           asked_(asked),
           layouts_(asked.processes, asked),
@@ -154,6 +190,11 @@ public:
             for (std::size_t operand = 0; operand < graph_.inputs[number].size(); ++operand) {
                 readers_[graph_.inputs[number][operand]].emplace_back(number, operand);
             }
+        }
+        leaves_.assign(graph_.vertices.size(), false);
+        reads_.resize(graph_.vertices.size());
+        if (sums) {
+            find_sums();
         }
         for (std::size_t number = 0; number < graph_.vertices.size(); ++number) {
             const vertex& each = *graph_.vertices[number];
@@ -199,42 +240,101 @@ public:
         return best_;
     }
 
+    /// Vertices that may leave their sum pending.
+    [[nodiscard]] std::size_t offers() const {
+        return static_cast<std::size_t>(std::count(leaves_.begin(), leaves_.end(), true));
+    }
+
 private:
+    [[nodiscard]] static double elements(const vertex& tensor) {
+        double count = 1;
+        for (const index bound : tensor.bounds) {
+            count *= static_cast<double>(bound);
+        }
+        return count;
+    }
+
+    [[nodiscard]] static test::paper_join join_of(const vertex& einsum) {
+        return dynamic_cast<const test::paper_kernel&>(*einsum.work).join();
+    }
+
+    /// Every set of operands that a vertex may read in summands, if all that it holds may be left so: one factor that
+    /// makes fewer elements, or all terms, several or making fewer elements.
+    [[nodiscard]] std::vector<unsigned> sets_of(std::size_t number) const {
+        const vertex& reader = *graph_.vertices[number];
+        std::vector<unsigned> sets;
+        if (reader.is_input() || reader.wishes.without_communication) {
+            return sets;
+        }
+        const std::vector<std::size_t>& inputs = graph_.inputs[number];
+        for (unsigned set = 1; set < 1U << inputs.size(); ++set) {
+            std::vector<std::size_t> read;
+            bool whole = true;
+            for (std::size_t operand = 0; operand < inputs.size(); ++operand) {
+                const bool in = ((set >> operand) & 1U) != 0;
+                for (std::size_t other = 0; other < operand; ++other) {
+                    whole = whole && (inputs[other] != inputs[operand] || in == (((set >> other) & 1U) != 0));
+                }
+                if (in && std::find(read.begin(), read.end(), inputs[operand]) == read.end()) {
+                    read.push_back(inputs[operand]);
+                }
+            }
+            const bool linear = join_of(reader) == test::paper_join::product
+                                    ? (set & (set - 1)) == 0
+                                    : join_of(reader) == test::paper_join::terms && set + 1 == 1U << inputs.size();
+            const bool gains = read.size() > 1 || elements(reader) < elements(*graph_.vertices[read.front()]);
+            if (whole && linear && gains) {
+                sets.push_back(set);
+            }
+        }
+        return sets;
+    }
+
+    void find_sums() {
+        const std::size_t count = graph_.vertices.size();
+        for (std::size_t number = 0; number < count; ++number) {
+            const vertex& each = *graph_.vertices[number];
+            leaves_[number] = !each.is_input() && join_of(each) != test::paper_join::opaque && !each.wishes.pin &&
+                              !each.wishes.without_communication && elements(each) > 0 && !readers_[number].empty() &&
+                              std::find(graph_.outputs.begin(), graph_.outputs.end(), number) == graph_.outputs.end();
+            reads_[number] = sets_of(number);
+        }
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::size_t number = 0; number < count; ++number) {
+                const auto dead = [&](unsigned set) {
+                    for (std::size_t operand = 0; operand < graph_.inputs[number].size(); ++operand) {
+                        if (((set >> operand) & 1U) != 0 && !leaves_[graph_.inputs[number][operand]]) {
+                            return true;
+                        }
+                    }
+                    return false;
+                };
+                changed = std::erase_if(reads_[number], dead) > 0 || changed;
+                bool stays = leaves_[number];
+                for (const auto& [reader, operand] : readers_[number]) {
+                    stays = stays && std::any_of(reads_[reader].begin(), reads_[reader].end(),
+                                                 [&, at = operand](unsigned set) { return ((set >> at) & 1U) != 0; });
+                }
+                changed = changed || stays != leaves_[number];
+                leaves_[number] = stays;
+            }
+        }
+    }
+
     void add_ways(std::size_t number) {
-        const vertex& einsum = *graph_.vertices[number];
-        std::vector<std::vector<int>> vectors;
-        const bool every = asked_.objective == objective::time || einsum.wishes.without_communication;
-        for (int product = asked_.processes; product >= 1; --product) {
-            all_vectors(einsum.extents, product, {}, vectors);
-            std::erase_if(vectors, [&](const std::vector<int>& vector) { return !test::obeys(einsum, vector); });
-            if (!vectors.empty() && !every) {
-                break;
-            }
-        }
-        std::vector<std::size_t> bytes;
-        for (const node& operand : einsum.operands) {
-            bytes.push_back(operand->element.bytes);
-        }
         std::map<std::pair<int, std::vector<int>>, double> found;
-        for (const std::vector<int>& vector : vectors) {
-            mesh ranks;
-            for (std::size_t label = 0; label < vector.size(); ++label) {
-                if (vector[label] > 1) {
-                    ranks.axes.push_back({static_cast<label_id>(label), vector[label]});
+        const int least = add_ways(number, {}, 1, found);
+        if (leaves_[number]) {
+            add_ways(number, {0, 1, true}, least, found);
+        }
+        for (const unsigned set : reads_[number]) {
+            for (int summands = 2; summands <= asked_.processes; ++summands) {
+                add_ways(number, {set, summands, false}, least, found);
+                if (leaves_[number]) {
+                    add_ways(number, {set, summands, true}, least, found);
                 }
             }
-            const auto by_label = [](const mesh_axis& a, const mesh_axis& b) { return a.label < b.label; };
-            do {
-                if (!test::keeps_order(einsum, ranks)) {
-                    continue;
-                }
-                const task_cuts usual = choose_cuts(einsum.form, einsum.extents, ranks);
-                for (const std::size_t cut : cuts(einsum.form.output, einsum, ranks, usual.output, 2)) {
-                    task_cuts tried = usual;
-                    tried.output = cut;
-                    add_operand_cuts(number, ranks, usual, tried, 0, bytes, found);
-                }
-            } while (std::next_permutation(ranks.axes.begin(), ranks.axes.end(), by_label));
         }
         for (const auto& [key, cost] : found) {
             ways_[number].push_back({cost, key.first, key.second});
@@ -243,23 +343,79 @@ private:
                   [](const way& a, const way& b) { return a.cost < b.cost; });
     }
 
-    void add_operand_cuts(std::size_t number, const mesh& ranks, const task_cuts& usual, task_cuts& tried,
-                          std::size_t operand, const std::vector<std::size_t>& bytes,
+    /// The ways with these pending sums on at least so many ranks; returns the largest number of ranks.
+    int add_ways(std::size_t number, const pending_sums& sums, int least,
+                 std::map<std::pair<int, std::vector<int>>, double>& found) {
+        const vertex& einsum = *graph_.vertices[number];
+        std::vector<std::vector<int>> vectors;
+        const bool every = asked_.objective == objective::time || einsum.wishes.without_communication;
+        int largest = 0;
+        for (int product = asked_.processes / sums.summands; product >= 1; --product) {
+            if (!every && product * sums.summands < least) {
+                break;
+            }
+            all_vectors(einsum.extents, product, {}, vectors);
+            std::erase_if(vectors, [&](const std::vector<int>& vector) { return !test::obeys(einsum, vector); });
+            if (!vectors.empty()) {
+                largest = std::max(largest, product * sums.summands);
+                if (!every) {
+                    break;
+                }
+            }
+        }
+        std::vector<std::size_t> bytes;
+        for (const node& operand : einsum.operands) {
+            bytes.push_back(operand->element.bytes);
+        }
+        for (const std::vector<int>& vector : vectors) {
+            mesh ranks;
+            if (sums.operands != 0) {
+                ranks.axes.push_back({carried_label(vector.size()), sums.summands});
+            }
+            for (std::size_t label = 0; label < vector.size(); ++label) {
+                if (vector[label] > 1) {
+                    ranks.axes.push_back({static_cast<label_id>(label), vector[label]});
+                }
+            }
+            const auto by_label = [](const mesh_axis& a, const mesh_axis& b) { return a.label < b.label; };
+            std::sort(ranks.axes.begin(), ranks.axes.end(), by_label);
+            if (sums.output && detail::summands_over(einsum.form.output, ranks) == 1) {
+                continue;
+            }
+            do {
+                if (!test::keeps_order(einsum, ranks)) {
+                    continue;
+                }
+                const summed_einsum summed = with_sums(einsum.form, einsum.extents, sums, ranks);
+                const task_cuts usual = choose_cuts(summed.form, summed.extents, ranks);
+                for (const std::size_t cut :
+                     cuts(summed.form.output, summed.extents, ranks, usual.output, sums.output ? 1 << 20 : 2)) {
+                    task_cuts tried = usual;
+                    tried.output = cut;
+                    add_operand_cuts(number, summed, ranks, usual, tried, 0, bytes, found);
+                }
+            } while (std::next_permutation(ranks.axes.begin(), ranks.axes.end(), by_label));
+        }
+        return largest;
+    }
+
+    void add_operand_cuts(std::size_t number, const summed_einsum& summed, const mesh& ranks, const task_cuts& usual,
+                          task_cuts& tried, std::size_t operand, const std::vector<std::size_t>& bytes,
                           std::map<std::pair<int, std::vector<int>>, double>& found) {
         const vertex& einsum = *graph_.vertices[number];
         if (operand < einsum.operands.size()) {
             const vertex& read = *einsum.operands[operand];
             std::vector<std::size_t> options{usual.operands[operand]};
             if (!read.is_input() || read.origin->kind() != source_kind::everywhere) {
-                options = cuts(einsum.form.operands[operand], einsum, ranks, usual.operands[operand], 1);
+                options = cuts(summed.form.operands[operand], summed.extents, ranks, usual.operands[operand], 1);
             }
             for (const std::size_t cut : options) {
                 tried.operands[operand] = cut;
-                add_operand_cuts(number, ranks, usual, tried, operand + 1, bytes, found);
+                add_operand_cuts(number, summed, ranks, usual, tried, operand + 1, bytes, found);
             }
             return;
         }
-        task work = make_task(einsum.form, einsum.extents, bytes, einsum.element.bytes, ranks, tried);
+        task work = make_task(summed, bytes, einsum.element.bytes, ranks, tried);
         work.travelling = choose_travelling(work);
         const double cost = asked_.objective == objective::bytes
                                 ? detail::task_bytes(work)
@@ -269,6 +425,9 @@ private:
             const vertex& read = *einsum.operands[each];
             const bool anywhere = read.is_input() && read.origin->kind() == source_kind::everywhere;
             wanted.push_back(anywhere ? 0 : layouts_.number_of(work.operands[each]));
+            if (read.is_input() && read.origin->kind() == source_kind::placeholder) {
+                layouts_.note_whole(wanted.back(), work, each);
+            }
         }
         const bool is_read = !readers_[number].empty();
         const auto [known, fresh] =
@@ -313,9 +472,11 @@ private:
         if (each.origin->kind() == source_kind::everywhere || !all || wanted.empty()) {
             return 0;  // of a placeholder that is not decided yet: at least nothing
         }
+        const bool completed = wanted.size() > 1 ||
+                               std::find(graph_.outputs.begin(), graph_.outputs.end(), number) != graph_.outputs.end();
         double best = std::numeric_limits<double>::infinity();
         for (const int where : wanted) {
-            best = std::min(best, from(where));
+            best = std::min(best, from(completed ? layouts_.whole(where) : where));
         }
         return best;
     }
@@ -357,6 +518,8 @@ private:
     options asked_;
     layouts layouts_;
     std::vector<std::vector<way>> ways_;
+    std::vector<bool> leaves_;
+    std::vector<std::vector<unsigned>> reads_;
     std::vector<int> lies_;
     std::vector<std::vector<std::pair<std::size_t, std::size_t>>> readers_;
     std::vector<double> rest_;
@@ -408,6 +571,62 @@ void compare_with_brute_force(objective wanted, int graphs, unsigned seed, machi
     CHECK(compared == graphs);
     CHECK(worse == 0);
     CHECK(exact == graphs);
+}
+
+/// The same where sums may be left pending; marks and pins are among them.
+void compare_with_sums(objective wanted, int graphs, unsigned seed, machine constants) {
+    test::random_graphs random(seed);
+    int compared = 0;
+    int left = 0;
+    int won = 0;
+    int exact = 0;
+    double most = 1;
+    for (int trial = 0; compared < graphs && trial < 100 * graphs; ++trial) {
+        const int processes = few_processes[trial % 5];
+        const std::vector<node> outputs = random.graph({.vertices = random.between(2, 5),
+                                                        .labels = 3,
+                                                        .tree = trial % 3 == 0,
+                                                        .any_sources = trial % 2 == 0,
+                                                        .empty_extents = trial % 7 == 0,
+                                                        .processes = processes,
+                                                        .sums = true});
+        if (outputs.empty()) {
+            continue;
+        }
+        if (trial % 5 == 0) {
+            test::pin_some(random, outputs, processes, trial % 10 == 0 ? 8 : 0);
+        }
+        const options asked{.processes = processes, .objective = wanted, .machine = constants};
+        brute_force all(outputs, asked, true);
+        if (all.offers() == 0 || all.assignments() > 1e12) {
+            continue;
+        }
+        try {
+            const plan made = decompose_vertices(asked, outputs);
+            const double cost = made.objective_cost();
+            ++compared;
+            left += std::any_of(made.vertices().begin(), made.vertices().end(),
+                                [](const planned_vertex& each) { return each.work.pending != no_label; })
+                        ? 1
+                        : 0;
+            CHECK(made.lower_bound() <= cost * (1 + 1e-9));
+            exact += made.lower_bound() >= cost * (1 - 1e-9) ? 1 : 0;
+            const double best = all.least(cost * (1 + 1e-6) + 1e-30);
+            CHECK(best >= cost * (1 - 1e-9));
+            brute_force finished(outputs, asked);
+            const double without = finished.least(2 * cost + 1);
+            won += without > cost * (1 + 1e-9) ? 1 : 0;
+            most = std::max(most, cost > 0 ? without / cost : 1);
+            test::check_obeyed(made);
+        } catch (const error&) {
+            continue;  // marks that nothing obeys: the tests of wishes see to them
+        }
+    }
+    MESSAGE(compared << " graphs, " << left << " plans leave sums pending, " << won
+                     << " cost less than all plans that do not, the best of them " << most << " times less");
+    CHECK(compared == graphs);
+    CHECK(exact > graphs - graphs / 50);  // of a few, the tables are too large
+    CHECK(won > graphs / 20);
 }
 
 /// The same with tensors that are pinned and einsums that may not communicate.
@@ -465,6 +684,14 @@ TEST_CASE("with pinned tensors the plan takes the time that brute force finds") 
 TEST_CASE("einsums that may not communicate do not, at the least cost, or no plan can do that") {
     compare_with_wishes(objective::bytes, 300, 33, {}, 3);
     compare_with_wishes(objective::time, 300, 34, {1e-9, 1e-9, 1e-9}, 3);
+}
+
+TEST_CASE("where sums may be left pending the plan sends what brute force over all of that finds") {
+    compare_with_sums(objective::bytes, 400, 41, {});
+}
+
+TEST_CASE("where sums may be left pending the plan takes the time that brute force over all of that finds") {
+    compare_with_sums(objective::time, 400, 42, {1e-9, 1e-9, 1e-9});
 }
 
 TEST_CASE("on random DAGs the plan sends what brute force over whole placements finds") {

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <variant>
@@ -35,6 +36,10 @@ struct whole_tensor {
     }
 };
 
+bool adds_terms(const planned_vertex& each) {
+    return dynamic_cast<const test::paper_kernel&>(*each.origin->work).join() == test::paper_join::terms;
+}
+
 /// The value of every vertex of a plan, by definition.
 std::vector<whole_tensor> evaluate_all(const plan& made, test::random_graphs& random) {
     std::vector<whole_tensor> values;
@@ -53,12 +58,13 @@ std::vector<whole_tensor> evaluate_all(const plan& made, test::random_graphs& ra
                 return at;
             };
             for_each_point(each.origin->extents, [&](const std::vector<index>& point) {
-                double product = 1;
+                double joined = adds_terms(each) ? 0 : 1;
                 for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
                     const whole_tensor& read = values[each.inputs[operand]];
-                    product *= read.elements[read.offset(point_of(form.operands[operand], point))];
+                    const double element = read.elements[read.offset(point_of(form.operands[operand], point))];
+                    joined = adds_terms(each) ? joined + element : joined * element;
                 }
-                value.elements[value.offset(point_of(form.output, point))] += product;
+                value.elements[value.offset(point_of(form.output, point))] += joined;
             });
         }
         values.push_back(std::move(value));
@@ -89,22 +95,28 @@ struct figures {
     int redistributions = 0;
     int idle = 0;
     int fell_back = 0;
+    int pending = 0;
+    int carried_on = 0;
+    int added_up = 0;
 };
 
 /// Plays a plan and checks everything that it promises.
 void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
     const std::vector<whole_tensor> values = evaluate_all(made, random);
-    const loop_kernel loops(played_operators::sum_of_products);
+    const loop_kernel products(played_operators::sum_of_products);
+    const loop_kernel sums(played_operators::sum_of_sums);
     std::vector<played_vertex> vertices;
     for (std::size_t number = 0; number < made.vertices().size(); ++number) {
-        vertices.push_back(
-            {made.vertices()[number].work.form, &loops, [&values, number](const box& region, double* destination) {
-                 if (!region.empty()) {
-                     for_each_point(shape_of(region), [&](const std::vector<index>& point) {
-                         *destination++ = values[number].elements[values[number].offset(global(region, point))];
-                     });
-                 }
-             }});
+        const planned_vertex& each = made.vertices()[number];
+        const loop_kernel& loops = !each.is_input() && adds_terms(each) ? sums : products;
+        vertices.push_back({each.work.form, &loops, [&values, number](const box& region, double* destination) {
+                                if (!region.empty()) {
+                                    for_each_point(shape_of(region), [&](const std::vector<index>& point) {
+                                        *destination++ =
+                                            values[number].elements[values[number].offset(global(region, point))];
+                                    });
+                                }
+                            }});
     }
     std::vector<program> programs;
     std::size_t sent = 0;
@@ -174,6 +186,9 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
         seen.mn_rings += each.work.travelling >= 0 ? 1 : 0;
         seen.idle += !each.is_input() && each.work.ranks.size() < made.processes() ? 1 : 0;
         seen.fell_back += each.fell_back ? 1 : 0;
+        seen.pending += each.work.pending != no_label ? 1 : 0;
+        seen.carried_on += each.work.pending != no_label && each.work.carried != no_label ? 1 : 0;
+        seen.added_up += each.work.carried != no_label && adds_terms(each) ? 1 : 0;
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
             const planned_vertex& read = made.vertices()[each.inputs[operand]];
             seen.redistributions +=
@@ -219,6 +234,40 @@ TEST_CASE("plans of random graphs compute what scalar loops compute, and send wh
     CHECK(seen.fell_back > 50);
 }
 
+TEST_CASE("plans that leave sums pending compute what scalar loops compute, and send what they say") {
+    test::random_graphs random(24);
+    figures seen;
+    constexpr int processes[] = {2, 3, 4, 5, 6, 7, 8, 12};
+    for (int trial = 0; trial < 2500; ++trial) {
+        options asked{.processes = processes[trial % 8],
+                      .objective = trial % 3 == 0 ? objective::time : objective::bytes,
+                      .powers_of_two = trial % 11 == 0};
+        asked.machine = {1e-9, 1e-9, 1e-9};
+        const std::vector<node> outputs = random.graph({.vertices = random.between(2, 8),
+                                                        .labels = 4,
+                                                        .tree = trial % 2 == 0,
+                                                        .any_sources = trial % 4 == 0,
+                                                        .empty_extents = trial % 6 == 0,
+                                                        .processes = asked.processes,
+                                                        .sums = true});
+        if (outputs.empty()) {
+            continue;
+        }
+        const plan made = decompose_vertices(asked, outputs);
+        const bool leaves = std::ranges::any_of(
+            made.vertices(), [](const planned_vertex& each) { return each.work.pending != no_label; });
+        if (leaves || trial % 16 == 0) {
+            INFO("trial " << trial << "\n" << made);
+            check_plan(made, random, seen);
+        }
+    }
+    MESSAGE(seen.plans << " plans: " << seen.pending << " sums left pending, " << seen.carried_on << " carried on, "
+                       << seen.added_up << " sums of several");
+    CHECK(seen.pending > 100);
+    CHECK(seen.carried_on > 2);
+    CHECK(seen.added_up > 20);
+}
+
 TEST_CASE("one tensor read twice by one vertex, as equal and as different operands") {
     test::random_graphs random(22);
     figures seen;
@@ -232,6 +281,25 @@ TEST_CASE("one tensor read twice by one vertex, as equal and as different operan
         }
     }
     CHECK(seen.plans == 8);
+}
+
+TEST_CASE("an input that is read along its diagonal and whole is there as a whole") {
+    test::random_graphs random(25);
+    figures seen;
+    for (const source_kind kind : {source_kind::everywhere, source_kind::placeholder}) {
+        for (const method how : {method::exact, method::linearized}) {
+            for (const objective wanted : {objective::time, objective::paper, objective::bytes}) {
+                options asked{.processes = 3, .objective = wanted, .method = how};
+                asked.machine = {1e-12, 1e-9, 1e-5};
+                const node input = test::input({4, 4}, kind);
+                const node diagonal = test::einsum("ii->i", {input});
+                const node turned = test::einsum("ij->ji", {input});
+                check_plan(decompose_vertices(asked, {diagonal, turned}), random, seen);
+                check_plan(decompose_vertices(asked, {diagonal, input}), random, seen);
+            }
+        }
+    }
+    CHECK(seen.plans == 24);
 }
 
 TEST_CASE("inputs alone can be outputs") {

@@ -18,6 +18,7 @@ struct graph_wishes {
     bool any_sources = false;  ///< inputs on a root, resting somewhere, bound later
     bool empty_extents = false;
     int processes = 1;  ///< ranks that sources may name
+    bool sums = false;  ///< products and sums of terms, which take their operands in summands
 };
 
 class random_graphs {
@@ -57,7 +58,10 @@ public:
                     }
                 }
             }
-            made.push_back(join(std::move(operands), wishes.labels));
+            const paper_join known = !wishes.sums ? paper_join::opaque
+                                     : one_in(3)  ? paper_join::terms
+                                                  : paper_join::product;
+            made.push_back(join(std::move(operands), wishes.labels, known));
             read.push_back(false);
         }
         if (wishes.tree) {
@@ -107,7 +111,7 @@ private:
     }
 
     /// An einsum that fits: dimensions of equal extent share labels now and then, an operand's own too.
-    node join(std::vector<node> operands, int most_labels) {
+    node join(std::vector<node> operands, int most_labels, paper_join known) {
         std::string letters;
         std::vector<ep::index> extents;
         std::string text;
@@ -140,7 +144,7 @@ private:
             }
         }
         std::shuffle(kept.begin(), kept.end(), engine_);
-        return einsum(text + "->" + kept, std::move(operands));
+        return einsum(text + "->" + kept, std::move(operands), known);
     }
 
     std::mt19937 engine_;

@@ -104,6 +104,7 @@ struct placed_einsum {
     task_cuts cuts;
     std::vector<resting_id> operands;
     resting_id output = 0;
+    pending_sums sums;
 };
 
 /// Where everything rests, by number of the vertex.
@@ -341,7 +342,11 @@ private:
             const bool first = !inputs_[input] || einsum.wishes.without_communication;
             if (tensor.is_input() && first && !is_pinned_input(tensor) && tensor.origin != nullptr &&
                 tensor.origin->kind() == source_kind::placeholder) {
-                inputs_[input] = best.where;  // bound once, as its first reader wants it, or one that may not move it
+                // Bound once, as its first reader wants it, or one that may not move it.
+                const bool completed =
+                    consumers_[input].size() > 1 ||
+                    std::find(graph_.outputs.begin(), graph_.outputs.end(), input) != graph_.outputs.end();
+                inputs_[input] = completed ? table_.whole_of(best.where) : best.where;
             }
         }
         chosen.output = table_.number_of(einsum.bounds, chosen.ranks, einsum.form.output, chosen.cuts.output);

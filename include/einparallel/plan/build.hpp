@@ -94,7 +94,7 @@ struct plan_builder {
                 continue;
             }
             add_task(each, *graph.vertices[number], decisions[number], placed.einsums[number]);
-            add_costs(each, *graph.vertices[number], decisions, asked, graph);
+            add_costs(each, *graph.vertices[number], made.vertices_, asked);
             double bytes = detail::task_bytes(each.work);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
@@ -109,7 +109,8 @@ struct plan_builder {
                         detail::redistribution_seconds(table.between(*from, where), element_bytes, asked.machine);
                     bytes += table.moved(*from, where) * static_cast<double>(element_bytes);
                 } else if (!from && !read[input]) {
-                    made.vertices_[input].resting = wanted;
+                    const bool is_output = std::ranges::find(made.outputs_, input) != made.outputs_.end();
+                    made.vertices_[input].resting = is_output ? table.resting(table.whole_of(where)) : wanted;
                 }
                 if (fresh) {
                     copies[input].push_back(&wanted);
@@ -128,40 +129,43 @@ private:
     template <class Lazy = void>
     static void add_task(planned_vertex& each, const vertex& einsum, const detail::vertex_decision& decision,
                          const detail::placed_einsum& where) {
-        each.work = make_task(einsum.form, einsum.extents, detail::operand_bytes_of(einsum), einsum.element.bytes,
-                              where.ranks, where.cuts);
+        each.work = make_task(with_sums(einsum.form, einsum.extents, where.sums, where.ranks),
+                              detail::operand_bytes_of(einsum), einsum.element.bytes, where.ranks, where.cuts);
         each.work.travelling = choose_travelling(each.work, decision.wanted);
         each.resting = each.work.output;
         each.algorithm = algorithm_of(each.work);
         each.fell_back = decision.fell_back;
     }
 
-    template <class Lazy = void>
-    static void add_costs(planned_vertex& each, const vertex& einsum,
-                          const std::vector<detail::vertex_decision>& decisions, const options& asked,
-                          const detail::einsum_graph& graph) {
-        std::vector<int> parts(einsum.extents.size(), 1);
-        for (std::size_t label = 0; label < parts.size(); ++label) {
-            parts[label] = each.work.ranks.parts(static_cast<label_id>(label));
+    /// Parts of every dimension of a tensor with these labels. Summands that are left pending are one part each.
+    static std::vector<int> parts_of(const task& work, const std::vector<label_id>& labels) {
+        std::vector<int> parts;
+        for (const label_id label : labels) {
+            parts.push_back(label == no_label       ? 1
+                            : label == work.pending ? static_cast<int>(work.output.bounds().front())
+                                                    : work.ranks.parts(label));
         }
-        each.join = cost::join(einsum.form, einsum.extents, parts);
-        each.aggregation = cost::aggregate(einsum.form, einsum.extents, parts);
-        each.seconds = detail::task_seconds(each.work, einsum.work->operations_per_point(), asked.machine);
+        return parts;
+    }
+
+    template <class Lazy = void>
+    static void add_costs(planned_vertex& each, const vertex& einsum, const std::vector<planned_vertex>& vertices,
+                          const options& asked) {
+        const task& work = each.work;
+        std::vector<int> parts(work.extents.size(), 1);
+        for (std::size_t label = 0; label < parts.size(); ++label) {
+            parts[label] = work.ranks.parts(static_cast<label_id>(label));
+        }
+        each.join = cost::join(work.form, work.extents, parts);
+        each.aggregation = work.pending != no_label ? 0 : cost::aggregate(work.form, work.extents, parts);
+        each.seconds = detail::task_seconds(work, einsum.work->operations_per_point(), asked.machine);
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
-            const vertex& producer = *graph.vertices[each.inputs[operand]];
-            if (producer.is_input()) {
-                continue;
+            const planned_vertex& producer = vertices[each.inputs[operand]];
+            if (!producer.is_input()) {
+                each.repartition +=
+                    cost::repartition(producer.work.output.bounds(), parts_of(producer.work, producer.work.form.output),
+                                      parts_of(work, work.form.operands[operand]));
             }
-            const auto parts_of = [](const std::vector<label_id>& labels, const std::vector<int>& vector) {
-                std::vector<int> cut;
-                for (const label_id label : labels) {
-                    cut.push_back(label == no_label ? 1 : vector[static_cast<std::size_t>(label)]);
-                }
-                return cut;
-            };
-            each.repartition += cost::repartition(producer.bounds,
-                                                  parts_of(producer.form.output, decisions[each.inputs[operand]].parts),
-                                                  parts_of(einsum.form.operands[operand], parts));
         }
     }
 };

@@ -127,7 +127,7 @@ private:
                 return sum;
             };
             std::vector<vertex_way> kept = best_ways(variable, estimate, along, moving);
-            vertex_way now{static_cast<std::size_t>(state), present.ranks, present.cuts, {}, in_place, 0};
+            vertex_way now{static_cast<std::size_t>(state), present.ranks, present.cuts, {}, in_place, 0, {}};
             complete(variable, now);
             add_unlike(std::move(now), kept);
             return kept;
@@ -294,7 +294,7 @@ private:
 
     /// Fills in where a way puts its tensors and what it costs.
     void complete(std::size_t variable, vertex_way& way) {
-        put_tensors(way, einsum_of(variable), (*seen_)[variable], table_);
+        put_tensors(way, einsum_of(variable), {}, (*seen_)[variable], table_);
         way.cost = own_costs(variable).of(way.vector, way.ranks, way.cuts);
     }
 

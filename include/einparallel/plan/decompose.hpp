@@ -16,6 +16,7 @@
 #include <einparallel/plan/place.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/program.hpp>
+#include <einparallel/plan/sums.hpp>
 #include <einparallel/plan/wishes.hpp>
 
 #include <algorithm>
@@ -132,9 +133,10 @@ double objective_of(const plan& made) {
 
 /// With a lower bound where none is noted yet.
 template <class Lazy = void>
-plan bounded(plan made, const model_builder<Lazy>& builder, const pairwise_model& model, bool priced) {
+plan bounded(plan made, const model_builder<Lazy>& builder, const pairwise_model& model, const pending_offers& offers,
+             bool priced) {
     if (made.lower_bound() == 0 && !priced && builder.is_complete()) {
-        plan_builder::bound(made, builder.lower_bound(model));
+        plan_builder::bound(made, builder.lower_bound(model, offers));
     }
     return made;
 }
@@ -142,7 +144,8 @@ plan bounded(plan made, const model_builder<Lazy>& builder, const pairwise_model
 /// The best plan with this price on memory. Under the paper's cost a vertex is its partition vector. Under bytes and
 /// time it is its whole placement: all of them are searched where they can be written down. Where they cannot, axis
 /// orders are chosen after the partition vectors, for the best vectors by an estimate of what the edges cost and for
-/// the linearised ones; from the better plan the search goes on among the placements near it.
+/// the linearised ones; from the better plan the search goes on among the placements near it. Sums that may be left
+/// pending (plan/sums.hpp) are decided in the search over placements, in the last step where that is too large.
 template <class Lazy = void>
 plan best_plan(const einsum_graph& graph, const options& asked, double memory_price) {
     model_builder<Lazy> builder(graph, asked, memory_price);
@@ -152,11 +155,12 @@ plan best_plan(const einsum_graph& graph, const options& asked, double memory_pr
     placement_choice best = aligned(graph, builder, std::move(least.states), table);
     plan made = plan_builder::build(graph, asked, best.decisions, best.placed, table);
     const bool priced = memory_price > 0;
+    const pending_offers offers = offers_of(graph, asked);
     if (asked.objective == objective::paper && least.exact && !priced) {
         plan_builder::bound(made, objective_of(made));
     }
     if (asked.objective == objective::paper || asked.method == method::linearized) {
-        return bounded(std::move(made), builder, model, priced);
+        return bounded(std::move(made), builder, model, offers, priced);
     }
     const auto consider = [&](placement_choice other) {
         plan tried = plan_builder::build(graph, asked, other.decisions, other.placed, table);
@@ -167,29 +171,46 @@ plan best_plan(const einsum_graph& graph, const options& asked, double memory_pr
         }
         return is_better;
     };
-    placement_search<Lazy> search(graph, asked, builder, memory_price, table);
+    placement_search<Lazy> search(graph, asked, builder, memory_price, offers, table);
+    const auto best_of_all = [&](double known) {
+        std::optional<placement_choice> found;
+        if (offers.any) {
+            found = search.best_of_all(known, true);
+        }
+        const bool with_sums = found.has_value();
+        return std::pair(with_sums ? std::move(found) : search.best_of_all(known, false), with_sums || !offers.any);
+    };
     if (priced) {
-        const std::optional<placement_choice> found = search.best_of_all(std::numeric_limits<double>::infinity());
+        const std::optional<placement_choice> found = best_of_all(std::numeric_limits<double>::infinity()).first;
         return found ? plan_builder::build(graph, asked, found->decisions, found->placed, table) : made;
     }
     if (std::vector<int> along_paths = minimise_along_paths(model); along_paths != best.states) {
         consider(aligned(graph, builder, std::move(along_paths), table));
     }
-    if (std::optional<placement_choice> found = search.best_of_all(objective_of(made))) {
-        made = plan_builder::build(graph, asked, found->decisions, found->placed, table);
-        if (builder.is_complete()) {
-            plan_builder::bound(made, objective_of(made));
+    if (auto [found, all] = best_of_all(objective_of(made)); found) {
+        best = *std::move(found);
+        made = plan_builder::build(graph, asked, best.decisions, best.placed, table);
+        if (all) {
+            if (builder.is_complete() && search.is_complete()) {
+                plan_builder::bound(made, objective_of(made));
+            }
+            return bounded(std::move(made), builder, model, offers, priced);
         }
-        return bounded(std::move(made), builder, model, priced);
-    }
-    constexpr int rounds = 3;
-    for (int round = 0; round < rounds; ++round) {
-        std::optional<placement_choice> found = search.improve(best.states, best.placed);
-        if (!found || !consider(*std::move(found))) {
-            break;
+    } else {
+        constexpr int rounds = 3;
+        for (int round = 0; round < rounds; ++round) {
+            std::optional<placement_choice> nearby = search.improve(best.states, best.placed, false);
+            if (!nearby || !consider(*std::move(nearby))) {
+                break;
+            }
         }
     }
-    return bounded(std::move(made), builder, model, priced);
+    if (offers.any) {
+        if (std::optional<placement_choice> nearby = search.improve(best.states, best.placed, true)) {
+            consider(*std::move(nearby));
+        }
+    }
+    return bounded(std::move(made), builder, model, offers, priced);
 }
 
 /// Ranks whose peak can be the largest: rank 0 has the largest block of everything regular, others may have a large

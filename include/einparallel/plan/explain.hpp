@@ -123,9 +123,15 @@ std::string partition_text(const planned_vertex& each) {
     return written.empty() ? "1" : written;
 }
 
-/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring.
+/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where the sum is left to
+/// the readers.
 template <class Lazy = void>
 std::string algorithm_text(const plan& shown, const planned_vertex& each) {
+    if (each.work.pending != no_label) {
+        planned_vertex finished = each;
+        finished.work.pending = no_label;
+        return algorithm_text(shown, finished) + ", pending";
+    }
     const std::string word = word_for(each.algorithm);
     if (each.work.travelling == nothing_travels) {
         return word;
@@ -156,6 +162,11 @@ std::string notes_text(const plan& shown) {
         }
         if (each.wishes.without_communication) {
             written += "note: " + printable(each.name) + " is marked to run without communication\n";
+        }
+        if (each.work.pending != no_label) {
+            written += "note: " + printable(each.name) + " is left in " +
+                       std::to_string(each.resting.bounds().front()) +
+                       " summands (the label +), which its readers take as they are\n";
         }
         if (each.fell_back) {
             written += "note: " + printable(each.name) + " falls back to the automatic choice, algorithm " +
@@ -260,7 +271,8 @@ std::string dot_text(const std::string& text) {
 }  // namespace detail
 
 /// A table with one row per vertex: its einsum, what it computes, extents, the partition vector d (mesh order,
-/// outermost axis first; 1 where one rank does it all), the algorithm and what goes round its ring; bytes that all
+/// outermost axis first; 1 where one rank does it all), the algorithm, what goes round its ring, and whether the sum is
+/// left pending (a label + in the einsum then stands for the summands); bytes that all
 /// ranks send to hand its operands round (in), to aggregate its output, and to bring operands from where they rest
 /// (moved); bytes that rank 0 holds at most meanwhile; the time model's seconds; and for contractions how many times
 /// the least possible they communicate (/bound). Under the paper's objective also its cost in numbers. Then a line for

@@ -96,8 +96,10 @@ std::vector<vertex_figures> figures_of(const plan& shown) {
             each.origin != nullptr && each.origin->work != nullptr && each.origin->work->is_contraction();
         const bool one_size = std::ranges::all_of(each.work.operand_bytes,
                                                   [&](std::size_t bytes) { return bytes == each.work.output_bytes; });
+        // A sum that is not finished here, or not begun, is no contraction by itself.
+        const bool whole = each.work.carried == no_label && each.work.pending == no_label;
         const std::optional<contraction_shape> shape = contraction_shape_of(each.work.form, each.work.extents);
-        if (is_contraction && one_size && shape) {
+        if (is_contraction && one_size && whole && shape) {
             made.least_bytes =
                 lower_bound_words(*shape, each.work.ranks.size()) * static_cast<double>(each.work.output_bytes);
         }

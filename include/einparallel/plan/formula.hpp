@@ -86,7 +86,7 @@ std::string formula_text(const plan& shown, const planned_vertex& each) {
     const std::string reduction = formula.substr(0, blank);
     const std::string expression = blank == std::string::npos ? formula : formula.substr(blank + 1);
     bool aggregates = false;
-    for (std::size_t label = 0; label < each.work.form.names.size(); ++label) {
+    for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
         aggregates = aggregates || !each.work.form.in_output(static_cast<label_id>(label));
     }
     std::vector<std::string> names;

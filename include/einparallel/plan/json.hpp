@@ -133,14 +133,16 @@ void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vert
     json.key("extents").value(work.extents);
     std::vector<int> parts;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
-        parts.push_back(work.ranks.parts(static_cast<label_id>(label)));
+        const bool pending = static_cast<label_id>(label) == work.pending;
+        parts.push_back(pending ? static_cast<int>(work.extents[label])
+                                : work.ranks.parts(static_cast<label_id>(label)));
     }
     json.key("parts").value(parts);
     json.key("mesh").open('[');
     for (const mesh_axis& axis : work.ranks.axes) {
         json.open('{').key("label").value(work.form.names[static_cast<std::size_t>(axis.label)]);
         json.key("parts").value(axis.parts);
-        const axis_placements along = placements_along(work.form, axis);
+        const axis_placements along = placements_in(work, axis);
         std::vector<std::string> operands;
         for (const placement& operand : along.operands) {
             operands.push_back(placement_text(operand, work.form.names));
@@ -160,6 +162,13 @@ void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vert
     json.close(']');
     json.key("output_cut");
     write_cut(work.output);
+    const auto write_summands = [&](label_id label) {
+        json.value(label == no_label ? index{1} : work.extents[static_cast<std::size_t>(label)]);
+    };
+    json.key("summands_read");
+    write_summands(work.carried);
+    json.key("summands_left");
+    write_summands(work.pending);
     json.key("algorithm").value(word_for(each.algorithm));
     json.key("fell_back").value(each.fell_back);
     json.key("travelling");
@@ -208,6 +217,10 @@ void write_einsum(json_writer<Lazy>& json, const plan& shown, const planned_vert
 ///         inputs                positions in vertices of the operands
 ///         operand_cuts          dimension along which each operand's blocks rest in pieces; null where they rest whole
 ///         output_cut            the same of the output
+///         summands_read         number of summands in which pending operands come: those that have the label "+" in
+///                               front; 1 where every sum is finished
+///         summands_left         number of summands in which the output is left to its readers, the label "+" (or
+///                               "++") in front of it; 1 where its sum is finished
 ///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
 ///         travelling            number of the operand that goes round a ring, "output", or null
 ///         bytes                 sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned

@@ -11,6 +11,7 @@
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/source_cost.hpp>
+#include <einparallel/plan/sums.hpp>
 #include <einparallel/plan/traffic.hpp>
 #include <einparallel/plan/wishes.hpp>
 
@@ -85,20 +86,29 @@ public:
     }
 
     /// Less than what any plan costs. A copy of a tensor that several readers share is paid once, so of n readers each
-    /// pays an n-th; under time, what moves costs nothing, for the model of the edges is an estimate.
-    [[nodiscard]] double lower_bound(const pairwise_model& model) const {
+    /// pays an n-th; under time, what moves costs nothing, for the model of the edges is an estimate. Vertices that may
+    /// read or leave sums pending count nothing, nor what moves to and from them.
+    [[nodiscard]] double lower_bound(const pairwise_model& model, const pending_offers& offers) const {
         pairwise_model bound;
-        for (const std::shared_ptr<const choices>& known : ways_) {
-            bound.variables.push_back(known->cost);
+        for (std::size_t variable = 0; variable < ways_.size(); ++variable) {
+            const bool counts = !offers.touch(vertex_of_[variable]);
+            bound.variables.push_back(counts ? ways_[variable]->cost
+                                             : std::make_shared<const std::vector<double>>(ways_[variable]->size(), 0));
         }
         if (asked_.objective == objective::bytes) {
             for (const source_term& each : sources_) {
+                if (offers.touch(vertex_of_[each.variable])) {
+                    continue;
+                }
                 std::shared_ptr<const std::vector<double>>& cost = bound.variables[each.variable];
                 cost = sum_of(*cost, each.costs, 1.0 / static_cast<double>(consumers_[each.input]));
             }
             numbering<Lazy> scaled_numbers;
             std::vector<std::shared_ptr<const std::vector<double>>> scaled;
             for (const pairwise_term& term : model.terms) {
+                if (offers.touch(vertex_of_[term.producer]) || offers.touch(vertex_of_[term.consumer])) {
+                    continue;
+                }
                 const std::size_t count = consumers_[vertex_of_[term.producer]];
                 const auto [number, fresh] =
                     scaled_numbers.number_of({reinterpret_cast<index>(term.cost.get()), static_cast<index>(count)});

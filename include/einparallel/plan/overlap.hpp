@@ -66,6 +66,9 @@ public:
             const auto [place, unlike] = places_.number_of(boxes_of(resting));
             if (unlike) {
                 by_place_.push_back(static_cast<resting_id>(known_.size()));
+                if (cuts_diagonal(ranks, labels)) {
+                    diagonals_.push_back({by_place_.back(), bounds, ranks, labels, cut});
+                }
                 known_.push_back(std::move(resting));
                 grids_.emplace_back(bounds, ranks, labels, cut);
             }
@@ -83,6 +86,24 @@ public:
 
     [[nodiscard]] const distribution& resting(resting_id number) const {
         return known_[static_cast<std::size_t>(number)];
+    }
+
+    /// The place itself where it has all elements of its tensor. Otherwise (somebody reads the blocks on a diagonal)
+    /// one that has all of them: every rank's block is completed along the dimensions in which a label stands again.
+    resting_id whole_of(resting_id number) {
+        const auto known = std::find_if(diagonals_.begin(), diagonals_.end(),
+                                        [&](const diagonal& each) { return each.number == number; });
+        if (known == diagonals_.end()) {
+            return number;
+        }
+        diagonal of = *known;
+        for (std::size_t dimension = 0; dimension < of.labels.size(); ++dimension) {
+            const auto before = of.labels.begin() + static_cast<std::ptrdiff_t>(dimension);
+            if (std::find(of.labels.begin(), before, *before) != before) {
+                *before = no_label;
+            }
+        }
+        return number_of(of.bounds, of.ranks, of.labels, of.cut);
     }
 
     /// Elements that have to change ranks.
@@ -112,6 +133,21 @@ public:
     }
 
 private:
+    /// A place that has the blocks on a diagonal only.
+    struct diagonal {
+        resting_id number = 0;
+        std::vector<index> bounds;
+        mesh ranks;
+        std::vector<label_id> labels;
+        std::size_t cut = 0;
+    };
+
+    static bool cuts_diagonal(const mesh& ranks, const std::vector<label_id>& labels) {
+        return std::any_of(ranks.axes.begin(), ranks.axes.end(), [&](const mesh_axis& axis) {
+            return std::count(labels.begin(), labels.end(), axis.label) > 1;
+        });
+    }
+
     /// Sides of every rank's box, one after the other, and how many elements it holds.
     struct flat_boxes {
         std::vector<interval> sides;
@@ -207,6 +243,7 @@ private:
 
     std::vector<distribution> known_;
     std::vector<bit_grid> grids_;  // by resting_id
+    std::vector<diagonal> diagonals_;
     numbering<Lazy> places_;
     std::vector<resting_id> by_place_;
     numbering<Lazy> numbers_;

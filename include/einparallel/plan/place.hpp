@@ -14,6 +14,8 @@
 #include <einparallel/plan/overlap.hpp>
 #include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/placement_model.hpp>
+#include <einparallel/plan/summed_ways.hpp>
+#include <einparallel/plan/sums.hpp>
 #include <einparallel/plan/ways.hpp>
 
 #include <algorithm>
@@ -46,20 +48,22 @@ template <class Lazy = void>
 class placement_search {
 public:
     placement_search(const einsum_graph& graph, const options& asked, const model_builder<Lazy>& builder,
-                     double memory_price, overlap_table<Lazy>& table)
+                     double memory_price, const pending_offers& offers, overlap_table<Lazy>& table)
         : graph_(graph),
           asked_(asked),
           builder_(builder),
           memory_price_(memory_price),
           table_(table),
-          costs_(graph, asked, table),
+          costs_(graph, asked, table, offers.any),
           readers_(readers_of(graph, builder.vertex_of())),
-          candidates_(graph, asked, builder, memory_price, readers_, costs_, table) {}
+          candidates_(graph, asked, builder, memory_price, readers_, costs_, table),
+          summed_ways_(graph, asked, builder, memory_price, offers, table) {}
 
     /// The best of all placements, one of which is known to cost `known`; nothing where there are too many. Nothing
     /// costs less than the cheapest ways of all vertices, so a way that exceeds its vertex's cheapest by more than
     /// `known` exceeds their sum is in no best placement.
-    std::optional<placement_choice> best_of_all(double known) {
+    /// @param sums whether sums may be left pending
+    std::optional<placement_choice> best_of_all(double known, bool sums) {
         std::vector<std::shared_ptr<const way_list>> ways;
         for (std::size_t variable = 0; variable < builder_.vertex_of().size(); ++variable) {
             std::shared_ptr<const way_list> list = all_ways(variable);
@@ -68,12 +72,16 @@ public:
             }
             ways.push_back(std::move(list));
         }
+        if (sums && !summed_ways_.add_all(ways, seen_by_others(), way_limit)) {
+            return std::nullopt;
+        }
         double slack = known * (1 + 1e-9);
         for (const std::shared_ptr<const way_list>& list : ways) {
             slack -= cheapest(*list);
         }
-        std::vector<std::shared_ptr<const way_list>> kept(lists_.size());
+        std::vector<std::shared_ptr<const way_list>> kept;
         for (std::shared_ptr<const way_list>& list : ways) {
+            kept.resize(std::max(kept.size(), list->number + 1));
             std::shared_ptr<const way_list>& fewer = kept[list->number];
             if (fewer == nullptr) {
                 fewer = within(*list, cheapest(*list) + slack);
@@ -88,16 +96,21 @@ public:
         return states ? std::optional(choice_of(ways, *states)) : std::nullopt;
     }
 
-    /// The best placement near a present one, never worse than it; nothing where even those are too many.
-    std::optional<placement_choice> improve(const std::vector<int>& states, const placed_graph& present) {
-        std::vector<seen_tensors> seen;
-        for (std::size_t variable = 0; variable < states.size(); ++variable) {
-            seen.push_back(seen_by_others(variable));
+    /// The best placement near a present one without pending sums, never worse than it; nothing where even those are
+    /// too many.
+    /// @param sums whether sums may be left pending
+    std::optional<placement_choice> improve(const std::vector<int>& states, const placed_graph& present, bool sums) {
+        const std::vector<seen_tensors> seen = seen_by_others();
+        std::vector<std::shared_ptr<const way_list>> ways = candidates_.around(states, present, seen);
+        if (sums) {
+            summed_ways_.add_like(ways, seen);
         }
-        const std::vector<std::shared_ptr<const way_list>> ways = candidates_.around(states, present, seen);
         const std::optional<std::vector<int>> found = best_among(ways);
         return found ? std::optional(choice_of(ways, *found)) : std::nullopt;
     }
+
+    /// True where no partition vector that competes with sums pending was left out.
+    [[nodiscard]] bool is_complete() const { return summed_ways_.is_complete(); }
 
 private:
     /// One of these ways per variable with the smallest sum; nothing where tables would grow past their limits.
@@ -124,6 +137,14 @@ private:
             }
         }
         return std::make_shared<const way_list>(std::move(fewer));
+    }
+
+    [[nodiscard]] std::vector<seen_tensors> seen_by_others() const {
+        std::vector<seen_tensors> seen;
+        for (std::size_t variable = 0; variable < builder_.vertex_of().size(); ++variable) {
+            seen.push_back(seen_by_others(variable));
+        }
+        return seen;
     }
 
     [[nodiscard]] seen_tensors seen_by_others(std::size_t variable) const {
@@ -167,20 +188,24 @@ private:
             const vertex& einsum = *graph_.vertices[number];
             const choices& known = *builder_.ways()[variable];
             const vertex_way& way = ways[variable]->ways[static_cast<std::size_t>(states[variable])];
-            const std::span<const int> vector = known[way.vector];
-            made.states.push_back(static_cast<int>(way.vector));
-            made.decisions[number] = {{vector.begin(), vector.end()}, known.wanted, known.fell_back};
-            placed_einsum& placed = made.placed.einsums[number];
-            placed = {way.ranks, way.cuts, {}, 0};
-            for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
-                placed.operands.push_back(table_.number_of(einsum.operands[operand]->bounds, way.ranks,
-                                                           einsum.form.operands[operand], way.cuts.operands[operand]));
+            std::vector<int> parts;
+            for (std::size_t label = 0; label < einsum.extents.size(); ++label) {
+                parts.push_back(way.ranks.parts(static_cast<label_id>(label)));
             }
-            placed.output = table_.number_of(einsum.bounds, way.ranks, einsum.form.output, way.cuts.output);
-            made.placed.resting[number] = placed.output;
+            made.states.push_back(static_cast<int>(way.vector));
+            made.decisions[number] = {std::move(parts), known.wanted, known.fell_back};
+            vertex_way seen = way;
+            put_tensors(seen, einsum, with_sums(einsum.form, einsum.extents, way.sums, way.ranks), all_seen(einsum),
+                        table_);
+            made.placed.einsums[number] = {way.ranks, way.cuts, std::move(seen.operands), seen.output, way.sums};
+            made.placed.resting[number] = seen.output;
         }
         bind_placeholders(made.placed);
         return made;
+    }
+
+    [[nodiscard]] static seen_tensors all_seen(const vertex& einsum) {
+        return {std::vector<bool>(einsum.operands.size(), true), true};
     }
 
     /// A placeholder is bound where one of its readers wants it: the one from which bringing it to the others costs
@@ -218,6 +243,7 @@ private:
     moving_costs<Lazy> costs_;
     std::vector<std::vector<tensor_reader>> readers_;
     candidate_ways<Lazy> candidates_;
+    summed_ways<Lazy> summed_ways_;
     numbering<Lazy> list_numbers_;
     std::vector<std::shared_ptr<const way_list>> lists_;
 };

@@ -66,12 +66,16 @@ struct way_list {
 template <class Lazy = void>
 class moving_costs {
 public:
-    moving_costs(const einsum_graph& graph, const options& asked, overlap_table<Lazy>& table)
-        : asked_(asked), table_(table), fixed_(graph.vertices.size()) {
+    /// @param sums whether some tensors may rest in summands
+    moving_costs(const einsum_graph& graph, const options& asked, overlap_table<Lazy>& table, bool sums)
+        : asked_(asked), table_(table), sums_(sums), fixed_(graph.vertices.size()) {
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             if (lies_somewhere(*graph.vertices[number])) {
                 fixed_[number] = table.number_of(resting_of_source(*graph.vertices[number]));
             }
+        }
+        for (const std::size_t output : graph.outputs) {
+            outputs_.push_back(graph.vertices[output].get());
         }
     }
 
@@ -86,24 +90,30 @@ public:
         const std::size_t bytes = tensor.element.bytes;
         double sum = 0;
         for (const resting_id to : wanted) {
-            if (place != to) {
+            if (place != to && is_other_sum(place, to)) {
+                sum += forbidden_move;
+            } else if (place != to) {
                 sum += asked_.objective == objective::bytes
                            ? table_.moved(place, to) * static_cast<double>(bytes)
                            : redistribution_seconds(table_.between(place, to), bytes, asked_.machine);
             }
         }
         for (const resting_id to : marked) {
-            sum += place != to && table_.moved(place, to) > 0 ? forbidden_move : 0;
+            sum += place != to && !is_other_sum(place, to) && table_.moved(place, to) > 0 ? forbidden_move : 0;
         }
         return sum;
     }
 
-    /// The place among `wanted` in which a placeholder is bound best.
+    /// The place among `wanted` in which a placeholder is bound best. It has all that the others want, and whoever
+    /// takes it as an output: one that has the blocks on a diagonal only is then completed.
     resting_id bound_at(const std::vector<resting_id>& wanted, const vertex& input,
                         const std::vector<resting_id>& marked = {}) {
-        resting_id best = wanted.front();
+        const bool completed =
+            wanted.size() > 1 || std::find(outputs_.begin(), outputs_.end(), &input) != outputs_.end();
+        resting_id best = in_place;
         double least = std::numeric_limits<double>::infinity();
-        for (const resting_id place : wanted) {
+        for (const resting_id each : wanted) {
+            const resting_id place = completed ? table_.whole_of(each) : each;
             const double cost = from(place, wanted, input, marked);
             if (better(cost, least)) {
                 least = cost;
@@ -123,8 +133,15 @@ public:
     }
 
 private:
+    /// A tensor in summands is read in as many; one that is finished is read as it is.
+    [[nodiscard]] bool is_other_sum(resting_id a, resting_id b) const {
+        return sums_ && table_.resting(a).bounds() != table_.resting(b).bounds();
+    }
+
     const options& asked_;
     overlap_table<Lazy>& table_;
+    bool sums_;
+    std::vector<const vertex*> outputs_;
     std::vector<std::optional<resting_id>> fixed_;
 };
 

@@ -28,8 +28,9 @@ struct planned_vertex {
     std::vector<index> bounds;       ///< extents of its tensor
     element_type element;
     std::vector<std::size_t> inputs;  ///< einsums: position in the plan of each operand
-    task work;                        ///< einsums: cuts, mesh, resting distributions of operands and output, ring
-    distribution resting;             ///< where its tensor rests: an einsum's work.output, or where an input is read
+    task work;             ///< einsums: cuts, mesh, resting distributions of operands and output, ring; pending sums
+                           ///< are labels `+` of its einsum (schedule/pending.hpp)
+    distribution resting;  ///< where its tensor rests: an einsum's work.output, or where an input is read
     einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< einsums: c, mn or k as run
     bool fell_back = false;                                                ///< the forced algorithm cannot apply here
     double join = 0;                                                       ///< paper units, EinDecomp §7
@@ -162,7 +163,7 @@ inline std::vector<std::pair<std::string, int>> plan::partition(const vertex& ma
     for (const planned_vertex& each : vertices_) {
         if (each.origin.get() == &made) {
             std::vector<std::pair<std::string, int>> parts;
-            for (std::size_t label = 0; label < each.work.form.names.size(); ++label) {
+            for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
                 parts.emplace_back(each.work.form.names[label], each.work.ranks.parts(static_cast<label_id>(label)));
             }
             return parts;

@@ -61,15 +61,15 @@ inline label_id add_summands(summed_einsum& to, index extent) {
     return static_cast<label_id>(to.form.names.size() - 1);
 }
 
-/// Where an output rests whose summands stay where they were computed: rank by rank one summand of its block, numbered
-/// row-major over the axes that the output lacks.
-inline distribution resting_summands(std::vector<index> bounds, mesh ranks, const std::vector<label_id>& output) {
+/// The mesh with all axes that the output lacks along the label of its summands, which stands in front: together they
+/// number the summands, row-major.
+inline mesh axes_of_summands(mesh ranks, const std::vector<label_id>& output) {
     for (mesh_axis& axis : ranks.axes) {
         if (std::ranges::find(output, axis.label) == output.end()) {
             axis.label = output.front();
         }
     }
-    return {std::move(bounds), std::move(ranks), output, 0};
+    return ranks;
 }
 
 }  // namespace detail

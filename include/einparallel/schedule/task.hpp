@@ -34,6 +34,11 @@ struct task {
     label_id carried = no_label;  ///< stands for the summands of operands that come in summands (pending.hpp)
     label_id pending = no_label;  ///< stands for the summands of the output, where they are left to its readers
 
+    /// Labels of the einsum itself; those of pending sums stand behind them.
+    [[nodiscard]] std::size_t own_labels() const {
+        return extents.size() - (carried != no_label ? 1 : 0) - (pending != no_label ? 1 : 0);
+    }
+
     friend bool operator==(const task&, const task&) = default;
 };
 
@@ -186,8 +191,10 @@ inline task make_task(summed_einsum einsum, std::vector<std::size_t> operand_byt
                                    made.form.operands[operand], cuts.operands[operand]);
     }
     std::vector<index> bounds = detail::bounds_of(made.form.output, made.extents);
-    made.output = made.pending != no_label ? detail::resting_summands(std::move(bounds), ranks, made.form.output)
-                                           : distribution(std::move(bounds), ranks, made.form.output, cuts.output);
+    made.output =
+        made.pending != no_label
+            ? distribution(std::move(bounds), detail::axes_of_summands(ranks, made.form.output), made.form.output, 0)
+            : distribution(std::move(bounds), ranks, made.form.output, cuts.output);
     made.operand_bytes = std::move(operand_bytes);
     made.output_bytes = output_bytes;
     made.ranks = std::move(ranks);
