@@ -1,0 +1,389 @@
+// What is compiled for every instruction set, against plain loops, with each that this processor has: packing of
+// operands in any order, products in place, planes that are turned round, tiles of general operators.
+
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/gemm.hpp>
+#include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/small_product.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace {
+
+using einparallel::index;
+using namespace einparallel::detail;
+
+std::vector<instruction_set> sets_here() {
+    std::vector<instruction_set> sets;
+    for (const instruction_set set : {instruction_set::baseline, instruction_set::avx2, instruction_set::avx512}) {
+        if (supported(set)) {
+            sets.push_back(set);
+        }
+    }
+    return sets;
+}
+
+index pick(std::mt19937& random, index low, index high) {
+    return std::uniform_int_distribution<index>(low, high)(random);
+}
+
+template <class T>
+T small_integer(std::mt19937& random) {
+    const auto value = static_cast<int>(pick(random, -4, 4));
+    if constexpr (is_complex<T>::value) {
+        using real = typename T::value_type;
+        return {static_cast<real>(value), static_cast<real>(pick(random, -4, 4))};
+    } else {
+        return static_cast<T>(value);
+    }
+}
+
+/// One loop of a product: which axis (0 m, 1 n, 2 k), and its strides in A, B and C.
+struct product_loop {
+    int axis = 0;
+    index extent = 0;
+    index strides[3] = {0, 0, 0};
+};
+
+/// Lays the loops of two axes out in one dense matrix, in random order; some run backwards.
+index lay_out(std::vector<product_loop>& loops, int matrix, int without, std::mt19937& random, index& first) {
+    std::vector<product_loop*> own;
+    for (product_loop& loop : loops) {
+        if (loop.axis != without) {
+            own.push_back(&loop);
+        }
+    }
+    std::shuffle(own.begin(), own.end(), random);
+    index size = 1;
+    for (product_loop* loop : own) {
+        loop->strides[matrix] = size;
+        size *= loop->extent;
+        if (pick(random, 0, 9) == 0) {
+            first += (loop->extent - 1) * loop->strides[matrix];
+            loop->strides[matrix] = -loop->strides[matrix];
+        }
+    }
+    return size;
+}
+
+/// Visits every point of the loops with its offsets in A, B and C.
+template <class Visit>
+void for_each(const std::vector<product_loop>& loops, Visit&& visit, std::size_t position = 0, index a = 0, index b = 0,
+              index c = 0) {
+    if (position == loops.size()) {
+        visit(a, b, c);
+        return;
+    }
+    const product_loop& loop = loops[position];
+    for (index step = 0; step < loop.extent; ++step) {
+        for_each(loops, visit, position + 1, a + step * loop.strides[0], b + step * loop.strides[1],
+                 c + step * loop.strides[2]);
+    }
+}
+
+template <class T>
+void check_random_product(std::mt19937& random, instruction_set set) {
+    std::vector<product_loop> loops;
+    index points = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        const index count = pick(random, 1, 3);
+        for (index each = 0; each < count; ++each) {
+            const index usual[] = {1, 2, 3, 5, 7, 8, 12, 16, 17, 31, 32, 48, 65, 130};
+            const index extent = usual[pick(random, 0, 13)];
+            if (points * extent <= 400000) {
+                loops.push_back({axis, extent, {0, 0, 0}});
+                points *= extent;
+            }
+        }
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        if (std::none_of(loops.begin(), loops.end(), [&](const product_loop& loop) { return loop.axis == axis; })) {
+            loops.push_back({axis, 1, {0, 0, 0}});
+        }
+    }
+    index a_first = 0;
+    index b_first = 0;
+    index c_first = 0;
+    std::vector<T> a(static_cast<std::size_t>(lay_out(loops, 0, 1, random, a_first)));
+    std::vector<T> b(static_cast<std::size_t>(lay_out(loops, 1, 0, random, b_first)));
+    std::vector<T> c(static_cast<std::size_t>(lay_out(loops, 2, 2, random, c_first)));
+    for (auto* values : {&a, &b, &c}) {
+        for (T& value : *values) {
+            value = small_integer<T>(random);
+        }
+    }
+    gemm_call<T> call;
+    call.add = pick(random, 0, 1) == 1;
+    call.scale = pick(random, 0, 1) == 1 ? T(2) : T(1);
+    std::vector<T> expected = c;
+    if (!call.add) {
+        expected.assign(expected.size(), T(0));
+    }
+    for_each(loops, [&](index x, index y, index z) {
+        T& into = expected[static_cast<std::size_t>(c_first + z)];
+        into = static_cast<T>(into + call.scale * a[static_cast<std::size_t>(a_first + x)] *
+                                         b[static_cast<std::size_t>(b_first + y)]);
+    });
+    std::string shape;
+    for (const product_loop& loop : loops) {
+        gemm_axis& axis = loop.axis == 0 ? call.m : loop.axis == 1 ? call.n : call.k;
+        const index* by = loop.strides;
+        axis.add(loop.extent, loop.axis == 1 ? by[1] : by[0], loop.axis == 2 ? by[1] : by[2]);
+        shape += std::string(1, "mnk"[loop.axis]) + std::to_string(loop.extent) + " ";
+    }
+    const bool sorted = pick(random, 0, 3) > 0;
+    if (sorted) {
+        call.m.move_contiguous(false);
+        call.n.move_contiguous(true);
+        call.k.move_contiguous(false);
+    }
+    CAPTURE(shape);
+    CAPTURE(sorted);
+    CAPTURE(call.add);
+    CAPTURE(name_of(set));
+    call.a = a.data() + a_first;
+    call.b = b.data() + b_first;
+    call.c = c.data() + c_first;
+    gemm<T>(call, set);
+    CHECK(c == expected);
+}
+
+template <class T, instruction_set Set>
+void check_small(std::mt19937& random) {
+    using code = vector_small<T, Set>;
+    for (const index n :
+         {code::lanes, code::lanes + 1, 2 * code::lanes - 1, 2 * code::lanes, 3 * code::lanes + 1, index{64}}) {
+        for (index m = 1; m <= 20; ++m) {
+            const index k = pick(random, 1, 9);
+            const bool add = n % code::lanes == 0 && m % 2 == 0;
+            CAPTURE(m);
+            CAPTURE(n);
+            CAPTURE(k);
+            CAPTURE(add);
+            // A is transposed and runs backwards along k.
+            std::vector<T> a(static_cast<std::size_t>(m * k));
+            std::vector<T> b(static_cast<std::size_t>(k * n));
+            std::vector<T> c(static_cast<std::size_t>(m * (n + 3)), T(7));
+            for (auto* values : {&a, &b}) {
+                for (T& value : *values) {
+                    value = small_integer<T>(random);
+                }
+            }
+            std::vector<index> a_rows, a_along, b_along, c_rows;
+            for (index row = 0; row < m; ++row) {
+                a_rows.push_back(row);
+                c_rows.push_back(row * (n + 3));
+            }
+            for (index step = 0; step < k; ++step) {
+                a_along.push_back((k - 1 - step) * m);
+                b_along.push_back(step * n);
+            }
+            std::vector<T> expected = c;
+            for (index row = 0; row < m; ++row) {
+                for (index column = 0; column < n; ++column) {
+                    T sum = 0;
+                    for (index step = 0; step < k; ++step) {
+                        sum += a[static_cast<std::size_t>((k - 1 - step) * m + row)] *
+                               b[static_cast<std::size_t>(step * n + column)];
+                    }
+                    T& into = expected[static_cast<std::size_t>(row * (n + 3) + column)];
+                    into = (add ? into : T(0)) + 3 * sum;
+                }
+            }
+            const small_call<T> call{m, n, k, a_rows.data(), a_along.data(), b_along.data(), c_rows.data(), T(3)};
+            code::small(call, a.data(), b.data(), c.data(), add);
+            CHECK(c == expected);
+        }
+    }
+    for (const index count : {0, 1, 2, 7, 8, 31, 64, 65, 127, 200, 517}) {
+        std::vector<T> x(static_cast<std::size_t>(count) + 1);
+        std::vector<T> y(x.size());
+        T expected = 0;
+        for (index at = 0; at < count; ++at) {
+            x[static_cast<std::size_t>(at)] = small_integer<T>(random);
+            y[static_cast<std::size_t>(at)] = small_integer<T>(random);
+            expected += x[static_cast<std::size_t>(at)] * y[static_cast<std::size_t>(at)];
+        }
+        CHECK(code::dot(count, x.data(), y.data()) == expected);
+    }
+}
+
+template <class T, instruction_set Set>
+void check_turn() {
+    for (const bool streams : {false, true}) {
+        for (const index rows : {1, 2, 7, 8, 16, 17, 32, 63, 64, 70}) {
+            for (const index columns : {1, 3, 8, 15, 16, 33, 64, 66, 130}) {
+                CAPTURE(rows);
+                CAPTURE(columns);
+                CAPTURE(streams);
+                const index line = 64 / static_cast<index>(sizeof(T));
+                const index into_column = streams ? (rows + line - 1) / line * line : rows + 1;
+                const index from_row = columns + 5;
+                std::vector<T> from(static_cast<std::size_t>(rows * from_row));
+                for (std::size_t at = 0; at < from.size(); ++at) {
+                    from[at] = static_cast<T>(at);
+                }
+                const std::size_t size = static_cast<std::size_t>(columns * into_column);
+                const std::unique_ptr<T[]> memory(new T[size + 64]);
+                T* into = memory.get();
+                while (reinterpret_cast<std::uintptr_t>(into) % 64 != 0) {
+                    ++into;
+                }
+                std::fill(into, into + size, T(-1));
+                vector_copy<T, Set>::turn(into, from.data(), {into_column, from_row, rows, columns, streams});
+                end_streaming();
+                bool right = true;
+                for (index column = 0; column < columns; ++column) {
+                    for (index row = 0; row < into_column; ++row) {
+                        const T expected = row < rows ? static_cast<T>(row * from_row + column) : T(-1);
+                        right = right && into[column * into_column + row] == expected;
+                    }
+                }
+                CHECK(right);
+            }
+        }
+    }
+}
+
+/// Calls check.template operator()<Set>() for every set of this processor.
+template <class Check>
+void with_each_set(Check&& check) {
+    for (const instruction_set set : sets_here()) {
+        CAPTURE(name_of(set));
+        if (set == instruction_set::baseline) {
+            check.template operator()<instruction_set::baseline>();
+        }
+#if EINPARALLEL_DETAIL_X86
+        if (set == instruction_set::avx2) {
+            check.template operator()<instruction_set::avx2>();
+        }
+        if (set == instruction_set::avx512) {
+            check.template operator()<instruction_set::avx512>();
+        }
+#endif
+    }
+}
+
+/// Σ, max, … of f(x, y) as C(i, j) over p with A(p, i), B(j, p), by tiles, in every set.
+template <class Out, class A, class B, class Reduce, class Function>
+void check_join(Reduce reduce, Function function) {
+    std::mt19937 random(9);
+    const join_functors<Reduce, Function> functors{reduce, function};
+    with_each_set([&]<instruction_set Set>() {
+        for (const auto& [m, n, k] : {std::array<index, 3>{4, 64, 16}, {6, 33, 30}, {25, 70, 11}, {13, 129, 330}}) {
+            for (const bool combine : {false, true}) {
+                CAPTURE(m);
+                CAPTURE(n);
+                CAPTURE(k);
+                CAPTURE(combine);
+                const auto a = std::make_unique<A[]>(static_cast<std::size_t>(m * k));
+                const auto b = std::make_unique<B[]>(static_cast<std::size_t>(n * k));
+                const auto c = std::make_unique<Out[]>(static_cast<std::size_t>(m * n));
+                std::generate_n(a.get(), m * k, [&] { return static_cast<A>(pick(random, 1, 5)); });
+                std::generate_n(b.get(), n * k, [&] { return static_cast<B>(pick(random, 1, 5)); });
+                std::fill_n(c.get(), m * n, Out(1));
+                loop_nest nest(3);
+                const auto add = [&](index extent, index z, index x, index y) {
+                    index* const moves = nest.add(extent);
+                    moves[0] = z;
+                    moves[1] = x;
+                    moves[2] = y;
+                };
+                add(m, n, 1, 0);
+                add(n, 1, 0, k);
+                add(k, 0, m, 1);
+                const tile_kernel kernel = join_tile_kernel_of<Out, Reduce, Function, A, B, Set>(functors);
+                if (!run_in_tiles(nest, kernel, a.get(), b.get(), c.get(),
+                                  combine ? einparallel::write_mode::combine : einparallel::write_mode::overwrite)) {
+                    continue;
+                }
+                bool right = true;
+                for (index i = 0; i < m; ++i) {
+                    for (index j = 0; j < n; ++j) {
+                        Out expected = converted<Out>(
+                            function(a[static_cast<std::size_t>(i)], b[static_cast<std::size_t>(j * k)]));
+                        for (index p = 1; p < k; ++p) {
+                            expected =
+                                reduce(expected, converted<Out>(function(a[static_cast<std::size_t>(p * m + i)],
+                                                                         b[static_cast<std::size_t>(j * k + p)])));
+                        }
+                        expected = combine ? reduce(Out(1), expected) : expected;
+                        right = right && c[static_cast<std::size_t>(i * n + j)] == expected;
+                    }
+                }
+                CHECK(right);
+            }
+        }
+    });
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("products of operands in any order of their labels", T, double, float, std::complex<double>,
+                   std::complex<float>, std::int32_t, std::int8_t) {
+    std::mt19937 random(77);
+    for (int repetition = 0; repetition < 120; ++repetition) {
+        for (const instruction_set set : sets_here()) {
+            check_random_product<T>(random, set);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("products in place, and dot products", T, double, float) {
+    std::mt19937 random(5);
+    with_each_set([&]<instruction_set Set>() { check_small<T, Set>(random); });
+}
+
+TEST_CASE_TEMPLATE("planes turned round", T, double, float) {
+    with_each_set([]<instruction_set Set>() { check_turn<T, Set>(); });
+}
+
+TEST_CASE("tiles of general operators") {
+    namespace op = einparallel::op;
+    check_join<double, double, double>(op::max, plus{});
+    check_join<float, float, float>(op::min, plus{});
+    check_join<double, float, double>(op::sum, [](float x, double y) { return (x - y) * (x - y); });
+    check_join<std::int32_t, std::int32_t, std::int32_t>(op::sum, times{});
+    check_join<std::int16_t, std::int8_t, std::int16_t>(op::max, minus{});
+    check_join<std::int64_t, std::int64_t, std::int32_t>(op::sum, [](std::int64_t x, std::int32_t y) { return x / y; });
+    check_join<bool, std::int32_t, std::int32_t>(op::sum, [](int x, int y) { return x == y; });
+}
+
+TEST_CASE("an index is cut into rectangular blocks that keep cache lines whole") {
+    using einparallel::index;
+    gemm_axis axis;  // contiguous along the outer label in the one matrix, along the inner one in the other
+    axis.add(1000, 1, 5000);
+    axis.add(1000, 7000, 1);
+    const index block = axis.cut(1024, 8, 32, 8);
+    CHECK(axis.loops[0].tile == 32);
+    CHECK(axis.loops[1].tile % 8 == 0);
+    CHECK(block == axis.loops[0].tile * axis.loops[1].tile);
+    CHECK(block <= 1024);
+    std::vector<index> tables(2 * static_cast<std::size_t>(block));
+    gemm_blocks blocks(axis, block, tables.data());
+    index values = 0;
+    for (index number = 0; number < axis.block_count(); ++number) {
+        blocks.go_to(number);
+        values += blocks.count;
+    }
+    CHECK(values == axis.size);
+    index period = 0;
+    index run = 0;
+    blocks.go_to(0);
+    blocks.stretch(true, period, run);
+    CHECK(run == axis.loops[0].tile);
+    CHECK(period == axis.loops[1].tile);
+    CHECK(blocks.first()[period] == blocks.first()[0] + 1);
+}
