@@ -6,6 +6,7 @@
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
+#include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 
@@ -48,11 +49,17 @@ struct gemm_budget {
     }
 };
 
+/// How many threads are worth starting for so many multiply-adds.
+inline int threads_for(index points) {
+    constexpr index worth = index{1} << 20;
+    return points < worth ? 1 : static_cast<int>(std::min<index>(available_threads(), points / (worth / 2)));
+}
+
 /// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
 class blocked_gemm {
 public:
-    blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k)
-        : kernel_(kernel), m_(m), n_(n), k_(k) {
+    blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k, int threads = 1)
+        : kernel_(kernel), m_(m), n_(n), k_(k), threads_(threads) {
         const gemm_budget budget = gemm_budget::of(kernel);
         const auto lines = [](index count, std::size_t element) { return count * static_cast<index>(64 / element); };
         const auto at_most = [&](std::size_t bytes, std::size_t each) {
@@ -64,28 +71,32 @@ public:
         rows_ = m_.cut(std::max(at_most(budget.a, deep * kernel.a_bytes), kernel.rows), kernel.rows,
                        lines(4, kernel.a_element), 1);
         const bool alone = rows_ == m_.size;
-        columns_ =
-            n_.cut(std::max(at_most(alone ? budget.b_alone : budget.b, deep * kernel.b_bytes), kernel.columns),
-                   kernel.columns, lines(4, kernel.b_element), std::max(lines(1, kernel.c_element), kernel.columns));
+        index column_limit =
+            std::max(at_most(alone ? budget.b_alone : budget.b, deep * kernel.b_bytes), kernel.columns);
+        if (threads_ > 1) {  // as many blocks for each, of columns if they are enough
+            const auto shares = [this](index size, index limit, index unit) {
+                const index parts = ((size + limit - 1) / limit + threads_ - 1) / threads_ * threads_;
+                return std::max((size + parts - 1) / parts, unit);
+            };
+            split_columns_ = n_.size / kernel.columns >= m_.size / kernel.rows;
+            if (split_columns_) {
+                column_limit = shares(n_.size, column_limit, kernel.columns);
+            } else {
+                rows_ = m_.cut(shares(m_.size, rows_, kernel.rows), kernel.rows, lines(4, kernel.a_element), 1);
+            }
+        }
+        columns_ = n_.cut(column_limit, kernel.columns, lines(4, kernel.b_element),
+                          std::max(lines(1, kernel.c_element), kernel.columns));
     }
 
     /// @pre no axis is empty
-    void run(const void* a, const void* b, void* c, bool add) {
-        const std::size_t a_size =
-            static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
-        const std::size_t b_size =
-            static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
-        const std::size_t needed =
-            a_size + b_size + 2 * sizeof(index) * static_cast<std::size_t>(rows_ + columns_ + depth_);
-        alignas(64) std::byte on_stack[small_bytes];
-        if (needed <= small_bytes) {
-            walk(on_stack, a_size, b_size, static_cast<const std::byte*>(a), static_cast<const std::byte*>(b),
-                 static_cast<std::byte*>(c), add);
-        } else {
-            const scratch_lease<scratch_purpose::packing> lease(needed);
-            walk(lease.data(), a_size, b_size, static_cast<const std::byte*>(a), static_cast<const std::byte*>(b),
-                 static_cast<std::byte*>(c), add);
-        }
+    void run(const void* a, const void* b, void* c, bool add) const {
+        on_threads(threads_, [&](index part, index parts) {
+            const even_part rows(m_.block_count(), split_columns_ ? 0 : part, split_columns_ ? 1 : parts);
+            const even_part columns(n_.block_count(), split_columns_ ? part : 0, split_columns_ ? parts : 1);
+            run_part(static_cast<const std::byte*>(a), static_cast<const std::byte*>(b), static_cast<std::byte*>(c),
+                     add, rows, columns);
+        });
     }
 
 private:
@@ -99,19 +110,34 @@ private:
         return sliver(static_cast<std::size_t>(kernel_.columns * depth) * kernel_.b_bytes);
     }
 
+    void run_part(const std::byte* a, const std::byte* b, std::byte* c, bool add, even_part rows,
+                  even_part columns) const {
+        const std::size_t a_size =
+            static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
+        const std::size_t b_size =
+            static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
+        const std::size_t needed =
+            a_size + b_size + 2 * sizeof(index) * static_cast<std::size_t>(rows_ + columns_ + depth_);
+        alignas(64) std::byte on_stack[small_bytes];
+        if (needed <= small_bytes) {
+            walk(on_stack, a_size, b_size, a, b, c, add, rows, columns);
+        } else {
+            const scratch_lease<scratch_purpose::packing> lease(needed);
+            walk(lease.data(), a_size, b_size, a, b, c, add, rows, columns);
+        }
+    }
+
     void walk(std::byte* scratch, std::size_t a_size, std::size_t b_size, const std::byte* a, const std::byte* b,
-              std::byte* c, bool add) {
+              std::byte* c, bool add, even_part rows, even_part columns) const {
         std::byte* const packed_a = scratch;
         std::byte* const packed_b = scratch + a_size;
         auto* const tables = reinterpret_cast<index*>(scratch + a_size + b_size);
         gemm_blocks m(m_, rows_, tables);
         gemm_blocks n(n_, columns_, tables + 2 * rows_);
         gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
-        const index m_blocks = m_.block_count();
-        const index n_blocks = n_.block_count();
         const index k_blocks = k_.block_count();
         bool a_stays = false;
-        for (index column = 0; column < n_blocks; ++column) {
+        for (index column = columns.begin; column < columns.end; ++column) {
             n.go_to(column);
             for (index step = 0; step < k_blocks; ++step) {
                 k.go_to(step);
@@ -119,14 +145,14 @@ private:
                 n.stretch(true, source.period, source.run);
                 kernel_.pack_b(kernel_.context, packed_b, at(b, n.first_start + k.second_start, kernel_.b_element),
                                source);
-                for (index row = 0; row < m_blocks; ++row) {
+                for (index row = rows.begin; row < rows.end; ++row) {
                     m.go_to(row);
                     if (!a_stays) {
                         source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
                         m.stretch(true, source.period, source.run);
                         kernel_.pack_a(kernel_.context, packed_a,
                                        at(a, m.first_start + k.first_start, kernel_.a_element), source);
-                        a_stays = m_blocks == 1 && k_blocks == 1;
+                        a_stays = rows.end - rows.begin == 1 && k_blocks == 1;
                     }
                     multiply(packed_a, packed_b, k.count, m, n,
                              at(c, m.second_start + n.second_start, kernel_.c_element), add || step > 0);
@@ -195,6 +221,8 @@ private:
     gemm_axis& m_;
     gemm_axis& n_;
     gemm_axis& k_;
+    int threads_ = 1;
+    bool split_columns_ = true;
     index rows_ = 0;
     index columns_ = 0;
     index depth_ = 0;

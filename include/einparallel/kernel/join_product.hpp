@@ -108,7 +108,7 @@ inline bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void*
     m.move_contiguous(false);
     n.move_contiguous(true);
     k.move_contiguous(false);
-    blocked_gemm product(kernel, m, n, k);
+    const blocked_gemm product(kernel, m, n, k, threads_for(m.size * n.size * k.size));
     odometer point(nest, batch);
     index at[3] = {0, 0, 0};
     const auto moved = [](auto* start, index offset, std::size_t element) {

@@ -187,6 +187,28 @@ public:
         return false;
     }
 
+    /// How many points there are.
+    [[nodiscard]] index size() const {
+        index points = 1;
+        for (const std::size_t loop : chosen_) {
+            points *= nest_->extents[loop];
+        }
+        return points;
+    }
+
+    /// Goes from the first point to point `number`; offsets are those of the first.
+    void go_to(index number, index* offsets) {
+        for (std::size_t position = chosen_.size(); position-- > 0;) {
+            const std::size_t loop = chosen_[position];
+            const index step = number % nest_->extents[loop];
+            number /= nest_->extents[loop];
+            counters_[position] = step;
+            for (std::size_t slot = 0; slot < nest_->slots; ++slot) {
+                offsets[slot] += step * nest_->of(loop)[slot];
+            }
+        }
+    }
+
 private:
     const loop_nest* nest_;
     loop_list chosen_;

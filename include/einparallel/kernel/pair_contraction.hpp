@@ -2,6 +2,7 @@
 // Σ of products of two operands: from a loop nest to matrix products on fused labels.
 
 #include <einparallel/kernel/arithmetic.hpp>
+#include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace einparallel::detail {
 
@@ -181,6 +183,9 @@ private:
         // A row of batch labels that lie side by side beats products too small to reuse what they load.
         const bool little_reuse = contiguous_batch && m * n * k < 4 * (m * k + k * n + m * n);
         const bool tiny = m <= tiny_side && n <= tiny_side && k <= tiny_side && m * n * k <= tiny_points;
+        if (k == 1 && elementwise()) {
+            return;
+        }
         if ((m == 1 || n == 1) && k > 1 && dots()) {
             return;
         }
@@ -251,24 +256,79 @@ private:
         if (tiny || small_product<T>::suits(call.m.size, call.n.size, call.k.size)) {
             const small_product<T> product(call);
             if (tiny || product.vectorised()) {
-                for_each_point(batch,
+                for_each_point(batch, call.m.size * call.n.size * call.k.size,
                                [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot]); });
                 return;
             }
         }
         const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
-        blocked_gemm product(kernel, call.m, call.n, call.k);
-        for_each_point(
-            batch, [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot], call.add); });
+        const index points = call.m.size * call.n.size * call.k.size;
+        const int threads = odometer(nest_, batch).size() < available_threads() ? threads_for(points) : 1;
+        const blocked_gemm product(kernel, call.m, call.n, call.k, threads);
+        for_each_point(batch, threads > 1 ? 0 : points, [&](const index* at) {
+            product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot], call.add);
+        });
     }
 
+    /// Calls visit(offsets) for every point, on several threads where `work` at each of them makes that worth it.
     template <class Visit>
-    void for_each_point(const odometer::loop_list& batch, Visit&& visit) {
-        odometer point(nest_, batch);
-        index at[3] = {0, 0, 0};
-        do {
-            visit(at);
-        } while (point.advance(at));
+    void for_each_point(const odometer::loop_list& batch, index work, const Visit& visit) {
+        const index count = odometer(nest_, batch).size();
+        on_threads(static_cast<int>(std::min<index>(threads_for(count * work), count)), [&](index part, index parts) {
+            const even_part own(count, part, parts);
+            odometer point(nest_, batch);
+            index at[3] = {0, 0, 0};
+            point.go_to(own.begin, at);
+            for (index number = own.begin; number < own.end; ++number) {
+                visit(at);
+                point.advance(at);
+            }
+        });
+    }
+
+    /// Where nothing is summed, and the operands are contiguous or constant along the output's rows: one pass.
+    bool elementwise() {
+        const auto products_of = best_products<T>();
+        if (products_of == nullptr || !nest_.all_in_output() || nest_.size() == 0) {
+            return false;
+        }
+        nest_.sort_by(z_slot);
+        const std::size_t row = nest_.size() - 1;
+        const index* const along = nest_.of(row);
+        if (along[z_slot] != 1 || (along[x_slot] | along[y_slot]) < 0 || along[x_slot] > 1 || along[y_slot] > 1) {
+            return false;
+        }
+        product_plane<T> plane;
+        plane.columns = nest_.extents[row];
+        plane.rows = 1;
+        plane.x_moves = along[x_slot] == 1;
+        plane.y_moves = along[y_slot] == 1;
+        plane.scale = scale_;
+        plane.add = mode_ == write_mode::combine;
+        odometer::loop_list outer;
+        const auto bytes = static_cast<index>(sizeof(T));
+        index total = plane.columns * bytes;
+        bool on_lines = reinterpret_cast<std::uintptr_t>(z_) % 64 == 0;
+        for (std::size_t loop = 0; loop < row; ++loop) {
+            const index* const moves = nest_.of(loop);
+            total *= nest_.extents[loop];
+            on_lines = on_lines && moves[z_slot] * bytes % 64 == 0;
+            if (loop + 1 < row) {
+                outer.push_back(loop);
+                continue;
+            }
+            plane.rows = nest_.extents[loop];
+            plane.z_row = moves[z_slot];
+            plane.x_row = moves[x_slot];
+            plane.y_row = moves[y_slot];
+        }
+        plane.streams = on_lines && total >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
+        for_each_point(outer, plane.rows * plane.columns,
+                       [&](const index* at) { products_of(plane, z_ + at[z_slot], x_ + at[x_slot], y_ + at[y_slot]); });
+        if (plane.streams) {
+            end_streaming();
+        }
+        return true;
     }
 
     /// Where one label is contracted and contiguous in both operands: a dot product per element of the output.
@@ -289,7 +349,7 @@ private:
         if (dot == nullptr || summed == nest_.size() || nest_.extents[summed] < 16) {
             return false;
         }
-        for_each_point(points, [&](const index* at) {
+        for_each_point(points, nest_.extents[summed], [&](const index* at) {
             const T sum = semiring::times(scale_, dot(nest_.extents[summed], x_ + at[x_slot], y_ + at[y_slot]));
             T& into = z_[at[z_slot]];
             into = mode_ == write_mode::combine ? semiring::plus(into, sum) : sum;

@@ -106,6 +106,24 @@ private:
     index b_along_[longest];
 };
 
+/// The products of a plane with the widest instructions of this processor; null where T has none.
+template <Element T>
+auto best_products() -> void (*)(const product_plane<T>&, T*, const T*, const T*) {
+    if constexpr (std::is_floating_point_v<T>) {
+#if EINPARALLEL_DETAIL_X86
+        if (supported(instruction_set::avx512)) {
+            return &vector_small<T, instruction_set::avx512>::products;
+        }
+        if (supported(instruction_set::avx2)) {
+            return &vector_small<T, instruction_set::avx2>::products;
+        }
+#endif
+        return &vector_small<T, instruction_set::baseline>::products;
+    } else {
+        return nullptr;
+    }
+}
+
 /// The dot product of `count` neighbours with the widest instructions of this processor; null where T has none.
 template <Element T>
 auto best_dot() -> T (*)(index, const T*, const T*) {

@@ -24,6 +24,22 @@ struct small_call {
     T scale = T(1);
 };
 
+/// z[i][j] (+)= scale · x[i][j] · y[i][j] where nothing is summed: z is contiguous along j, and each operand contiguous
+/// or constant.
+template <class T>
+struct product_plane {
+    index rows = 0;
+    index columns = 0;
+    index z_row = 0;
+    index x_row = 0;
+    index y_row = 0;
+    bool x_moves = false;  ///< along j
+    bool y_moves = false;
+    bool add = false;
+    bool streams = false;  ///< every row of z is on a cache line, and z outgrows the caches
+    T scale = T(1);
+};
+
 /// Operands in place, for real T with the instructions of Set.
 template <class T, instruction_set Set>
 struct vector_small;
@@ -117,6 +133,31 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 row += 1;
             }
             left = call.m - row;
+        }
+    }
+
+    EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
+        typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+        for (index row = 0; row < plane.rows; ++row) {
+            index at = 0;
+            for (; at + lanes <= plane.columns; at += lanes) {
+                vector value = plane.x_moves ? *reinterpret_cast<const loose*>(x + at) : vector{} + *x;
+                value *= plane.y_moves ? *reinterpret_cast<const loose*>(y + at) : vector{} + *y;
+                value *= plane.scale;
+                if (plane.streams) {
+                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(z + at), reinterpret_cast<doubles>(value));
+                } else {
+                    auto* const into = reinterpret_cast<loose*>(z + at);
+                    *into = plane.add ? *into + value : value;
+                }
+            }
+            for (; at < plane.columns; ++at) {
+                const T value = plane.scale * (x[plane.x_moves ? at : 0] * y[plane.y_moves ? at : 0]);
+                z[at] = plane.add ? z[at] + value : value;
+            }
+            z += plane.z_row;
+            x += plane.x_row;
+            y += plane.y_row;
         }
     }
 

@@ -1,0 +1,98 @@
+#pragma once
+// Threads inside one contraction, where the program links OpenMP: units compiled without -fopenmp refer to its run-time
+// library by weak symbols, so that all units have the same functions, and a program without OpenMP stays on one thread.
+
+#include <einparallel/notation/box.hpp>
+
+#include <algorithm>
+#include <exception>
+
+namespace einparallel::detail {
+
+#if defined(__GNUC__) && defined(__ELF__)
+
+#if defined(_OPENMP)
+#define EINPARALLEL_DETAIL_IF_LINKED
+#else
+#define EINPARALLEL_DETAIL_IF_LINKED __attribute__((weak))
+#endif
+
+extern "C" {
+// Names of our own for the library's functions: <omp.h> declares them differently from compiler to compiler.
+int einparallel_detail_max_threads() __asm__("omp_get_max_threads") EINPARALLEL_DETAIL_IF_LINKED;
+int einparallel_detail_in_parallel() __asm__("omp_in_parallel") EINPARALLEL_DETAIL_IF_LINKED;
+int einparallel_detail_thread_number() __asm__("omp_get_thread_num") EINPARALLEL_DETAIL_IF_LINKED;
+int einparallel_detail_thread_count() __asm__("omp_get_num_threads") EINPARALLEL_DETAIL_IF_LINKED;
+void einparallel_detail_parallel(void (*body)(void*), void* data, unsigned threads,
+                                 unsigned flags) __asm__("GOMP_parallel") EINPARALLEL_DETAIL_IF_LINKED;
+}
+
+#undef EINPARALLEL_DETAIL_IF_LINKED
+
+template <class Function>
+bool is_linked(Function* function) {
+    return function != nullptr;
+}
+
+/// How many threads a contraction may use: what OpenMP says (OMP_NUM_THREADS, omp_set_num_threads, the affinity mask);
+/// one inside a parallel region of the caller, and where no OpenMP is linked.
+inline int available_threads() {
+    const bool linked = is_linked(&einparallel_detail_parallel) && is_linked(&einparallel_detail_max_threads) &&
+                        is_linked(&einparallel_detail_in_parallel) && is_linked(&einparallel_detail_thread_number) &&
+                        is_linked(&einparallel_detail_thread_count);
+    if (!linked || einparallel_detail_in_parallel() != 0) {
+        return 1;
+    }
+    return std::max(einparallel_detail_max_threads(), 1);
+}
+
+/// Calls body(part, parts) once for every part, on up to `threads` threads; `parts` is how many there are at last. What
+/// a body throws is thrown here, the first of them.
+template <class Body>
+void on_threads(int threads, const Body& body) {
+    if (threads <= 1) {
+        body(index{0}, index{1});
+        return;
+    }
+    struct shared_state {
+        const Body* body;
+        std::exception_ptr failure;
+        bool failed;
+    } shared{&body, nullptr, false};
+    const auto part = [](void* data) {
+        auto& state = *static_cast<shared_state*>(data);
+        try {
+            (*state.body)(index{einparallel_detail_thread_number()}, index{einparallel_detail_thread_count()});
+        } catch (...) {
+            if (!__atomic_exchange_n(&state.failed, true, __ATOMIC_ACQ_REL)) {
+                state.failure = std::current_exception();
+            }
+        }
+    };
+    einparallel_detail_parallel(+part, &shared, static_cast<unsigned>(threads), 0);
+    if (shared.failure != nullptr) {
+        std::rethrow_exception(shared.failure);
+    }
+}
+
+#else
+
+inline int available_threads() {
+    return 1;
+}
+template <class Body>
+void on_threads(int /*threads*/, const Body& body) {
+    body(index{0}, index{1});
+}
+
+#endif
+
+/// The part'th of `parts` even pieces of 0 … count − 1: its first, and one past its last.
+struct even_part {
+    index begin;
+    index end;
+
+    even_part(index count, index part, index parts) : begin(count * part / parts), end(count * (part + 1) / parts) {}
+};
+
+}  // namespace einparallel::detail

@@ -1,0 +1,110 @@
+// Contractions on several threads, in a program that links OpenMP: the same numbers as on one, on any number of
+// threads.
+
+#include <einparallel/kernel/einsum.hpp>
+#include <einparallel/kernel/threads.hpp>
+#include <einparallel/notation/functions.hpp>
+
+#include <doctest/doctest.h>
+
+#include <omp.h>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace ep = einparallel;
+
+template <class T, std::size_t Rank>
+ep::array<T, Rank> filled(const std::array<ep::index, Rank>& extents) {
+    ep::array<T, Rank> made(extents);
+    for (ep::index at = 0; at < made.size(); ++at) {
+        made.data()[at] = static_cast<T>((at * 7 + at / 13) % 11 - 5);
+    }
+    return made;
+}
+
+template <class T, std::size_t Rank>
+bool equal(const ep::array<T, Rank>& left, const ep::array<T, Rank>& right) {
+    return std::equal(left.data(), left.data() + left.size(), right.data(), right.data() + right.size());
+}
+
+/// Computes with 1 and with several threads; the elements are integers, so that all must agree to the bit.
+template <class Compute>
+void check_alike(Compute&& compute) {
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(1);
+    const auto expected = compute();
+    for (const int threads : {2, 3, 5}) {
+        CAPTURE(threads);
+        omp_set_num_threads(threads);
+        CHECK(equal(compute(), expected));
+        CHECK(omp_get_max_threads() == threads);
+    }
+    omp_set_num_threads(before);
+}
+
+}  // namespace
+
+TEST_CASE("every part is visited once, and what a part throws arrives") {
+    using ep::index;
+    std::vector<std::atomic<int>> visits(4);
+    std::atomic<index> parts_seen{0};
+    ep::detail::on_threads(4, [&](index part, index parts) {
+        ++visits[static_cast<std::size_t>(part)];
+        parts_seen = parts;
+    });
+    for (index part = 0; part < 4; ++part) {
+        CHECK(visits[static_cast<std::size_t>(part)] == (part < parts_seen ? 1 : 0));
+    }
+    CHECK_THROWS_AS(ep::detail::on_threads(4, [](index, index) { throw std::runtime_error("part"); }),
+                    std::runtime_error);
+    index covered = 0;
+    for (index part = 0; part < 5; ++part) {
+        const ep::detail::even_part own(17, part, 5);
+        CHECK(own.begin == covered);
+        covered = own.end;
+    }
+    CHECK(covered == 17);
+}
+
+TEST_CASE("OpenMP's settings are respected") {
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(3);
+    CHECK(ep::detail::available_threads() == 3);
+    bool nested_on_one = true;
+#pragma omp parallel num_threads(2) reduction(&& : nested_on_one)
+    nested_on_one = nested_on_one && (omp_get_num_threads() == 1 || ep::detail::available_threads() == 1);
+    CHECK(nested_on_one);
+    omp_set_num_threads(before);
+}
+
+TEST_CASE_TEMPLATE("contractions on several threads", T, double, float) {
+    const auto wide = filled<T, 2>({70, 130});
+    const auto tall = filled<T, 2>({130, 901});
+    check_alike([&] { return ep::einsum<"ij,jk->ik">(wide, tall); });
+    check_alike([&] { return ep::einsum<"ij,jk->ki">(wide, tall); });
+    const auto a = filled<T, 4>({20, 11, 37, 24});
+    const auto b = filled<T, 2>({37, 26});
+    check_alike([&] { return ep::einsum<"abkd,kc->dcba">(a, b); });
+    const auto batch_a = filled<T, 3>({3001, 9, 8});
+    const auto batch_b = filled<T, 3>({3001, 8, 11});
+    check_alike([&] { return ep::einsum<"nij,njk->nik">(batch_a, batch_b); });
+    const auto rows = filled<T, 3>({7, 400, 517});
+    const auto vectors = filled<T, 2>({7, 517});
+    check_alike([&] { return ep::einsum<"bij,bj->bi">(rows, vectors); });
+    const auto left = filled<T, 2>({300, 16});
+    const auto right = filled<T, 2>({310, 16});
+    check_alike([&] { return ep::einsum<"ir,jr->ijr">(left, right); });
+    check_alike([&] {
+        EINPARALLEL_LABELS(i, j, k);
+        ep::array<T, 2> nearest({70, 901});
+        nearest(i, k) = ep::min(abs(wide(i, j) - tall(j, k)));
+        return nearest;
+    });
+}
