@@ -24,7 +24,7 @@ struct smaller_value : smaller_index {
 };
 
 void statements() {
-    EINPARALLEL_LABELS(i, j, k, l);
+    EINPARALLEL_LABELS(i, j, k, l, d);
     ep::array<double, 2> A({2, 3}), B({3, 4}), C({2, 4});
     ep::array<std::complex<double>, 2> Q({2, 3});
     ep::array<double, 1> v({2});
@@ -75,7 +75,18 @@ void statements() {
     ep::array<double, 2> D({1, 2, 3});
 #elif defined(OUTPUT_RANK)
     ep::einsum_into<"ij,jk->i">(C, A, B);
+#elif defined(SOFTMAX_OF_A_PRODUCT)
+    Z(i, k) = ep::softmax(k, X(i, d) * X(k, d) / 2.0);
+#elif defined(SOFTMAX_IN_A_PRODUCT)
+    C(i, j) = ep::softmax(k, A(i, d) * A(k, d)) * A(k, j);
+#elif defined(SOFTMAX_UNDER_A_MAP)
+    v(i) += 2.0 * exp(ep::softmax(j, A(i, j) * A(k, j)));
 #else
+    Z(i, k) = ep::softmax(k, ep::sum(d, X(i, d) * X(k, d)) / 2.0);
+    Z(i, k) = ep::sum(d, ep::softmax(k, X(i, d) * X(k, d) / 2.0));
+    Z(i, k) = ep::sum(ep::softmax(k, X(i, d) * X(k, d) / 2.0));
+    C(i, j) = ep::softmax(k, ep::sum(d, A(i, d) * A(k, d))) * A(k, j);
+    v(i) += 2.0 * exp(ep::softmax(j, A(i, j)));
     C(i, k) = A(i, j) * B(j, k);
     C(i, k) = ep::reduce(smaller_value{}, A(i, j) * B(j, k));
     C(i, k) = ep::sum(j, exp(A(i, j)) * B(j, k));

@@ -72,6 +72,31 @@ TEST_CASE("inside a term, + and - join what misses the same labels") {
     CHECK(sound<label_list<li, lj>>(exp(a_ij - v_i)));  // nothing is missing
 }
 
+TEST_CASE("labels of a softmax's argument are not summed behind its back") {
+    const auto product = a_ij * b_jk;
+    CHECK_FALSE(sound<label_list<li, lk>>(ep::softmax(k, product)));  // before or after the softmax?
+    CHECK(sound<label_list<li, lk>>(ep::softmax(k, ep::sum(j, product))));
+    CHECK(sound<label_list<li, lk>>(ep::softmax(k, ep::sum(product))));
+    CHECK(sound<label_list<li, lk>>(ep::sum(j, ep::softmax(k, product))));
+    CHECK(sound<label_list<li, lk>>(ep::max(ep::softmax(k, product))));
+    CHECK(sound<label_list<li, lj, lk>>(ep::softmax(k, product)));
+    // Its own label may be summed outside: weights times values.
+    CHECK(sound<label_list<li>>(ep::softmax(j, a_ij)));
+    CHECK(sound<label_list<li, lk>>(ep::softmax(j, a_ij) * b_jk));
+    CHECK_FALSE(sound<label_list<lk>>(ep::softmax(j, a_ij) * b_jk));
+    CHECK(sound<label_list<lk>>(ep::sum(i, ep::softmax(j, a_ij)) * b_jk));
+    CHECK_FALSE(sound<label_list<lk>>(ep::sum(j, ep::softmax(j, a_ij) * b_jk)));
+    CHECK(sound<label_list<lk>>(ep::sum(i, j, ep::softmax(j, a_ij) * b_jk)));
+    // However deep it stands, whatever stands beside it.
+    CHECK_FALSE(sound<label_list<li, lk>>(b_jk * a_ij + exp(-ep::softmax(k, product))));
+    CHECK_FALSE(sound<label_list<li, lk>>(ep::sum(j, a_ij) * ep::softmax(k, product)));
+    CHECK_FALSE(sound<label_list<li, lk>>(ep::softmax(i, ep::softmax(k, product))));
+    CHECK_FALSE(sound<label_list<li, lk>>(ep::softmax(i, ep::sum(i, ep::softmax(k, product)) + v_i)));
+    CHECK(sound<label_list<li>>(ep::softmax(j, ep::softmax(i, a_ij))));  // j is the outer one's own
+    CHECK(sound<label_list<li>>(ep::softmax(j, a_ij) * v_i));
+    CHECK(sound<label_list<li, lk>>(a_ij * b_jk * ep::softmax(i, v_i)));
+}
+
 TEST_CASE("a number takes the precision of what it meets") {
     using single = array_operand<float, 1>;
     const leaf<single, label_list<li>> f(single{});

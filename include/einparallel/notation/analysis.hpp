@@ -40,6 +40,13 @@ struct statement {
         }
         return set;
     }
+    static constexpr flags either(const flags& a, const flags& b) {
+        flags set{};
+        for (std::size_t label = 0; label < set.size(); ++label) {
+            set[label] = a[label] || b[label];
+        }
+        return set;
+    }
     static constexpr flags without(const flags& a, const flags& b) {
         flags set{};
         for (std::size_t label = 0; label < set.size(); ++label) {
@@ -60,12 +67,7 @@ struct statement {
     template <class Function, class... Arguments>
     static constexpr flags unbound(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
         flags all{};
-        const auto add = [&all](const flags& some) {
-            for (std::size_t label = 0; label < all.size(); ++label) {
-                all[label] = all[label] || some[label];
-            }
-        };
-        (add(unbound(std::type_identity<Arguments>{})), ...);
+        ((all = either(all, unbound(std::type_identity<Arguments>{}))), ...);
         return all;
     }
     template <class Op, class Over, class Inner>
@@ -81,6 +83,31 @@ struct statement {
         return unbound(std::type_identity<Inner>{});
     }
 
+    /// Labels that would be summed outside a softmax in whose argument they stand, without the user having said so:
+    /// its own label is meant to be (weights times values), those of an explicit reduction are said.
+    template <class E>
+    static constexpr flags escaping(std::type_identity<E> /*node*/) {
+        return {};
+    }
+    template <class Function, class... Arguments>
+    static constexpr flags escaping(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+        flags all{};
+        ((all = either(all, escaping(std::type_identity<Arguments>{}))), ...);
+        return all;
+    }
+    template <class Op, class Over, class Inner>
+    static constexpr flags escaping(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
+        if constexpr (std::is_same_v<Over, missing_labels>) {
+            return {};
+        } else {
+            return without(escaping(std::type_identity<Inner>{}), set_of(Over{}));
+        }
+    }
+    template <class Over, class Inner>
+    static constexpr flags escaping(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
+        return without(either(escaping(std::type_identity<Inner>{}), missing_of<Inner>), set_of(label_list<Over>{}));
+    }
+
     template <class E>
     static constexpr flags free_of = unbound(std::type_identity<E>{});
     /// Labels that an implicit sum of E goes over.
@@ -90,6 +117,8 @@ struct statement {
     static constexpr std::size_t count(const flags& set) {
         return static_cast<std::size_t>(std::count(set.begin(), set.end(), true));
     }
+    template <class E>
+    static constexpr flags escaping_of = escaping(std::type_identity<E>{});
     template <class E>
     static constexpr bool aggregates = count(missing_of<E>) > 0;
     /// Every left label is free in E: nothing is broadcast.
@@ -181,6 +210,15 @@ constexpr bool is_sound_term(std::type_identity<join_node<Function, Arguments...
     return (is_sound_term<Statement>(std::type_identity<Arguments>{}) && ...);
 }
 
+/// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only after
+/// the softmax, which looks like attention and is none.
+template <class Label, bool Escapes>
+struct check_softmax_argument {
+    static_assert(!Escapes,
+                  "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
+                  "write softmax(t, sum(d, ...)) or sum(d, softmax(t, ...))");
+};
+
 /// The right-hand side as a sum of terms: top-level +, − and sign are looked through.
 template <class Function>
 inline constexpr bool joins_terms =
@@ -214,7 +252,8 @@ template <class LeftLabels, class Right>
 inline constexpr bool is_sound =
     !was_refitted<LeftLabels> &&
     is_sound_output<statement<LeftLabels, Right>, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
-    are_sound_terms<statement<LeftLabels, Right>>(std::type_identity<Right>{});
+    are_sound_terms<statement<LeftLabels, Right>>(std::type_identity<Right>{}) &&
+    statement<LeftLabels, Right>::count(statement<LeftLabels, Right>::template escaping_of<Right>) == 0;
 
 // Instantiates the sentences for the rules that a statement breaks.
 template <class Statement, class E>
@@ -243,12 +282,21 @@ void report_output(label_list<Labels...> /*left*/, std::index_sequence<Position.
     static_cast<void>((sizeof(check_output_once<Labels, Position, label_list<Labels...>>) + ... + 0));
     static_cast<void>((sizeof(check_output_label<Labels, Statement, Right>) + ... + 0));
 }
+template <class Statement, class Right, class... Labels>
+void report_softmax(label_list<Labels...> /*all*/) {
+    constexpr auto escaping = Statement::template escaping_of<Right>;
+    static_cast<void>(
+        (sizeof(
+             check_softmax_argument<Labels, escaping[static_cast<std::size_t>(Statement::ids::template id<Labels>)]>) +
+         ... + 0));
+}
 template <class LeftLabels, class Right>
 void report_mistakes() {
     if constexpr (!was_refitted<LeftLabels>) {
         using Statement = statement<LeftLabels, Right>;
         report_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{});
         report_terms<Statement>(std::type_identity<Right>{});
+        report_softmax<Statement, Right>(typename Right::labels{});
     }
 }
 

@@ -144,7 +144,9 @@ auto join(Function function, const A& a, const B& b, const Rest&... rest) {
 }
 
 /// exp(x − max x) / Σ exp(x − max x) over label `over`, batched over all others: the paper's EinSum macro (EinDecomp
-/// §3), four vertices.
+/// §3), four vertices. A label of its argument that is missing on the left must be reduced explicitly, inside,
+/// softmax(t, sum(d, Q(s, d) * K(t, d))), or outside, for an implicit sum would be taken outside; its own label may
+/// be summed so: softmax(t, S(s, t)) * V(t, d).
 template <Label L, Expression E>
 auto softmax(const L& /*over*/, const E& expression) {
     static_cast<void>(sizeof(detail::check_reduced_label<L, E>));
