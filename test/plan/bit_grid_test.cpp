@@ -1,5 +1,7 @@
 // What moves between two evenly cut distributions, in closed form, against a count over all ranks' boxes.
 
+#include "counted_traffic.hpp"
+
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/plan/bit_grid.hpp>
 
@@ -19,30 +21,6 @@ struct cut_tensor {
     std::vector<label_id> labels;
     std::size_t cut = 0;
 };
-
-detail::traffic counted(const distribution& from, const distribution& to) {
-    const int ranks = std::max(from.holders(), to.holders());
-    detail::traffic all;
-    std::vector<double> sent(static_cast<std::size_t>(ranks), 0);
-    std::vector<double> received = sent;
-    std::vector<double> sends = sent;
-    std::vector<double> receives = sent;
-    for (int sender = 0; sender < from.holders(); ++sender) {
-        for (int receiver = 0; receiver < to.holders(); ++receiver) {
-            const auto both = static_cast<double>(intersect(from.held_by(sender), to.held_by(receiver)).size());
-            if (sender != receiver && both > 0) {
-                all.elements += both;
-                sent[static_cast<std::size_t>(sender)] += both;
-                received[static_cast<std::size_t>(receiver)] += both;
-                sends[static_cast<std::size_t>(sender)] += 1;
-                receives[static_cast<std::size_t>(receiver)] += 1;
-            }
-        }
-    }
-    all.busiest = std::max(*std::ranges::max_element(sent), *std::ranges::max_element(received));
-    all.messages = std::max(*std::ranges::max_element(sends), *std::ranges::max_element(receives));
-    return all;
-}
 
 }  // namespace
 
@@ -86,8 +64,8 @@ TEST_CASE("evenly cut powers of two") {
             ++uneven;
             continue;
         }
-        const detail::traffic wanted =
-            counted({bounds, before.ranks, before.labels, before.cut}, {bounds, after.ranks, after.labels, after.cut});
+        const detail::traffic wanted = test::counted({bounds, before.ranks, before.labels, before.cut},
+                                                     {bounds, after.ranks, after.labels, after.cut});
         const detail::traffic found = detail::traffic_between(from, to);
         INFO("trial " << trial);
         REQUIRE(found.elements == wanted.elements);

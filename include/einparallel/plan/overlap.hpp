@@ -4,11 +4,13 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/plan/bit_grid.hpp>
+#include <einparallel/plan/cell_grid.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -127,7 +129,10 @@ public:
         }
         traffic& known = pair(from, to);
         if (known.elements > 0 && known.messages == 0) {
-            known = count_traffic(resting(from), resting(to));
+            const cell_grid& before = cells(from);
+            const cell_grid& after = cells(to);
+            known = before.valid && after.valid ? counter_.between(before, after)
+                                                : count_traffic(resting(from), resting(to));
         }
         return known;
     }
@@ -186,11 +191,27 @@ private:
     traffic& pair(resting_id from, resting_id to) {
         const auto [number, fresh] = pairs_.number_of({from, to});
         if (fresh) {
-            fill(resting(from), had_);
-            fill(resting(to), wanted_);
-            traffic_.emplace_back().elements = from == to ? 0 : difference(resting(from).bounds().size());
+            const cell_grid& before = cells(from);
+            const cell_grid& after = cells(to);
+            if (before.valid && after.valid) {
+                traffic_.emplace_back().elements = moved_between<Lazy>(before, after);
+            } else {
+                fill(resting(from), had_);
+                fill(resting(to), wanted_);
+                traffic_.emplace_back().elements = difference(resting(from).bounds().size());
+            }
         }
         return traffic_[number];
+    }
+
+    /// Made when asked for first.
+    const cell_grid& cells(resting_id number) {
+        const auto place = static_cast<std::size_t>(number);
+        cells_.resize(std::max(cells_.size(), known_.size()));
+        if (cells_[place] == nullptr) {
+            cells_[place] = std::make_shared<const cell_grid>(cells_of<Lazy>(known_[place]));
+        }
+        return *cells_[place];
     }
 
     static void fill(const distribution& from, flat_boxes& into) {
@@ -242,7 +263,9 @@ private:
     }
 
     std::vector<distribution> known_;
-    std::vector<bit_grid> grids_;  // by resting_id
+    std::vector<bit_grid> grids_;                          // by resting_id
+    std::vector<std::shared_ptr<const cell_grid>> cells_;  // by resting_id
+    cell_traffic<Lazy> counter_;
     std::vector<diagonal> diagonals_;
     numbering<Lazy> places_;
     std::vector<resting_id> by_place_;
