@@ -12,6 +12,7 @@
 #include "graphs.hpp"
 
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -160,6 +161,29 @@ TEST_CASE("a result that is pinned goes on in the application's own distribution
     const std::string got = sentence_of([&] { static_cast<void>(ep::decompose(world, turned)); });
     CHECK(got.empty() == (world.size() == 1));
     CHECK(same_everywhere(world, got));
+}
+
+TEST_CASE("a softmax whose rows lie on one rank each sends nothing in any of its steps") {
+    ep::context world(MPI_COMM_WORLD);
+    pinned_graph graph;
+    ep::tensor<double, 2> weights;
+    weights(i, k) = softmax(k, graph.S(i, k) / 100.0);
+    graph.S.pinned({{"i", world.size()}});
+    weights.named("weights").without_communication();
+    const ep::array<double, 2> b = table(inner, columns, b_at);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, weights);
+    for (const ep::planned_vertex& each : plan.vertices()) {
+        CHECK((!each.name.starts_with("weights") || each.bytes == 0));
+    }
+    const ep::distributed<double, 2> made = plan.run(world, ep::bind(graph.B, b));
+    made.for_each_local([&](const std::array<ep::index, 2>& at, double element) {
+        double sum = 0;
+        for (ep::index column = 0; column < columns; ++column) {
+            sum += std::exp((product_at(at[0], column) + c_at(at[0], column)) / 100.0);
+        }
+        const double wanted = std::exp((product_at(at[0], at[1]) + c_at(at[0], at[1])) / 100.0) / sum;
+        CHECK(std::abs(element - wanted) < 1e-14);
+    });
 }
 
 TEST_CASE("ranks that pin or mark differently hear one sentence") {

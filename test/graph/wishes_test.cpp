@@ -5,6 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,7 +17,24 @@ namespace ep = einparallel;
 
 namespace {
 
-EINPARALLEL_LABELS(i, j, k);
+EINPARALLEL_LABELS(i, j, k, l);
+
+/// How many of a statement's vertices are marked.
+int marked_steps(const ep::vertex& last) {
+    std::set<const ep::vertex*> marked;
+    const std::function<void(const ep::vertex&)> visit = [&](const ep::vertex& each) {
+        if (each.wishes.without_communication) {
+            marked.insert(&each);
+        }
+        for (const std::shared_ptr<ep::vertex>& read : each.operands) {
+            if (read->is_intermediate) {
+                visit(*read);
+            }
+        }
+    };
+    visit(last);
+    return static_cast<int>(marked.size());
+}
 
 }  // namespace
 
@@ -46,8 +67,29 @@ TEST_CASE("copies of a handle share wishes, assigning through labels begins with
     CHECK(copy.node()->wishes != ep::vertex_wishes{});
 }
 
-TEST_CASE("a handle on nothing has no wishes") {
+TEST_CASE("a mark holds for all that a statement makes on the way, and for nothing else") {
+    const ep::tensor<double, 2> A = ep::placeholder<double>({4, 4});
+    ep::tensor<double, 2> before, product, weights, sum, plain;
+    before(i, k) = A(i, j) * A(j, l) * A(l, k);
+    product(i, k) = before(i, j) * A(j, l) * A(l, k);
+    weights(i, k) = ep::softmax(k, ep::sum(j, product(i, j) * A(j, k)));
+    sum(i, k) = weights(i, j) * A(j, k) + before(i, j) * A(j, l) * A(l, k);
+    plain(i, k) = sum(i, k) + A(i, j) * A(j, k);
+    const std::vector<const ep::tensor<double, 2>*> statements{&before, &product, &weights, &sum, &plain};
+    const std::vector<int> steps{2, 2, 5, 4, 2};
+    for (std::size_t marked = 0; marked < statements.size(); ++marked) {
+        ep::tensor<double, 2>(*statements[marked]).without_communication();
+        for (std::size_t other = 0; other < statements.size(); ++other) {
+            CHECK(marked_steps(*statements[other]->node()) == (other <= marked ? steps[other] : 0));
+        }
+        CHECK(!A.node()->wishes.without_communication);
+    }
+}
+
+TEST_CASE("a handle on nothing has no wishes and no name") {
     ep::tensor<double, 1> nothing;
+    CHECK_THROWS_WITH_AS(nothing.named("Z"), "named: nothing was assigned to this tensor", ep::error);
+    CHECK_THROWS_WITH_AS((ep::tensor<double, 1>().named("Z")), "named: nothing was assigned to this tensor", ep::error);
     CHECK_THROWS_WITH_AS(nothing.pinned({{0, 2}}), "pinned: nothing was assigned to this tensor", ep::error);
     CHECK_THROWS_WITH_AS(nothing.without_communication(), "without_communication: nothing was assigned to this tensor",
                          ep::error);

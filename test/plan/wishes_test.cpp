@@ -216,6 +216,43 @@ TEST_CASE_FIXTURE(product_and_sum, "no communication here, or a sentence why not
     CHECK(refusal() == "decompose: A is an input: only an einsum can be marked to run without communication");
 }
 
+TEST_CASE("no communication in any step of a softmax or of a product of three") {
+    const auto scores = ep::placeholder<double>({64, 48}).named("scores");
+    const auto U = ep::placeholder<double>({6, 64, 48}).named("U");
+    const auto V = ep::placeholder<double>({6, 64, 48}).named("V");
+    ep::tensor<double, 2> weights, product, both;
+    weights(i, j) = softmax(j, scores(i, j));
+    product(k, i) = U(k, i, j) * V(k, i, j) * scores(i, j);
+    both(k, i) = product(k, i) * weights(i, j);
+    weights.named("weights").without_communication();
+    product.named("product").without_communication();
+    for (const ep::objective wanted : all_objectives) {
+        for (const ep::order order : {ep::order::fewest_operations, ep::order::best_plan}) {
+            for (const int processes : {4, 6}) {
+                const ep::plan made =
+                    ep::decompose({.processes = processes, .objective = wanted, .order = order}, both, weights);
+                test::check_obeyed(made);
+                int steps = 0;
+                for (const ep::planned_vertex& each : made.vertices()) {
+                    const bool marked = each.name.starts_with("weights") || each.name.starts_with("product");
+                    CHECK(each.wishes.without_communication == marked);
+                    CHECK((!marked || each.bytes == 0));
+                    steps += marked ? 1 : 0;
+                }
+                CHECK(steps == 6);
+            }
+        }
+    }
+    // Its scores lie where only some steps could read them.
+    scores.node()->wishes.pin = {{1, 4}};
+    try {
+        static_cast<void>(ep::decompose({.processes = 4}, weights));
+        FAIL("the rows were brought together without communication");
+    } catch (const ep::error& failure) {
+        CHECK(has(failure.what(), "decompose: no plan was found in which weights"));
+    }
+}
+
 TEST_CASE_FIXTURE(product_and_sum, "plans by hand obey wishes or are refused") {
     S.pinned({{"i", 4}});
     const ep::options asked{.processes = 4};

@@ -56,11 +56,10 @@ public:
         return detail::leaf<detail::tensor_operand<T, Rank>, List>(detail::tensor_operand<T, Rank>{node_});
     }
 
-    /// Names the vertex for tables and errors. Returns the handle.
+    /// Names the vertex for tables and errors. Returns the handle. @throws error for a handle on nothing, which has no
+    /// vertex yet to keep the name
     tensor& named(std::string name) & {
-        if (node_ != nullptr) {
-            node_->name = std::move(name);
-        }
+        assigned("named").name = std::move(name);
         return *this;
     }
     tensor named(std::string name) && { return std::move(named(std::move(name))); }
@@ -74,17 +73,19 @@ public:
     /// @throws error for a handle on nothing; the next decompose throws for a dimension that the tensor does not have,
     /// parts that its extent or the ranks do not suffice for, and inputs other than placeholders
     tensor& pinned(std::vector<pinned_part> parts) & {
-        wishes("pinned").pin = std::move(parts);
+        assigned("pinned").wishes.pin = std::move(parts);
         return *this;
     }
     tensor pinned(std::vector<pinned_part> parts) && { return std::move(pinned(std::move(parts))); }
 
-    /// Marks the einsum that makes the tensor: its run sends nothing. Only labels that its output and every operand
-    /// have are cut, no block is shared or summed up, and every operand is read where it rests. What others do with its
-    /// result is not its communication. Any number of ranks competes for it, down to one. Returns the handle.
+    /// Marks the statement that makes the tensor: its run sends nothing. This holds for each of the einsums that it
+    /// consists of, where it is a softmax, a product of three tensors or more, or a sum of products: only labels that
+    /// an einsum's output and every operand have are cut, no block is shared or summed up, and every operand is read
+    /// where it rests. What others do with the result is not its communication. Any number of ranks competes for each,
+    /// down to one; products are contracted in the order of fewest operations. Returns the handle.
     /// @throws error for a handle on nothing; the next decompose throws where no plan is found that does this
     tensor& without_communication() & {
-        wishes("without_communication").without_communication = true;
+        detail::mark_statement(assigned("without_communication"));
         return *this;
     }
     tensor without_communication() && { return std::move(without_communication()); }
@@ -96,11 +97,11 @@ public:
     [[nodiscard]] const std::shared_ptr<vertex>& node() const { return node_; }
 
 private:
-    vertex_wishes& wishes(const char* word) {
+    vertex& assigned(const char* word) {
         if (node_ == nullptr) {
             throw error(std::string(word) + ": nothing was assigned to this tensor");
         }
-        return node_->wishes;
+        return *node_;
     }
 
     std::shared_ptr<vertex> node_;

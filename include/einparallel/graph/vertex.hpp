@@ -38,6 +38,27 @@ struct vertex {
     [[nodiscard]] bool is_input() const { return work == nullptr; }
 };
 
+namespace detail {
+
+/// Marks the last vertex of a statement and what is made on the way to it to run without communication. No other
+/// statement reads the latter, for no handle refers to them.
+inline void mark_statement(vertex& last) {
+    last.wishes.without_communication = true;
+    std::vector<vertex*> reached{&last};
+    while (!reached.empty()) {
+        const std::vector<std::shared_ptr<vertex>>& read = reached.back()->operands;
+        reached.pop_back();
+        for (const std::shared_ptr<vertex>& each : read) {
+            if (each->is_intermediate && !each->wishes.without_communication) {
+                each->wishes.without_communication = true;
+                reached.push_back(each.get());
+            }
+        }
+    }
+}
+
+}  // namespace detail
+
 /// A loop may record a chain of any length: letting it go must not recurse once per vertex.
 inline vertex::~vertex() {
     std::vector<std::shared_ptr<vertex>> released = std::move(operands);
