@@ -124,6 +124,8 @@ struct plan_builder {
 
     /// Notes what is known of all plans.
     static void bound(plan& made, double lower_bound) { made.lower_bound_ = lower_bound; }
+    /// Notes what was asked for, where the search asked for less.
+    static void made_for(plan& made, const options& asked) { made.options_ = asked; }
 
 private:
     template <class Lazy = void>

@@ -81,11 +81,6 @@ mesh natural_mesh(const vertex& einsum, std::span<const int> parts) {
     return ranks;
 }
 
-[[noreturn]] inline void throw_memory(const std::string& name, double bytes, std::size_t limit) {
-    throw error("decompose: " + name + " needs " + std::to_string(static_cast<std::size_t>(bytes)) +
-                " bytes on a rank in the smallest plan found, options.memory_limit is " + std::to_string(limit));
-}
-
 template <class Lazy = void>
 std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
     std::vector<std::size_t> bytes;

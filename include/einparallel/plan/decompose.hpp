@@ -253,25 +253,38 @@ plan plan_within(const einsum_graph& graph, const options& asked) {
     };
     const double lower_bound = best.lower_bound();
     std::pair<std::size_t, int> smallest = peak_of(best);
-    double total = 0;
-    for (const planned_vertex& each : best.vertices()) {
-        total += asked.objective == objective::time    ? each.seconds
-                 : asked.objective == objective::paper ? each.join + each.aggregation + each.repartition
-                                                       : static_cast<double>(each.bytes);
-    }
-    const double unit = std::max(total, 1e-12) / static_cast<double>(asked.memory_limit);
-    for (double price = unit / 64; smallest.first > asked.memory_limit && price <= unit * 5e6; price *= 8) {
-        plan other = best_plan(graph, asked, price);
+    const auto consider = [&](const options& narrower, double price) {
+        plan other = best_plan(graph, narrower, price);
         const std::pair<std::size_t, int> peak = peak_of(other);
         if (peak.first < smallest.first && broken_marks(other) <= broken_marks(best)) {
             smallest = peak;
             best = std::move(other);
         }
+    };
+    const double unit = std::max(best.objective_cost(), 1e-12) / static_cast<double>(asked.memory_limit);
+    for (double price = unit / 64; smallest.first > asked.memory_limit && price <= unit * 5e6; price *= 8) {
+        consider(asked, price);
     }
+    // The peak is not a sum: what is left to try are plans in which no vertex alone comes near the smallest peak found.
+    for (double share = 0.9; smallest.first > asked.memory_limit && share > 0.2; share *= 0.85) {
+        options narrower = asked;
+        narrower.memory_limit = static_cast<std::size_t>(share * static_cast<double>(smallest.first));
+        for (const double price : {0.0, unit, unit * 4096}) {
+            try {
+                consider(narrower, price);
+            } catch (const error&) {  // some vertex takes more in every way
+                share = 0;
+                break;
+            }
+        }
+    }
+    plan_builder::made_for(best, asked);
     if (smallest.first > asked.memory_limit) {
         const std::size_t at = vertex_at_peak(best.program_of(-smallest.second));
-        throw_memory(at < best.vertices().size() ? best.vertices()[at].name : "the outputs",
-                     static_cast<double>(smallest.first), asked.memory_limit);
+        throw error("decompose: " + (at < best.vertices().size() ? best.vertices()[at].name : "the outputs") +
+                    " needs " + std::to_string(smallest.first) +
+                    " bytes on a rank in the smallest plan found, with all that is held beside it; " +
+                    "options.memory_limit is " + std::to_string(asked.memory_limit));
     }
     plan_builder::bound(best, lower_bound);  // the limit only takes plans away
     return best;

@@ -149,6 +149,34 @@ std::string percent_text(double share) {
     return std::string(written, end) + " %";
 }
 
+/// Which vertices leave ranks without work: one line for all that use as many.
+template <class Lazy = void>
+std::string idle_text(const plan& shown) {
+    constexpr std::size_t most_named = 6;
+    std::vector<std::pair<int, std::vector<std::string>>> users;  // names by number of ranks, as they come
+    for (const planned_vertex& each : shown.vertices()) {
+        const int ranks = each.work.ranks.size();
+        if (each.is_input() || ranks == shown.processes()) {
+            continue;
+        }
+        const auto known = std::ranges::find_if(users, [&](const auto& other) { return other.first == ranks; });
+        std::vector<std::string>& names =
+            known != users.end() ? known->second : users.emplace_back(ranks, std::vector<std::string>{}).second;
+        names.push_back(printable(each.name));
+    }
+    std::string written;
+    for (const auto& [ranks, names] : users) {
+        written += "note: ";
+        for (std::size_t place = 0; place < std::min(names.size(), most_named); ++place) {
+            written += (place == 0 ? "" : place + 1 == names.size() ? " and " : ", ") + names[place];
+        }
+        written += names.size() > most_named ? " and " + std::to_string(names.size() - most_named) + " more" : "";
+        written += (names.size() == 1 ? " uses " : " use ") + std::to_string(ranks) + " of " +
+                   std::to_string(shown.processes()) + " ranks\n";
+    }
+    return written;
+}
+
 template <class Lazy = void>
 std::string notes_text(const plan& shown) {
     std::string written;
@@ -172,11 +200,8 @@ std::string notes_text(const plan& shown) {
             written += "note: " + printable(each.name) + " falls back to the automatic choice, algorithm " +
                        word_for(shown.asked().algorithm) + " has no label to cut there\n";
         }
-        if (!each.is_input() && each.work.ranks.size() < shown.processes()) {
-            written += "note: " + printable(each.name) + " uses " + std::to_string(each.work.ranks.size()) + " of " +
-                       std::to_string(shown.processes()) + " ranks\n";
-        }
     }
+    written += idle_text(shown);
     const double least = shown.lower_bound();
     if (least > 0 && shown.objective_cost() > least * (1 + 1e-9)) {
         written += "note: the search was not exact, this plan is at most " +

@@ -2,6 +2,7 @@
 // The planner's problem as a sum over vertices and edges: which way to cut every vertex of a graph.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/align.hpp>
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/cost.hpp>
@@ -21,6 +22,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -346,7 +348,11 @@ private:
             }
         }
         if (kept.empty()) {
-            throw_memory(graph_.name_of(number), *std::min_element(memory.begin(), memory.end()), asked_.memory_limit);
+            const double least = *std::min_element(memory.begin(), memory.end());
+            throw error("decompose: " + graph_.name_of(number) + " alone needs " +
+                        std::to_string(static_cast<std::size_t>(least)) +
+                        " bytes on a rank however it is cut, options.memory_limit is " +
+                        std::to_string(asked_.memory_limit));
         }
         keep(kept, vectors);
         keep(kept, price);

@@ -71,10 +71,11 @@ public:
 
     /// What the objective that the plan was made for says of it: cost(), bytes_sent() or seconds().
     [[nodiscard]] double objective_cost() const;
-    /// What no plan for this graph, these options and these ranks can cost less than, in the unit of the objective:
-    /// numbers moved under `paper`, bytes under `bytes`, seconds under `time`. Products are those of the plan, in its
-    /// order. It is the plan's own cost where the
-    /// search was exact. 0 where none is known: plans made by hand, or more partition vectors than were tried.
+    /// What no plan that the search may choose can cost less than, in the unit of the objective: numbers moved under
+    /// `paper`, bytes under `bytes`, seconds under `time`. Under paper and bytes every vertex is cut over as many ranks
+    /// as its extents allow (one rank alone would move nothing), so a plan by hand that leaves ranks idle may cost
+    /// less. Products are those of the plan, in its order. The plan's own cost where the search was exact. 0 where none
+    /// is known: plans made by hand, or more partition vectors than were tried.
     [[nodiscard]] double lower_bound() const { return lower_bound_; }
 
     /// (label, parts) for every label of the vertex that makes `made`.
