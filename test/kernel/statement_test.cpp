@@ -9,6 +9,7 @@
 #include <complex>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace ep = einparallel;
@@ -153,6 +154,23 @@ TEST_CASE_FIXTURE(matrices, "softmax over one label, in any place") {
         }
         return 3.0 / sum + D(x, y);
     });
+}
+
+TEST_CASE("an array of rank 0 is read as the number that it holds, where this is asked for") {
+    ep::array<double, 1> v({3});
+    v(0) = 1.5;
+    v(2) = -4.0;
+    ep::array<double, 0> total;
+    total() = v(i) * v(i);
+    CHECK(static_cast<double>(total) == 18.25);
+    const double read(std::as_const(total));
+    CHECK(read == 18.25);
+    ep::array<bool, 0> any;
+    any() = true;
+    CHECK(static_cast<bool>(any));
+    static_assert(!std::is_convertible_v<ep::array<double, 0>, double>);
+    static_assert(!std::is_constructible_v<double, ep::array<double, 1>>);
+    static_assert(!std::is_constructible_v<std::string, ep::array<double, 0>>);
 }
 
 TEST_CASE_FIXTURE(matrices, "rank 0, diagonals, one-sided sums, more than two factors") {

@@ -89,6 +89,7 @@ public:
     /// The element of an array of rank 0.
     [[nodiscard]] T& value() requires(Rank == 0) { return *data(); }
     [[nodiscard]] const T& value() const requires(Rank == 0) { return *data(); }
+    [[nodiscard]] explicit operator T() const requires(Rank == 0) { return value(); }
 
     operator view<T, Rank>() { return {detail::checked_before{}, data(), extents_, strides()}; }
     operator view<const T, Rank>() const { return {detail::checked_before{}, data(), extents_, strides()}; }
