@@ -154,7 +154,13 @@ TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex
     CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(A, {}), W)); }) ==
           "plan_with: 'A' is an input, which rests as the vertices that read it are cut");
     CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(Z, {}), Z)); }) ==
-          "plan_with: 1 of the 2 tensors that are cut by hand are not part of this graph");
+          "plan_with: 1 of the 2 tensors that are cut by hand is not part of this graph");
+    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}), Z)); }) ==
+          "plan_with: the tensor that is cut by hand is not part of this graph");
+    ep::tensor<double, 2> V;
+    V(i, k) = Z(i, k) * 2.0;
+    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(V, {}), Z)); }) ==
+          "plan_with: 2 of the 2 tensors that are cut by hand are not part of this graph");
     CHECK(refusal([&] { ep::hand_cuts().cut(ep::tensor<double, 1>(), {}); }) ==
           "hand_cuts: a tensor that nothing was assigned to cannot be cut");
 
@@ -168,6 +174,28 @@ TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex
                     std::to_string(peak - 1));
 }
 
+TEST_CASE_FIXTURE(two_products, "a rule that names a label which nobody has is refused") {
+    const auto refused = [&](const ep::cutting_rule& rule) {
+        return refusal([&] { static_cast<void>(ep::plan_with({.processes = 4}, rule, W)); });
+    };
+    const std::string sentence = "plan_with: the rule speaks of label zz, which no einsum of this graph has";
+    CHECK(refused(rivals::along("zz")) == sentence);
+    CHECK(refused(rivals::data_parallel("zz")) == sentence);
+    CHECK(refused(rivals::sequence("zz")) == sentence);
+    CHECK(refused(rivals::attention_heads("zz", "i", "k")) == sentence);
+    CHECK(refused(rivals::attention_heads("i", "zz", "k")) == sentence);
+    CHECK(refused(rivals::attention_heads("i", "k", "zz")) == sentence);
+    CHECK(refused(rivals::megatron({{"i", "zz"}, "", ""})) == sentence);
+    CHECK(refused(rivals::megatron({{"i"}, "zz", "", 2})) == sentence);
+    CHECK(refused(rivals::along("")) ==
+          "plan_with: the rule speaks of a label without a name, which no einsum of this graph has");
+    // A label of one of the two einsums will do, and no label for a role that is not there.
+    CHECK(refused(rivals::along("l")).empty());
+    CHECK(refused(rivals::along("j")).empty());
+    CHECK(refused(rivals::megatron({{"l", "j"}, "", ""})).empty());
+    CHECK(refused(rivals::attention_heads("", "", "")).empty());
+}
+
 TEST_CASE("extents of 0 and 1, and tensors of rank 0") {
     const auto A = ep::placeholder<double>({0, 1});
     ep::tensor<double, 1> Z;
@@ -175,7 +203,7 @@ TEST_CASE("extents of 0 and 1, and tensors of rank 0") {
     Z(i) = A(i, j);
     sum() = Z(i) * Z(i);
     for (const ep::cutting_rule& rule :
-         {rivals::sqrt(), rivals::along("i"), rivals::along("x"), rivals::megatron({{"i"}, "j", "x", 2})}) {
+         {rivals::sqrt(), rivals::along("i"), rivals::along("j"), rivals::megatron({{"i"}, "j", "", 2})}) {
         const ep::plan plan = ep::plan_with({.processes = 6}, rule, sum);
         CHECK(cut_of(plan, Z).empty());
         CHECK(cut_of(plan, sum).empty());

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,9 +33,10 @@ using label_parts = std::vector<std::pair<std::string, int>>;
 /// What a rule is asked: how to cut this einsum.
 struct vertex_to_cut {
     const vertex& einsum;
-    std::string name;           ///< the user's name, or "v3" by position in the plan
-    int processes = 1;          ///< ranks that the plan is for
-    label_parts from_operands;  ///< the cut that the operands bring, see plan_with
+    std::string name;                     ///< the user's name, or "v3" by position in the plan
+    int processes = 1;                    ///< ranks that the plan is for
+    label_parts from_operands;            ///< the cut that the operands bring, see plan_with
+    std::span<const std::string> labels;  ///< of all einsums of the graph, sorted
 
     /// Extent of a label; -1 where the einsum does not have it.
     [[nodiscard]] index extent(std::string_view label) const {
@@ -44,6 +46,16 @@ struct vertex_to_cut {
                    : einsum.extents[static_cast<std::size_t>(known - einsum.form.names.begin())];
     }
     [[nodiscard]] bool has(std::string_view label) const { return extent(label) >= 0; }
+
+    /// For rules that speak of labels by name: a misspelt one would cut nothing anywhere.
+    /// @throws error where no einsum of the graph has the label
+    void expect_somewhere(const std::string& label) const {
+        if (!std::binary_search(labels.begin(), labels.end(), label)) {
+            throw error("plan_with: the rule speaks of " +
+                        (label.empty() ? "a label without a name" : "label " + label) +
+                        ", which no einsum of this graph has");
+        }
+    }
 };
 
 /// A decomposition made by hand: called once for every einsum, after the einsums that it reads. A rule that has nothing
@@ -80,9 +92,12 @@ public:
             }
             found += named ? 1 : 0;
         }
-        if (found < cuts_.size()) {
-            throw error("plan_with: " + std::to_string(cuts_.size() - found) + " of the " +
-                        std::to_string(cuts_.size()) + " tensors that are cut by hand are not part of this graph");
+        if (const std::size_t missing = cuts_.size() - found; missing > 0) {
+            throw error("plan_with: " +
+                        (cuts_.size() == 1 ? "the tensor that is cut by hand"
+                                           : std::to_string(missing) + " of the " + std::to_string(cuts_.size()) +
+                                                 " tensors that are cut by hand") +
+                        (missing == 1 ? " is" : " are") + " not part of this graph");
         }
     }
 
@@ -165,12 +180,25 @@ std::vector<int> checked_parts(const vertex_to_cut& asked, const label_parts& wa
     return parts;
 }
 
+/// Every label of a graph once, sorted.
+template <class Lazy = void>
+std::vector<std::string> labels_of(const einsum_graph& graph) {
+    std::vector<std::string> labels;
+    for (const std::shared_ptr<vertex>& each : graph.vertices) {
+        labels.insert(labels.end(), each->form.names.begin(), each->form.names.end());
+    }
+    std::sort(labels.begin(), labels.end());
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    return labels;
+}
+
 template <class Lazy = void>
 plan plan_by_rule(const options& asked, const cutting_rule& rule, const einsum_graph& graph) {
     if (!rule) {
         throw error("plan_with: there is no rule that says how to cut");
     }
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
+    const std::vector<std::string> labels = labels_of(graph);
     std::vector<vertex_decision> decisions(graph.vertices.size());
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& each = *graph.vertices[number];
@@ -178,7 +206,7 @@ plan plan_by_rule(const options& asked, const cutting_rule& rule, const einsum_g
             continue;
         }
         const vertex_to_cut question{each, graph.name_of(number), processes,
-                                     parts_from_operands(graph, number, decisions, processes)};
+                                     parts_from_operands(graph, number, decisions, processes), labels};
         decisions[number].parts = checked_parts(question, rule(question));
         decisions[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }

@@ -130,7 +130,7 @@ inline label_parts as_operands_are(const vertex_to_cut& each) {
 /// Rules by hand. Labels are named as the graph's statements name them. A label takes the largest divisor of the ranks
 /// that is no more than its extent. Vertices that a rule does not speak of are cut as their operands are
 /// (vertex_to_cut::from_operands); what ranks are then left take the longest labels of the output, then the longest of
-/// the others, so that no rank is idle where extents allow it.
+/// the others, so that no rank is idle where extents allow it. A label that no vertex of the graph has is an error.
 namespace rivals {
 
 /// SQRT: every contraction's output is sliced √p × √p along its two longest labels; into the most equal numbers of
@@ -154,6 +154,7 @@ namespace rivals {
 /// stay idle there.
 [[nodiscard]] inline cutting_rule along(std::string label) {
     return [label = std::move(label)](const vertex_to_cut& each) {
+        each.expect_somewhere(label);
         if (!each.has(label)) {
             return detail::as_operands_are(each);
         }
@@ -181,6 +182,17 @@ struct group_labels {
     std::string batch;   ///< what is dealt out over the groups
     std::string tokens;  ///< what is dealt out inside a group where a vertex has none of the columns
     int degree = 0;      ///< ranks of a group; 0 for one group of all ranks
+
+    /// @throws error where no einsum of the graph has one of them
+    void check_known(const vertex_to_cut& each) const {
+        std::vector<std::string> named = columns;
+        named.insert(named.end(), {batch, tokens});
+        for (const std::string& label : named) {
+            if (!label.empty()) {
+                each.expect_somewhere(label);
+            }
+        }
+    }
 };
 
 /// Megatron's tensor parallelism: the first weights of attention and of the feed-forward network are cut by columns
@@ -190,6 +202,7 @@ struct group_labels {
 /// each on its share of the batch; ranks that the batch does not occupy share the tokens.
 [[nodiscard]] inline cutting_rule megatron(group_labels labels) {
     return [labels = std::move(labels)](const vertex_to_cut& each) {
+        labels.check_known(each);
         const auto column = std::find_if(labels.columns.begin(), labels.columns.end(),
                                          [&](const std::string& name) { return each.has(name); });
         if (column == labels.columns.end() && !each.has(labels.batch) && !each.has(labels.tokens)) {
