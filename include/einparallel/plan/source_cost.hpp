@@ -4,6 +4,7 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/plan/align.hpp>
+#include <einparallel/plan/axis_orders.hpp>
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/overlap.hpp>

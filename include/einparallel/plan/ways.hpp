@@ -4,6 +4,7 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/plan/align.hpp>
+#include <einparallel/plan/axis_orders.hpp>
 #include <einparallel/plan/choices.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
