@@ -57,7 +57,7 @@ public:
     void write(index offset, index move, index count) override {
         T* const into = output_ + offset;
         if (scale_ != semiring::one) {
-            in_blocks(count, [&](index i) { sums_[i] = semiring::times(scale_, sums_[i]); });
+            in_blocks(count, [&](index at) { sums_[at] = semiring::times(scale_, sums_[at]); });
         }
         if (mode_ == write_mode::combine) {
             for (index i = 0; i < count; ++i) {
@@ -91,7 +91,7 @@ private:
                 sums[i] = x[i * move];
             }
         } else if (move == 1) {
-            in_blocks(count, [=](index i) { sums[i] = semiring::plus(sums[i], x[i]); });
+            in_blocks(count, [=](index at) { sums[at] = semiring::plus(sums[at], x[at]); });
         } else {
             for (index i = 0; i < count; ++i) {
                 sums[i] = semiring::plus(sums[i], x[i * move]);
@@ -108,13 +108,13 @@ private:
             return;
         }
         if (x_move == 1 && y_move == 1) {
-            in_blocks(count, [=](index i) { sums[i] = semiring::plus(sums[i], semiring::times(x[i], y[i])); });
+            in_blocks(count, [=](index at) { sums[at] = semiring::plus(sums[at], semiring::times(x[at], y[at])); });
         } else if (x_move == 0 && y_move == 1) {
             const T factor = *x;
-            in_blocks(count, [=](index i) { sums[i] = semiring::plus(sums[i], semiring::times(factor, y[i])); });
+            in_blocks(count, [=](index at) { sums[at] = semiring::plus(sums[at], semiring::times(factor, y[at])); });
         } else if (x_move == 1 && y_move == 0) {
             const T factor = *y;
-            in_blocks(count, [=](index i) { sums[i] = semiring::plus(sums[i], semiring::times(x[i], factor)); });
+            in_blocks(count, [=](index at) { sums[at] = semiring::plus(sums[at], semiring::times(x[at], factor)); });
         } else {
             for (index i = 0; i < count; ++i) {
                 sums[i] = semiring::plus(sums[i], semiring::times(x[i * x_move], y[i * y_move]));
