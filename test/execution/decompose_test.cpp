@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 #include <Eigen/Core>
 
+#include <einparallel/plan/rivals.hpp>
 #include <einparallel/run/decompose.hpp>
+#include <einparallel/run/plan_with.hpp>
 #include <einparallel/run/sources.hpp>
 
 #include "graphs.hpp"
@@ -81,10 +83,27 @@ TEST_CASE("extents, structure, sources and options that differ between ranks") {
             }),
             "decompose: vertex 'v0': root 0 on rank 0 and " + std::to_string(last) + on_last);
     refused(sentence_of([&] {
-                static_cast<void>(ep::decompose(
-                    world, {.algorithm = here ? ep::algorithm::k : ep::algorithm::automatic}, graph.handle()));
+                const ep::tensor<double, 2> A =
+                    here ? ep::placeholder<double>({5, 4}) : ep::from_root(ep::array<double, 2>({5, 4}), 0);
+                static_cast<void>(ep::decompose(world, A));
             }),
-            "decompose: options: algorithm 0 on rank 0 and 3" + on_last);
+            "decompose: vertex 'v0': source on one rank on rank 0 and placeholder" + on_last);
+    const auto asking = [&](const ep::options& other) {
+        return sentence_of(
+            [&] { static_cast<void>(ep::decompose(world, here ? other : ep::options{}, graph.handle())); });
+    };
+    refused(asking({.processes = 2}), "decompose: options: processes 1 on rank 0 and 2" + on_last);
+    refused(asking({.objective = ep::objective::bytes}),
+            "decompose: options: objective time on rank 0 and bytes" + on_last);
+    refused(asking({.algorithm = ep::algorithm::k}),
+            "decompose: options: algorithm automatic on rank 0 and k" + on_last);
+    refused(asking({.method = ep::method::linearized}),
+            "decompose: options: method exact on rank 0 and linearized" + on_last);
+    refused(asking({.powers_of_two = true}), "decompose: options: powers_of_two false on rank 0 and true" + on_last);
+    refused(asking({.machine = {.seconds_per_message = 0.5}}),
+            "decompose: options: machine.seconds_per_message 1.9999999999999999e-06 on rank 0 and 0.5" + on_last);
+    refused(asking({.order = ep::order::best_plan}),
+            "decompose: options: order fewest_operations on rank 0 and best_plan" + on_last);
 
     // Names may differ: they mean nothing to the run.
     const product renamed(5, 4, 3);
@@ -135,6 +154,69 @@ TEST_CASE("what the planner refuses") {
         sentence_of([&] { static_cast<void>(ep::decompose(world, {.powers_of_two = true}, graph.handle())); });
     const bool is_power = (world.size() & (world.size() - 1)) == 0;
     CHECK(rounded.empty() == is_power);
+}
+
+TEST_CASE("options.processes is the number of ranks, where it says anything") {
+    ep::context world(MPI_COMM_WORLD);
+    const product graph(5, 4, 3);
+    const auto asking = [&](const ep::options& asked) {
+        const std::string got = sentence_of([&] { static_cast<void>(ep::decompose(world, asked, graph.handle())); });
+        CHECK(got == sentence_of([&] { static_cast<void>(ep::evaluate(world, asked, graph.handle())); }));
+        CHECK(same_everywhere(world, got));
+        return got;
+    };
+    const std::string ranks =
+        ", the context has " + std::to_string(world.size()) + (world.size() == 1 ? " rank" : " ranks");
+    CHECK(asking({.processes = 1}).empty());
+    CHECK(asking({.processes = world.size()}).empty());
+    for (const int wrong : {-1, 0, world.size() + 1, 1 << 30}) {
+        CHECK(asking({.processes = wrong}) == "decompose: options.processes is " + std::to_string(wrong) + ranks);
+        CHECK(asking({.processes = wrong, .powers_of_two = true}) ==
+              "decompose: options.processes is " + std::to_string(wrong) + ranks);
+    }
+    if (world.size() > 2) {
+        CHECK(asking({.processes = 2}) == "decompose: options.processes is 2" + ranks);
+    }
+}
+
+TEST_CASE("plans by hand on a context: the ranks agree on them as on any plan") {
+    ep::context world(MPI_COMM_WORLD);
+    const int last = world.size() - 1;
+    const bool here = world.rank() == last && last > 0;
+    const product graph(24, 12, 12);
+    const ep::tensor<double, 2> Z = graph.handle();
+    const ep::options asked{.objective = ep::objective::bytes};
+    const ep::options alone{.processes = world.size(), .objective = ep::objective::bytes};
+
+    const auto by_name = ep::hand_cuts().cut(Z, {{"i", world.size()}});
+    const ep::plan named = ep::plan_with(world, asked, by_name, Z);
+    const bool same_named = named == ep::plan_with(alone, by_name, Z);
+    CHECK(same_named);
+    CHECK(wrong_elements(ep::execute(named, world), 0, *graph.z) == 0);
+    const ep::plan ruled = ep::plan_with(world, asked, ep::rivals::along("k"), Z, ep::tensor<double, 2>(graph.A));
+    const bool same_ruled = ruled == ep::plan_with(alone, ep::rivals::along("k"), Z, ep::tensor<double, 2>(graph.A));
+    CHECK(same_ruled);
+    CHECK(wrong_elements(ep::execute(ruled, world), 0, *graph.z) == 0);
+
+    const auto refused = [&](const ep::options& options, const auto& cuts) {
+        const std::string got = sentence_of([&] { static_cast<void>(ep::plan_with(world, options, cuts, Z)); });
+        CHECK(same_everywhere(world, got));
+        return got;
+    };
+    CHECK(refused({.processes = world.size() + 1}, by_name).starts_with("plan_with: options.processes is "));
+    CHECK(refused(asked, ep::rivals::along("zz")) ==
+          "plan_with: the rule speaks of label zz, which no einsum of this graph has");
+    // Ranks that cut differently, and a rule that fails on one.
+    CHECK(refused(asked, ep::rivals::along(here ? "j" : "i")) ==
+          (last > 0 ? "plan_with: the plan is not the same on all ranks" : ""));
+    CHECK(refused(asked, ep::cutting_rule([&](const ep::vertex_to_cut& each) {
+                      if (here) {
+                          throw ep::error("this rule was told to throw");
+                      }
+                      return each.from_operands;
+                  })) == (last > 0 ? "this rule was told to throw" : ""));
+    CHECK(refused({.objective = here ? ep::objective::bytes : ep::objective::time}, by_name) ==
+          (last > 0 ? "decompose: options: objective time on rank 0 and bytes on rank " + std::to_string(last) : ""));
 }
 
 TEST_CASE("from_root: an lvalue is referred to, an rvalue is owned; only the root's elements count") {

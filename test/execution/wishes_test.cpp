@@ -205,7 +205,7 @@ TEST_CASE("ranks that pin or mark differently hear one sentence") {
         marked.S.without_communication();
     }
     refused(sentence_of([&] { static_cast<void>(ep::decompose(world, marked.S)); }),
-            "decompose: vertex 'S': without_communication 0 on rank 0 and 1");
+            "decompose: vertex 'S': without_communication not marked on rank 0 and marked");
     pinned_graph too_fine;
     too_fine.S.pinned({{"i", rows + 1}});
     const std::string got = sentence_of([&] { static_cast<void>(ep::decompose(world, too_fine.S)); });

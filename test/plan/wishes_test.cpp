@@ -152,8 +152,11 @@ TEST_CASE_FIXTURE(product_and_sum, "pins that cannot be obeyed are refused with 
     refuse(Z, {{"j", 2}}, "decompose: Z (ij,jk->ik) cannot be pinned along label j: its result has no such dimension");
     refuse(Z, {{2, 2}},
            "decompose: Z (ij,jk->ik) cannot be pinned along dimension 2: its result has no such dimension");
-    refuse(A, {{-1, 2}}, "decompose: A cannot be pinned along dimension -1: its result has no such dimension");
-    refuse(A, {{"i", 2}}, "decompose: A cannot be pinned along label i: its result has no such dimension");
+    refuse(A, {{-1, 2}}, "decompose: A cannot be pinned along dimension -1: it has no such dimension");
+    refuse(A, {{2, 2}}, "decompose: A cannot be pinned along dimension 2: it has no such dimension");
+    refuse(A, {{"i", 2}},
+           "decompose: A cannot be pinned along label i: inputs have no labels, their dimensions are pinned by number, "
+           "from 0");
     refuse(Z, {{"k", 5}}, "decompose: Z (ij,jk->ik) is pinned to 5 parts along label k of extent 4");
     refuse(Z, {{"k", 0}}, "decompose: Z (ij,jk->ik) is pinned to 0 parts along label k of extent 4");
     refuse(B, {{1, -2}}, "decompose: B is pinned to -2 parts along dimension 1 of extent 4");

@@ -121,7 +121,11 @@ void check_pin(const vertex& pinned, const std::string& who, const options& aske
         const bool uncuttable = !pinned.is_input() && part.label.empty() && part.dimension >= 0 &&
                                 static_cast<std::size_t>(part.dimension) < pinned.bounds.size();
         if (label == no_label && !(uncuttable && part.parts == 1)) {
-            throw error(who + "cannot be pinned along " + part.where() + ": its result has no such dimension" +
+            throw error(who + "cannot be pinned along " + part.where() +
+                        (!pinned.is_input() ? ": its result has no such dimension"
+                         : !part.label.empty()
+                             ? ": inputs have no labels, their dimensions are pinned by number, from 0"
+                             : ": it has no such dimension") +
                         (uncuttable ? " with a label" : ""));
         }
         if (label != no_label && std::find(known.begin(), known.end(), label) != known.end()) {

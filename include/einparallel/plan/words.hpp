@@ -32,6 +32,24 @@ inline std::string word_for(method named) {
     return named == method::exact ? "exact" : "linearized";
 }
 
+inline std::string word_for(order named) {
+    return named == order::best_plan ? "best_plan" : "fewest_operations";
+}
+
+/// Who has an input's elements.
+inline std::string word_for(source_kind named) {
+    switch (named) {
+        case source_kind::everywhere:
+            return "read by every rank";
+        case source_kind::root:
+            return "on one rank";
+        case source_kind::resting:
+            return "distributed";
+        default:
+            return "placeholder";
+    }
+}
+
 /// Without line breaks and other control characters, which would tear a table apart.
 inline std::string printable(std::string text) {
     for (char& letter : text) {

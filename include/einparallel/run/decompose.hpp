@@ -24,26 +24,44 @@ namespace einparallel {
 
 namespace detail {
 
-/// A template on nothing: who includes this and never plans does not wait for the planner's compilation.
-template <class Lazy = void>
-plan decompose_on(const context& world, options asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
-    const exclusive guard(*world.state(), "decompose");
-    asked.processes = world.size();
+/// One sentence where the options are for another number of ranks than the context has; 1, the default, says nothing
+/// about it.
+inline void check_ranks(const char* who, int asked, int ranks) {
+    if (asked != 1 && asked != ranks) {
+        throw error(std::string(who) + ": options.processes is " + std::to_string(asked) + ", the context has " +
+                    std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
+    }
+}
+
+/// The plan that `make(options, outputs)` makes on every rank of the context. Collective.
+template <class Make>
+plan plan_on(const context& world, const char* who, options asked, const std::vector<std::shared_ptr<vertex>>& outputs,
+             const Make& make) {
+    const exclusive guard(*world.state(), who);
     static_cast<void>(agree_on_graph(world, asked, outputs));
-    return agreed(world.control(), "decompose", [&] {
-        plan made = decompose_vertices(asked, outputs);
+    return agreed(world.control(), who, [&] {
+        check_ranks(who, asked.processes, world.size());
+        asked.processes = world.size();
+        plan made = make(asked, outputs);
         if (made.processes() != asked.processes) {
-            throw error("decompose: with powers_of_two the plan is for " + std::to_string(made.processes()) +
+            throw error(std::string(who) + ": with powers_of_two the plan is for " + std::to_string(made.processes()) +
                         " ranks, the context has " + std::to_string(asked.processes));
         }
         return made;
     });
 }
 
+/// A template on nothing: who includes this and never plans does not wait for the planner's compilation.
+template <class Lazy = void>
+plan decompose_on(const context& world, const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
+    return plan_on(world, "decompose", asked, outputs,
+                   [](const options& all, const auto& of) { return decompose_vertices(all, of); });
+}
+
 }  // namespace detail
 
 /// The plan for computing these tensors on the ranks of a context. Collective; no element moves. options.processes is
-/// the size of the context, whatever it says.
+/// left alone, or the size of the context. With options.powers_of_two the context needs a power of two of ranks.
 /// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or ask for
 /// different things, and whatever the planner throws
 template <class T, std::size_t Rank, class... More>

@@ -5,6 +5,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
+#include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 
@@ -12,7 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -29,16 +30,17 @@ namespace detail {
 class graph_facts {
 public:
     explicit graph_facts(const options& asked) {
-        add("options", "objective", static_cast<int>(asked.objective));
+        add("options", "processes", asked.processes);
+        add("options", "objective", word_for(asked.objective));
         add("options", "memory_limit", std::to_string(asked.memory_limit));
-        add("options", "algorithm", static_cast<int>(asked.algorithm));
-        add("options", "method", static_cast<int>(asked.method));
-        add("options", "powers_of_two", asked.powers_of_two ? 1 : 0);
-        add("options", "order", static_cast<int>(asked.order));
-        add_bits("options", "machine.seconds_per_message", asked.machine.seconds_per_message);
-        add_bits("options", "machine.seconds_per_byte", asked.machine.seconds_per_byte);
-        add_bits("options", "machine.seconds_per_flop", asked.machine.seconds_per_flop);
-        add_bits("options", "machine.exposed", asked.machine.exposed);
+        add("options", "algorithm", word_for(asked.algorithm));
+        add("options", "method", word_for(asked.method));
+        add("options", "powers_of_two", asked.powers_of_two ? "true" : "false");
+        add("options", "order", word_for(asked.order));
+        add_number("options", "machine.seconds_per_message", asked.machine.seconds_per_message);
+        add_number("options", "machine.seconds_per_byte", asked.machine.seconds_per_byte);
+        add_number("options", "machine.seconds_per_flop", asked.machine.seconds_per_flop);
+        add_number("options", "machine.exposed", asked.machine.exposed);
     }
 
     void add(const einsum_graph& graph) {
@@ -68,7 +70,7 @@ public:
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             const vertex_wishes& wishes = graph.vertices[number]->wishes;
             add(subject(number), "pin", wishes.pin ? wishes.pin_text() : "none");
-            add(subject(number), "without_communication", wishes.without_communication ? 1 : 0);
+            add(subject(number), "without_communication", wishes.without_communication ? "marked" : "not marked");
         }
     }
 
@@ -84,10 +86,11 @@ private:
     void add(std::string_view subject, std::string_view quantity, index value) {
         add(subject, quantity, std::to_string(value));
     }
-    void add_bits(std::string_view subject, std::string_view quantity, double value) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &value, sizeof bits);
-        add(subject, std::string(quantity) + " (bits)", std::to_string(bits));
+    /// With as many digits as tell any two numbers apart.
+    void add_number(std::string_view subject, std::string_view quantity, double value) {
+        std::array<char, 32> digits{};
+        std::snprintf(digits.data(), digits.size(), "%.17g", value);
+        add(subject, quantity, digits.data());
     }
 
     void add_structure(const einsum_graph& graph, std::size_t number) {
@@ -96,7 +99,7 @@ private:
         add(who, "element type", each.element.kind + std::to_string(each.element.bytes));
         add(who, "number of dimensions", static_cast<index>(each.bounds.size()));
         if (each.is_input()) {
-            add(who, "source", each.origin == nullptr ? -1 : static_cast<int>(each.origin->kind()));
+            add(who, "source", each.origin == nullptr ? "none" : word_for(each.origin->kind()));
             return;
         }
         add(who, "einsum", each.form.text());
