@@ -3,6 +3,7 @@
 
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -29,7 +30,7 @@ public:
         : nest_(nest), x_(x), y_(y), z_(z), scale_(scale), mode_(mode) {}
 
     void run() {
-        if (a_few_points()) {
+        if (product_of_few_points(nest_, x_, y_, z_, scale_, mode_)) {
             return;
         }
         const std::size_t scratch_size = reduced_size(1) + reduced_size(2);
@@ -63,57 +64,6 @@ private:
     static constexpr std::size_t y_slot = 2;
     static constexpr index tiny_side = 32;
     static constexpr index tiny_points = 512;
-
-    /// So few points that looking for the best way takes longer than plain loops; false where they are more.
-    bool a_few_points() {
-        constexpr index few = 32;
-        constexpr std::size_t most = 3;
-        if (nest_.size() > most) {
-            return false;
-        }
-        struct plain_loop {
-            index extent = 1;
-            index z = 0;
-            index x = 0;
-            index y = 0;
-        };
-        plain_loop outputs[most];
-        plain_loop sums[most];
-        std::size_t output_count = 0;
-        std::size_t sum_count = 0;
-        index points = 1;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            const index* const moves = nest_.of(loop);
-            plain_loop& placed = moves[z_slot] != 0 ? outputs[output_count++] : sums[sum_count++];
-            placed.extent = nest_.extents[loop];
-            placed.z = moves[z_slot];
-            placed.x = moves[x_slot];
-            placed.y = moves[y_slot];
-            points *= nest_.extents[loop];
-        }
-        if (points > few || sum_count > 2) {
-            return false;
-        }
-        for (index i = 0; i < outputs[0].extent; ++i) {
-            for (index j = 0; j < outputs[1].extent; ++j) {
-                for (index k = 0; k < outputs[2].extent; ++k) {
-                    const T* const x = x_ + i * outputs[0].x + j * outputs[1].x + k * outputs[2].x;
-                    const T* const y = y_ + i * outputs[0].y + j * outputs[1].y + k * outputs[2].y;
-                    T sum = semiring::times(*x, *y);  // not added to zero: an elementwise product keeps the sign of −0
-                    for (index p = 0; p < sums[0].extent; ++p) {
-                        for (index q = p == 0 ? 1 : 0; q < sums[1].extent; ++q) {
-                            sum = semiring::plus(sum, semiring::times(x[p * sums[0].x + q * sums[1].x],
-                                                                      y[p * sums[0].y + q * sums[1].y]));
-                        }
-                    }
-                    sum = scale_ == semiring::one ? sum : semiring::times(scale_, sum);
-                    T& into = z_[i * outputs[0].z + j * outputs[1].z + k * outputs[2].z];
-                    into = mode_ == write_mode::combine ? semiring::plus(into, sum) : sum;
-                }
-            }
-        }
-        return true;
-    }
 
     /// A contracted label that only the operand of this slot has.
     [[nodiscard]] bool is_one_sided(std::size_t loop, std::size_t slot) const {

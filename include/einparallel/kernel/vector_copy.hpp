@@ -134,8 +134,9 @@ private:
             EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < parts; ++part) {
                 T* const place = into + each * into_column + part * lanes;
                 if (streams) {
-                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(place),
-                                              reinterpret_cast<doubles>(block[part][each]));
+                    doubles value;  // nvcc casts no vectors
+                    __builtin_memcpy(&value, &block[part][each], sizeof(value));
+                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(place), value);
                 } else {
                     *reinterpret_cast<loose*>(place) = block[part][each];
                 }

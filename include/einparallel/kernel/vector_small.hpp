@@ -145,7 +145,9 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 value *= plane.y_moves ? *reinterpret_cast<const loose*>(y + at) : vector{} + *y;
                 value *= plane.scale;
                 if (plane.streams) {
-                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(z + at), reinterpret_cast<doubles>(value));
+                    doubles streamed;  // nvcc casts no vectors
+                    __builtin_memcpy(&streamed, &value, sizeof(value));
+                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(z + at), streamed);
                 } else {
                     auto* const into = reinterpret_cast<loose*>(z + at);
                     *into = plane.add ? *into + value : value;
