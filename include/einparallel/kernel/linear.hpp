@@ -48,13 +48,6 @@ inline constexpr bool is_additive = std::is_same_v<Reduce, F> ||
                                      (std::is_same_v<F, minus> || std::is_same_v<F, negate> ||
                                       std::is_same_v<F, conjugate>));
 
-/// F(x ⊕ x', c) = F(x, c) ⊕ F(x', c): division and subtraction by what does not come in summands. (What distributes
-/// says so itself, see distributes_over.)
-template <class Reduce, class F, class T>
-inline constexpr bool is_linear_in_first =
-    (std::is_same_v<Reduce, op::sum_type> && std::is_same_v<F, over> && !std::is_integral_v<T>) ||
-    ((std::is_same_v<Reduce, op::max_type> || std::is_same_v<Reduce, op::min_type>)&&std::is_same_v<F, minus>);
-
 template <class Reduce, class F, class T>
 constexpr dependence dependence_of_call(std::initializer_list<dependence> of) {
     const auto linear = static_cast<std::size_t>(std::count(of.begin(), of.end(), dependence::linear));
@@ -66,8 +59,9 @@ constexpr dependence dependence_of_call(std::initializer_list<dependence> of) {
         return dependence::other;
     }
     const bool all = none == 0 && is_additive<Reduce, F, T>;
-    const bool one = linear == 1 && (distributes_over<Reduce, F> ||
-                                     (is_linear_in_first<Reduce, F, T> && *of.begin() == dependence::linear));
+    // Division is not among them, nor subtraction under max: by 0, or by an infinity that stands for "no edge",
+    // summands one by one give what is no number where their sum gives one.
+    const bool one = linear == 1 && distributes_over<Reduce, F>;
     return all || one ? dependence::linear : dependence::other;
 }
 

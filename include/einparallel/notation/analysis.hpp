@@ -216,7 +216,7 @@ template <class Label, bool Escapes>
 struct check_softmax_argument {
     static_assert(!Escapes,
                   "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
-                  "write softmax(t, sum(d, ...)) or sum(d, softmax(t, ...))");
+                  "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
 };
 
 /// The right-hand side as a sum of terms: top-level +, − and sign are looked through.

@@ -236,7 +236,8 @@ private:
             for (const tensor_cut& other : others) {
                 const tensor_cut& before = own_first ? own.cut(one) : other;
                 const tensor_cut& after = own_first ? other : own.cut(one);
-                const bool forbidden = marked && tensor_bytes(tensor) * smallest_moved_share(before, after) > 0;
+                const bool forbidden =
+                    marked && tensor_bytes(tensor) * smallest_moved_share(tensor.bounds, before, after) > 0;
                 least[one] =
                     std::min(least[one], forbidden ? forbidden_move : moving_estimate(tensor, before, after, asked_));
             }

@@ -2,6 +2,7 @@
 // EinDecomp: from the outputs of a graph to the cheapest plan for running it on a number of ranks.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/sort_later.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/align.hpp>
 #include <einparallel/plan/best_order.hpp>
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -213,25 +215,26 @@ plan best_plan(const einsum_graph& graph, const options& asked, double memory_pr
     return bounded(std::move(made), builder, model, offers, priced);
 }
 
-/// Ranks whose peak can be the largest: rank 0 has the largest block of everything regular, others may have a large
-/// share of what they alone hold.
+/// Ranks whose peaks are looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
+/// over all: blocks differ by an element along each dimension, and what lies in one piece of memory packs differently.
 template <class Lazy = void>
-std::vector<int> heaviest_ranks(const einsum_graph& graph) {
-    int holders = 1;
+std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
+    constexpr int looked_at = 64;
     std::vector<int> ranks;
+    for (int place = 0; place < std::min(processes, looked_at); ++place) {
+        ranks.push_back(static_cast<int>(std::int64_t{place} * processes / std::min(processes, looked_at)));
+    }
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
         if (lies_somewhere(*each) && each->origin->kind() == source_kind::resting) {
-            holders = std::max(holders, each->origin->holders());
-        }
-    }
-    for (int rank = 0; rank < holders; ++rank) {
-        ranks.push_back(rank);
-    }
-    for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        if (lies_somewhere(*each) && each->origin->kind() == source_kind::root && each->origin->root() >= holders) {
+            for (int rank = 0; rank < each->origin->holders(); ++rank) {
+                ranks.push_back(rank);
+            }
+        } else if (lies_somewhere(*each) && each->origin->kind() == source_kind::root) {
             ranks.push_back(each->origin->root());
         }
     }
+    sort_later<Lazy>(ranks);
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     return ranks;
 }
 
@@ -239,11 +242,13 @@ std::vector<int> heaviest_ranks(const einsum_graph& graph) {
 /// price, raised until the peak fits or every vertex is as small as it can be.
 template <class Lazy = void>
 plan plan_within(const einsum_graph& graph, const options& asked) {
-    plan best = best_plan(graph, asked, 0);
+    options free = asked;
+    free.memory_limit = 0;
+    plan best = best_plan(graph, free, 0);
     if (asked.memory_limit == 0) {
         return best;
     }
-    const std::vector<int> ranks = heaviest_ranks(graph);
+    const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
     const auto peak_of = [&](const plan& made) {
         std::pair<std::size_t, int> peak{0, 0};
         for (const int rank : ranks) {
@@ -262,6 +267,9 @@ plan plan_within(const einsum_graph& graph, const options& asked) {
         }
     };
     const double unit = std::max(best.objective_cost(), 1e-12) / static_cast<double>(asked.memory_limit);
+    if (smallest.first > asked.memory_limit) {
+        consider(asked, 0);
+    }
     for (double price = unit / 64; smallest.first > asked.memory_limit && price <= unit * 5e6; price *= 8) {
         consider(asked, price);
     }

@@ -33,7 +33,7 @@ namespace einparallel::detail {
 /// orders of the mesh axes.
 template <class Lazy = void>
 double moving_estimate(const vertex& tensor, const tensor_cut& before, const tensor_cut& after, const options& asked) {
-    const double bytes = tensor_bytes(tensor) * smallest_moved_share(before, after);
+    const double bytes = tensor_bytes(tensor) * smallest_moved_share(tensor.bounds, before, after);
     return asked.objective == objective::bytes ? bytes : moving_seconds(before, after, bytes, asked.machine);
 }
 
@@ -350,7 +350,7 @@ private:
         }
         if (kept.empty()) {
             const double least = *std::min_element(memory.begin(), memory.end());
-            throw error("decompose: " + graph_.name_of(number) + " alone needs " +
+            throw error("decompose: " + graph_.name_of(number) + " alone needs at least " +
                         std::to_string(static_cast<std::size_t>(least)) +
                         " bytes on a rank however it is cut, options.memory_limit is " +
                         std::to_string(asked_.memory_limit));

@@ -164,10 +164,17 @@ struct tensor_cut {
 /// Share of a tensor's elements that at least have to change ranks between a producer and a consumer, whatever the
 /// order of their mesh axes: a rank keeps at most a box that fits into both of its boxes.
 template <class Lazy = void>
-double smallest_moved_share(const tensor_cut& producer, const tensor_cut& consumer) {
+double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& producer, const tensor_cut& consumer) {
     if (producer.parts.empty()) {
         return 0;  // one element, on rank 0 before and after
     }
+    // How many of the largest boxes a dimension has room for: fewer than parts where these are uneven.
+    const auto boxes_along = [&](std::size_t dimension, index parts) {
+        const index extent = bounds[dimension];
+        return extent % parts == 0 || extent == 0
+                   ? static_cast<double>(parts)
+                   : static_cast<double>(extent) / static_cast<double>(extent / parts + 1);
+    };
     // Boxes that both cuts together make; the pieces of one block lie along one dimension, whichever makes fewest.
     double boxes = 1;
     double both = std::numeric_limits<double>::infinity();  // pieces of both along one dimension: times so many
@@ -176,10 +183,11 @@ double smallest_moved_share(const tensor_cut& producer, const tensor_cut& consum
     for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
         const int before = producer.parts[dimension];
         const int after = consumer.parts[dimension];
-        const double uncut = std::max(before, after);
+        const double uncut = boxes_along(dimension, std::max(before, after));
         boxes *= uncut;
-        both = std::min(both, std::max(before * producer.pieces, after * consumer.pieces) / uncut);
-        const double with_consumer = std::max(before, after * consumer.pieces) / uncut;
+        both =
+            std::min(both, boxes_along(dimension, std::max(before * producer.pieces, after * consumer.pieces)) / uncut);
+        const double with_consumer = boxes_along(dimension, std::max(before, after * consumer.pieces)) / uncut;
         if (with_consumer < consumers[0]) {
             consumers = {with_consumer, consumers[0]};
             least_along = dimension;
@@ -189,10 +197,10 @@ double smallest_moved_share(const tensor_cut& producer, const tensor_cut& consum
     }
     double apart = std::numeric_limits<double>::infinity();
     for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
-        const int before = producer.parts[dimension] * producer.pieces;
+        const int before = producer.parts[dimension];
         const int after = consumer.parts[dimension];
-        const double with_producer =
-            static_cast<double>(std::max(before, after)) / std::max(producer.parts[dimension], after);
+        const double with_producer = boxes_along(dimension, std::max(before * producer.pieces, after)) /
+                                     boxes_along(dimension, std::max(before, after));
         apart = std::min(apart, with_producer * consumers[dimension == least_along ? 1 : 0]);
     }
     const double kept = std::min(producer.ranks, consumer.ranks) / (boxes * std::min(both, apart));
