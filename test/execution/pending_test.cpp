@@ -165,7 +165,7 @@ TEST_CASE("largest sums stay pending under max") {
     ep::tensor<double, 1> of_rows, shifted;
     longest(i, k) = ep::max(j, A(i, j) + B(j, k));
     of_rows(i) = ep::max(k, longest(i, k));
-    shifted(i) = ep::max(k, longest(i, k) - c(k));
+    shifted(i) = ep::max(k, longest(i, k) + c(k));
     const ep::plan made = ep::decompose(world, {.objective = ep::objective::bytes}, of_rows, shifted);
     CHECK(left_pending(made) == (world.size() == 1 ? 0U : 1U));
     const ep::results got = run_counted(world, made);
@@ -178,7 +178,7 @@ TEST_CASE("largest sums stay pending under max") {
             for (ep::index inner = 0; inner < J; ++inner) {
                 const double sum = value_at<double>(row, inner, 0) + value_at<double>(inner, column, 1);
                 largest = std::max(largest, sum);
-                largest_moved = std::max(largest_moved, sum - value_at<double>(column, 4, 2));
+                largest_moved = std::max(largest_moved, sum + value_at<double>(column, 4, 2));
             }
         }
         CHECK(rows(row) == largest);
