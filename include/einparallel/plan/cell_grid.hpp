@@ -109,6 +109,17 @@ double moved_between(const cell_grid& from, const cell_grid& to) {
     return moving;
 }
 
+/// All traffic, from what every rank sends and receives.
+inline traffic busiest_of(const std::vector<traffic>& sent, const std::vector<traffic>& received) {
+    traffic total;
+    for (std::size_t rank = 0; rank < sent.size(); ++rank) {
+        total.elements += sent[rank].elements;
+        total.busiest = std::max({total.busiest, sent[rank].elements, received[rank].elements});
+        total.messages = std::max({total.messages, sent[rank].messages, received[rank].messages});
+    }
+    return total;
+}
+
 /// Counts the messages between two grids. Scratch memory is kept from call to call.
 template <class Lazy = void>
 class cell_traffic {
@@ -126,20 +137,10 @@ public:
                 read(from, to, reader);
             }
         }
-        traffic total;
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-            total.elements += sent_[rank].elements;
-            total.busiest = std::max({total.busiest, sent_[rank].elements, received_[rank].elements});
-            total.messages = std::max({total.messages, sent_[rank].messages, received_[rank].messages});
-        }
-        return total;
+        return busiest_of(sent_, received_);
     }
 
 private:
-    struct share {
-        double elements = 0;
-        double messages = 0;
-    };
     /// The intervals of the one side that meet one interval of the other, and how much of it each has.
     struct meeting {
         std::size_t first = 0;
@@ -186,8 +187,8 @@ private:
             }
             const int owner = from.owner[cell];
             if (owner != cell_grid::nobody && owner != reader) {
-                share& out = sent_[static_cast<std::size_t>(owner)];
-                share& in = received_[static_cast<std::size_t>(reader)];
+                traffic& out = sent_[static_cast<std::size_t>(owner)];
+                traffic& in = received_[static_cast<std::size_t>(reader)];
                 out.elements += elements;
                 out.messages += 1;
                 in.elements += elements;
@@ -201,8 +202,8 @@ private:
         }
     }
 
-    std::vector<share> sent_;
-    std::vector<share> received_;
+    std::vector<traffic> sent_;
+    std::vector<traffic> received_;
     std::vector<std::vector<meeting>> meetings_;  // by dimension, by interval of the reader's side
     std::vector<double> lengths_;
     std::vector<meeting> met_;

@@ -153,12 +153,6 @@ private:
         });
     }
 
-    /// Sides of every rank's box, one after the other, and how many elements it holds.
-    struct flat_boxes {
-        std::vector<interval> sides;
-        std::vector<double> elements;
-    };
-
     /// Distributions over few ranks that put the same boxes on the same ranks are one, however they are described; over
     /// many ranks the description has to do.
     std::vector<index> boxes_of(const distribution& resting) {
@@ -193,13 +187,8 @@ private:
         if (fresh) {
             const cell_grid& before = cells(from);
             const cell_grid& after = cells(to);
-            if (before.valid && after.valid) {
-                traffic_.emplace_back().elements = moved_between<Lazy>(before, after);
-            } else {
-                fill(resting(from), had_);
-                fill(resting(to), wanted_);
-                traffic_.emplace_back().elements = difference(resting(from).bounds().size());
-            }
+            traffic_.emplace_back().elements =
+                before.valid && after.valid ? moved_between<Lazy>(before, after) : missing(resting(from), resting(to));
         }
         return traffic_[number];
     }
@@ -214,25 +203,14 @@ private:
         return *cells_[place];
     }
 
-    static void fill(const distribution& from, flat_boxes& into) {
-        into.sides.clear();
-        into.elements.clear();
-        for (int rank = 0; rank < from.holders(); ++rank) {
-            const box held = from.held_by(rank);
-            into.sides.insert(into.sides.end(), held.sides.begin(), held.sides.end());
-            into.elements.push_back(static_cast<double>(held.size()));
-        }
-    }
-
-    [[nodiscard]] double difference(std::size_t dimensions) const {
+    /// Elements that ranks want and do not have.
+    static double missing(const distribution& from, const distribution& to) {
         double moving = 0;
-        for (std::size_t rank = 0; rank < wanted_.elements.size(); ++rank) {
-            double kept = rank < had_.elements.size() && had_.elements[rank] > 0 && wanted_.elements[rank] > 0 ? 1 : 0;
-            for (std::size_t dimension = 0; dimension < dimensions && kept > 0; ++dimension) {
-                const std::size_t side = rank * dimensions + dimension;
-                kept *= static_cast<double>(intersect(had_.sides[side], wanted_.sides[side]).size());
-            }
-            moving += wanted_.elements[rank] - kept;
+        for (int rank = 0; rank < to.holders(); ++rank) {
+            const box wanted = to.held_by(rank);
+            const bool may_have = rank < from.holders() && !wanted.empty();
+            moving +=
+                static_cast<double>(wanted.size() - (may_have ? intersect(from.held_by(rank), wanted).size() : 0));
         }
         return moving;
     }
@@ -253,13 +231,7 @@ private:
                 }
             }
         }
-        traffic total;
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-            total.elements += sent[rank].elements;
-            total.busiest = std::max({total.busiest, sent[rank].elements, received[rank].elements});
-            total.messages = std::max({total.messages, sent[rank].messages, received[rank].messages});
-        }
-        return total;
+        return busiest_of(sent, received);
     }
 
     std::vector<distribution> known_;
@@ -273,8 +245,6 @@ private:
     std::vector<resting_id> regular_;  // by number
     numbering<Lazy> pairs_;
     std::vector<traffic> traffic_;  // by number of the pair
-    flat_boxes had_;
-    flat_boxes wanted_;
 };
 
 /// Seconds of a redistribution on the busiest rank.
