@@ -317,7 +317,12 @@ private:
                 }
                 program_.exact = false;
                 expression weights = over("softmax", labels(1, rows.back()), operand(rows));
-                return random_.chance(50) ? call("*", {std::move(weights), operand(unite(rows, {}))}) : weights;
+                if (random_.chance(50)) {
+                    weights = call("*", {std::move(weights), operand(unite(rows, {}))});
+                }
+                // Only its own label may be summed behind a softmax without saying so.
+                const bool says_so = rows == all && (summed_.size() > 1 || (summed_.size() == 1 && random_.chance(50)));
+                return says_so ? over("sum", summed_, std::move(weights)) : weights;
             }
             case 5:  // a difference in a product
             {
