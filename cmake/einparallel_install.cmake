@@ -45,6 +45,7 @@ install(
     FILES "${CMAKE_CURRENT_BINARY_DIR}/einparallelConfig.cmake"
           "${CMAKE_CURRENT_BINARY_DIR}/einparallelConfigVersion.cmake"
           "${CMAKE_CURRENT_LIST_DIR}/einparallel_find_mpi.cmake"
+          "${CMAKE_CURRENT_LIST_DIR}/einparallel_local.cmake"
     DESTINATION "${einparallel_package_dir}"
 )
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -46,15 +46,8 @@ void contract_product(const block_call& call, T scale) {
         }
         return;
     }
-    for (std::size_t loop = nest.size(); loop-- > 0;) {
-        bool moves_something = false;
-        for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-            moves_something = moves_something || nest.of(loop)[slot] != 0;
-        }
-        if (!moves_something) {  // a sum of equal terms
-            scale = semiring::repeated(scale, nest.extents[loop]);
-            nest.remove(loop);
-        }
+    if (const index repeats = drop_resting(nest); repeats > 1) {
+        scale = semiring::repeated(scale, repeats);
     }
     small_vector<const T*, 8> operands;
     for (const operand_block& operand : call.operands) {

@@ -3,6 +3,7 @@
 
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/assign.hpp>
+#include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/immediate.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/error.hpp>
@@ -215,6 +216,37 @@ constexpr std::size_t spelled_output_rank(subscripts spelled) {
     return arrow == std::string_view::npos ? 0 : measure_subscript(text.substr(arrow + 2)).labels;
 }
 
+template <subscripts Text, class X, class Y>
+contraction_decision decision_of(const X& x, const Y& y) {
+    using T = typename X::value_type;
+    static_assert(std::is_same_v<T, typename Y::value_type>, "ep::explain: the operands have one element type");
+    static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
+    const std::array<const index*, 2> extents{x.extents().data(), y.extents().data()};
+    const subscript_labels<table, 2> labels(extents);
+    const auto output_extents = einsum_extents<Text>(x, y);
+    std::array<index, table.names.size()> by_label{};
+    by_label.fill(1);
+    const auto learn = [&](std::span<const label_id> of, std::span<const index> lengths) {
+        for (std::size_t dimension = 0; dimension < of.size(); ++dimension) {
+            if (of[dimension] != no_label) {
+                by_label[static_cast<std::size_t>(of[dimension])] = lengths[dimension];
+            }
+        }
+    };
+    learn(labels.of(0), x.extents());
+    learn(labels.of(1), y.extents());
+    std::array<index, table.output_rank> output_strides{};
+    index stride = 1;
+    for (std::size_t dimension = output_strides.size(); dimension-- > 0;) {
+        output_strides[dimension] = stride;
+        stride *= output_extents[dimension];
+    }
+    const std::array<operand_block, 2> operands{
+        {{x.data(), labels.of(0), x.strides()}, {y.data(), labels.of(1), y.strides()}}};
+    return decide({by_label, operands, {nullptr, labels.output(), output_strides}, write_mode::overwrite},
+                  element_type_of<T>());
+}
+
 template <subscripts Text, class... Operands>
 auto einsum_new(const Operands&... operands) {
     using Out = typename common_element<typename Operands::value_type...>::type;
@@ -239,6 +271,18 @@ auto einsum(const Operands&... operands) {
     } else {  // of a plausible type, so that the sentence is the only error
         return array<typename detail::common_element<typename detail::readable_t<Operands>::value_type...>::type,
                      detail::spelled_output_rank(Text)>();
+    }
+}
+
+/// How einsum<Text>(x, y) would contract two operands of one type, by their extents and strides: what to look at where
+/// it is slower than expected. Prints.
+template <subscripts Text, detail::DenseOperand X, detail::DenseOperand Y>
+contraction_decision explain(const X& x, const Y& y) {
+    static_cast<void>(sizeof(detail::check_subscripts<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank>));
+    if constexpr (detail::are_sound<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank>) {
+        return detail::decision_of<Text>(detail::readable(x), detail::readable(y));
+    } else {
+        return {};
     }
 }
 

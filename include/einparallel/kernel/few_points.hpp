@@ -11,13 +11,25 @@
 
 namespace einparallel::detail {
 
-/// z (+)= scale · Σ x · y over a nest of up to three loops and 32 points; false, and nothing done, where it is more.
+inline constexpr index few_points = 32;
+inline constexpr std::size_t few_loops = 3;
+
+/// So few points, at most two loops of them summed, that product_of_few_points takes them.
+inline bool has_few_points(const loop_nest& nest) {
+    index points = 1;
+    std::size_t sums = 0;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        points *= nest.extents[loop];
+        sums += nest.in_output(loop) ? 0 : 1;
+    }
+    return nest.size() <= few_loops && points <= few_points && sums <= 2;
+}
+
+/// z (+)= scale · Σ x · y over a nest of few points; false, and nothing done, where there are more.
 template <Element T>
 bool product_of_few_points(const loop_nest& nest, const T* x_first, const T* y_first, T* z, T scale, write_mode mode) {
     using semiring = sum_of_products<T>;
-    constexpr index few = 32;
-    constexpr std::size_t most = 3;
-    if (nest.size() > most) {
+    if (nest.size() > few_loops) {
         return false;
     }
     struct plain_loop {
@@ -26,8 +38,8 @@ bool product_of_few_points(const loop_nest& nest, const T* x_first, const T* y_f
         index x = 0;
         index y = 0;
     };
-    plain_loop outputs[most];
-    plain_loop sums[most];
+    plain_loop outputs[few_loops];
+    plain_loop sums[few_loops];
     std::size_t output_count = 0;
     std::size_t sum_count = 0;
     index points = 1;
@@ -40,7 +52,7 @@ bool product_of_few_points(const loop_nest& nest, const T* x_first, const T* y_f
         placed.y = moves[2];
         points *= nest.extents[loop];
     }
-    if (points > few || sum_count > 2) {
+    if (points > few_points || sum_count > 2) {
         return false;
     }
     for (index i = 0; i < outputs[0].extent; ++i) {

@@ -157,6 +157,20 @@ inline void loop_nest::sort_by(std::size_t slot) {
     }
 }
 
+/// Removes the loops that move nothing, which come from sums of equal terms.
+/// @return how many equal terms there are for each one that is left
+inline index drop_resting(loop_nest& nest) {
+    index repeats = 1;
+    for (std::size_t loop = nest.size(); loop-- > 0;) {
+        const index* const moves = nest.of(loop);
+        if (std::all_of(moves, moves + nest.slots, [](index stride) { return stride == 0; })) {
+            repeats *= nest.extents[loop];
+            nest.remove(loop);
+        }
+    }
+    return repeats;
+}
+
 /// Steps through the index space of some loops of a nest, last one fastest, and keeps the offset of every slot.
 /// No recursion, and two additions per slot and step.
 class odometer {

@@ -1,15 +1,21 @@
 #pragma once
-// Σ of products of two operands: from a loop nest to matrix products on fused labels.
+// Σ of products of two operands, run as contraction_decision.hpp decides.
 
 #include <einparallel/kernel/arithmetic.hpp>
+#include <einparallel/kernel/blas.hpp>
+#include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/one_sided.hpp>
+#include <einparallel/kernel/product_axes.hpp>
 #include <einparallel/kernel/product_rows.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_product.hpp>
+#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -17,10 +23,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace einparallel::detail {
 
-/// Contracts two operands: sorts the loops of the nest into batch, m, n and k, and picks the way to run them.
+/// Contracts two operands.
 template <Element T>
 class pair_contraction {
     using semiring = sum_of_products<T>;
@@ -33,124 +40,48 @@ public:
         if (product_of_few_points(nest_, x_, y_, z_, scale_, mode_)) {
             return;
         }
-        const std::size_t scratch_size = reduced_size(1) + reduced_size(2);
-        if (scratch_size == 0) {
+        const std::size_t x_size = reduced_size(nest_, x_slot);
+        const std::size_t y_size = reduced_size(nest_, y_slot);
+        if (x_size + y_size == 0) {
             multiply();
             return;
         }
-        const scratch_lease<scratch_purpose::reduction> lease(scratch_size * sizeof(T));
+        const scratch_lease<scratch_purpose::reduction> lease((x_size + y_size) * sizeof(T));
         T* const scratch = reinterpret_cast<T*>(lease.data());
-        const std::size_t x_size = reduced_size(1);
         if (x_size > 0) {
-            reduce(1, x_, scratch);
-            x_ = scratch;
+            x_ = reduced(x_slot, x_, scratch);
         }
-        if (reduced_size(2) > 0) {
-            reduce(2, y_, scratch + x_size);
-            y_ = scratch + x_size;
-        }
-        for (std::size_t loop = nest_.size(); loop-- > 0;) {
-            if (is_one_sided(loop, 1) || is_one_sided(loop, 2)) {
-                nest_.remove(loop);
-            }
+        if (y_size > 0) {
+            y_ = reduced(y_slot, y_, scratch + x_size);
         }
         nest_.fuse();
         multiply();
     }
 
 private:
-    static constexpr std::size_t z_slot = 0;
-    static constexpr std::size_t x_slot = 1;
-    static constexpr std::size_t y_slot = 2;
-    static constexpr index tiny_side = 32;
-    static constexpr index tiny_points = 512;
-
-    /// A contracted label that only the operand of this slot has.
-    [[nodiscard]] bool is_one_sided(std::size_t loop, std::size_t slot) const {
-        const index* moves = nest_.of(loop);
-        return moves[z_slot] == 0 && moves[slot] != 0 && moves[x_slot + y_slot - slot] == 0;
-    }
-
-    /// Elements of the operand once its one-sided labels are summed; 0 where it has none.
-    [[nodiscard]] std::size_t reduced_size(std::size_t slot) const {
-        index size = 1;
-        bool one_sided = false;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            one_sided = one_sided || is_one_sided(loop, slot);
-            size *= nest_.of(loop)[slot] != 0 && !is_one_sided(loop, slot) ? nest_.extents[loop] : 1;
-        }
-        return one_sided ? static_cast<std::size_t>(size) : 0;
-    }
-
-    /// Sums the operand over its one-sided labels into dense scratch, and walks that from now on. The product
-    /// distributes over the sum, so the labels need not enter the product's own loops.
-    void reduce(std::size_t slot, const T* from, T* scratch) {
-        loop_nest reduction(2);
-        nest_.sort_by(slot);
-        index size = 1;
-        for (std::size_t loop = nest_.size(); loop-- > 0;) {
-            index* const moves = nest_.of(loop);
-            if (moves[slot] == 0) {
-                continue;
-            }
-            index* const added = reduction.add(nest_.extents[loop]);
-            added[1] = moves[slot];
-            if (!is_one_sided(loop, slot)) {
-                added[0] = size;
-                moves[slot] = size;
-                size *= nest_.extents[loop];
-            }
-        }
-        reduction.fuse();
-        reduction.sort_by(0);
+    /// Sums the operand over its one-sided labels into dense scratch.
+    const T* reduced(std::size_t slot, const T* from, T* scratch) {
+        const loop_nest reduction = take_one_sided(nest_, slot);
         product_rows<T> worker(scratch, &from, 1, semiring::one, write_mode::overwrite);
         run_rows(reduction, worker);
+        return scratch;
     }
 
     void multiply() {
-        index m = 1;
-        index n = 1;
-        index k = 1;
-        bool contiguous_batch = false;
-        index z_in_m = 0;  // smallest strides of the output along m and along n
-        index z_in_n = 0;
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            const index* moves = nest_.of(loop);
-            const index extent = nest_.extents[loop];
-            if (moves[z_slot] == 0) {
-                k *= extent;
-            } else if (moves[x_slot] != 0 && moves[y_slot] == 0) {
-                m *= extent;
-                z_in_m = smaller(z_in_m, moves[z_slot]);
-            } else if (moves[x_slot] == 0 && moves[y_slot] != 0) {
-                n *= extent;
-                z_in_n = smaller(z_in_n, moves[z_slot]);
-            } else {
-                contiguous_batch =
-                    contiguous_batch || (extent >= 8 && moves[z_slot] == 1 && moves[x_slot] == 1 && moves[y_slot] == 1);
-            }
+        const contraction_decision decision = contraction_choice(nest_, element_type_of<T>(), mode_).decide();
+        switch (decision.way) {
+            case contraction_way::elementwise:
+                elementwise(decision.threads);
+                return;
+            case contraction_way::dots:
+                dots(decision.threads);
+                return;
+            case contraction_way::rows:
+                rows();
+                return;
+            default:
+                products(decision);
         }
-        // A row of batch labels that lie side by side beats products too small to reuse what they load.
-        const bool little_reuse = contiguous_batch && m * n * k < 4 * (m * k + k * n + m * n);
-        const bool tiny = m <= tiny_side && n <= tiny_side && k <= tiny_side && m * n * k <= tiny_points;
-        if (k == 1 && elementwise()) {
-            return;
-        }
-        if ((m == 1 || n == 1) && k > 1 && dots()) {
-            return;
-        }
-        if (little_reuse || (!tiny && (m == 1 || n == 1 || k == 1)) || (tiny && m * n == 1)) {
-            rows();
-            return;
-        }
-        const bool swapped = z_in_m != 0 && (z_in_n == 0 || z_in_m < z_in_n);
-        products(swapped, tiny);
-    }
-
-    /// The smaller distance of two strides, where 0 is none.
-    static index smaller(index best, index stride) {
-        const index distance = stride < 0 ? -stride : stride;
-        return best == 0 || distance < best ? distance : best;
     }
 
     void rows() {
@@ -160,71 +91,50 @@ private:
         run_rows(nest_, worker);
     }
 
-    /// A matrix product per point of the batch. `swapped` computes the transpose, so that what the output has
-    /// contiguous are the columns.
-    void products(bool swapped, bool tiny) {
-        const std::size_t a_slot = swapped ? y_slot : x_slot;
-        const std::size_t b_slot = swapped ? x_slot : y_slot;
+    /// A matrix product per point of the batch, of the transposes where the output has the rows contiguous.
+    void products(const contraction_decision& decision) {
+        const std::size_t a_slot = decision.swapped ? y_slot : x_slot;
+        const std::size_t b_slot = decision.swapped ? x_slot : y_slot;
+        const T* const a = decision.swapped ? y_ : x_;
+        const T* const b = decision.swapped ? x_ : y_;
         gemm_call<T> call;
         call.scale = scale_;
         call.add = mode_ == write_mode::combine;
-        odometer::loop_list batch;
-        const auto has_unit = [&](std::size_t slot, bool in_output) {
-            for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-                if (nest_.of(loop)[slot] == 1 && nest_.in_output(loop) == in_output) {
-                    return true;
-                }
-            }
-            return false;
-        };
-        // Columns run as the output has them, rows as A; the summed index as an operand has it where that lets a panel
-        // be read contiguously.
-        nest_.sort_by(has_unit(a_slot, false) || !has_unit(b_slot, false) ? a_slot : b_slot);
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            if (!nest_.in_output(loop)) {
-                call.k.add(nest_.extents[loop], nest_.of(loop)[a_slot], nest_.of(loop)[b_slot]);
-            }
-        }
-        nest_.sort_by(z_slot);
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            const index* moves = nest_.of(loop);
-            if (moves[z_slot] == 0) {
-                continue;
-            }
-            if (moves[a_slot] != 0 && moves[b_slot] == 0) {
-                call.m.add(nest_.extents[loop], moves[a_slot], moves[z_slot]);
-            } else if (moves[b_slot] != 0 && moves[a_slot] == 0) {
-                call.n.add(nest_.extents[loop], moves[b_slot], moves[z_slot]);
-            } else {
-                batch.push_back(loop);
-            }
-        }
-        call.m.move_contiguous(false);
-        call.n.move_contiguous(true);
-        const T* const a = swapped ? y_ : x_;
-        const T* const b = swapped ? x_ : y_;
-        if (tiny || small_product<T>::suits(call.m.size, call.n.size, call.k.size)) {
+        const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call.m, call.n, call.k);
+        if (decision.way == contraction_way::small_products) {
             const small_product<T> product(call);
-            if (tiny || product.vectorised()) {
-                for_each_point(batch, call.m.size * call.n.size * call.k.size,
-                               [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot]); });
-                return;
+            for_each_point(batch, decision.threads,
+                           [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot]); });
+            return;
+        }
+        if (decision.way == contraction_way::library_product) {
+            if constexpr (!std::is_integral_v<T>) {
+                const auto matrix = [](auto* data, index row, index column) {
+                    return blas_matrix<std::remove_pointer_t<decltype(data)>>{data, row, column};
+                };
+                const gemm_axis::loop& m = call.m.loops[0];
+                const gemm_axis::loop& n = call.n.loops[0];
+                const gemm_axis::loop& k = call.k.loops[0];
+                for_each_point(batch, 1, [&](const index* at) {
+                    blas_gemm<T>(m.extent, n.extent, k.extent, scale_, matrix(a + at[a_slot], m.first, k.first),
+                                 matrix(b + at[b_slot], k.second, n.first), matrix(z_ + at[z_slot], m.second, n.second),
+                                 call.add);
+                });
             }
+            return;
         }
         const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
-        const index points = call.m.size * call.n.size * call.k.size;
-        const int threads = odometer(nest_, batch).size() < available_threads() ? threads_for(points) : 1;
-        const blocked_gemm product(kernel, call.m, call.n, call.k, threads);
-        for_each_point(batch, threads > 1 ? 0 : points, [&](const index* at) {
+        const blocked_gemm product(kernel, call.m, call.n, call.k, decision.threads_inside);
+        for_each_point(batch, decision.threads, [&](const index* at) {
             product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot], call.add);
         });
     }
 
-    /// Calls visit(offsets) for every point, on several threads where `work` at each of them makes that worth it.
+    /// Calls visit(offsets) for every point.
     template <class Visit>
-    void for_each_point(const odometer::loop_list& batch, index work, const Visit& visit) {
+    void for_each_point(const odometer::loop_list& batch, int threads, const Visit& visit) {
         const index count = odometer(nest_, batch).size();
-        on_threads(static_cast<int>(std::min<index>(threads_for(count * work), count)), [&](index part, index parts) {
+        on_threads(threads, [&](index part, index parts) {
             const even_part own(count, part, parts);
             odometer point(nest_, batch);
             index at[3] = {0, 0, 0};
@@ -236,18 +146,12 @@ private:
         });
     }
 
-    /// Where nothing is summed, and the operands are contiguous or constant along the output's rows: one pass.
-    bool elementwise() {
+    /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass.
+    void elementwise(int threads) {
         const auto products_of = best_products<T>();
-        if (products_of == nullptr || !nest_.all_in_output() || nest_.size() == 0) {
-            return false;
-        }
         nest_.sort_by(z_slot);
         const std::size_t row = nest_.size() - 1;
         const index* const along = nest_.of(row);
-        if (along[z_slot] != 1 || (along[x_slot] | along[y_slot]) < 0 || along[x_slot] > 1 || along[y_slot] > 1) {
-            return false;
-        }
         product_plane<T> plane;
         plane.columns = nest_.extents[row];
         plane.rows = 1;
@@ -273,38 +177,72 @@ private:
             plane.y_row = moves[y_slot];
         }
         plane.streams = on_lines && total >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
-        for_each_point(outer, plane.rows * plane.columns,
-                       [&](const index* at) { products_of(plane, z_ + at[z_slot], x_ + at[x_slot], y_ + at[y_slot]); });
-        if (plane.streams) {
-            end_streaming();
+        if (outer.empty()) {  // the plane itself is shared out, along columns in whole cache lines
+            constexpr index line = 64;
+            const bool by_rows = plane.rows >= plane.columns / line;
+            on_threads(threads, [&](index part, index parts) {
+                product_plane<T> own = plane;
+                const even_part rows(plane.rows, by_rows ? part : 0, by_rows ? parts : 1);
+                const even_part lines((plane.columns + line - 1) / line, by_rows ? 0 : part, by_rows ? 1 : parts);
+                const index first = lines.begin * line;
+                own.rows = rows.end - rows.begin;
+                own.columns = std::min(lines.end * line, plane.columns) - first;
+                products_of(own, z_ + rows.begin * plane.z_row + first,
+                            x_ + rows.begin * plane.x_row + (plane.x_moves ? first : 0),
+                            y_ + rows.begin * plane.y_row + (plane.y_moves ? first : 0));
+                if (plane.streams) {
+                    end_streaming();
+                }
+            });
+            return;
         }
-        return true;
+        for_each_point(outer, threads, [&](const index* at) {
+            products_of(plane, z_ + at[z_slot], x_ + at[x_slot], y_ + at[y_slot]);
+            if (plane.streams) {
+                end_streaming();
+            }
+        });
     }
 
-    /// Where one label is contracted and contiguous in both operands: a dot product per element of the output.
-    bool dots() {
+    /// One label is contracted and contiguous in both operands: a dot product per element of the output. A long one is
+    /// summed in stretches of one length, so that its order of summation does not depend on the number of threads.
+    void dots(int threads) {
         T (*const dot)(index, const T*, const T*) = best_dot<T>();
-        std::size_t summed = nest_.size();
-        odometer::loop_list points;
-        nest_.sort_by(z_slot);
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            if (nest_.in_output(loop)) {
-                points.push_back(loop);
-            } else if (summed == nest_.size() && nest_.of(loop)[x_slot] == 1 && nest_.of(loop)[y_slot] == 1) {
-                summed = loop;
-            } else {
-                return false;
+        if constexpr (std::is_floating_point_v<T>) {
+            constexpr index stretch = index{1} << 16;
+            index length = 1;
+            odometer::loop_list points;
+            nest_.sort_by(z_slot);
+            for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+                if (nest_.in_output(loop)) {
+                    points.push_back(loop);
+                } else {
+                    length = nest_.extents[loop];
+                }
             }
+            const index stretches = (length + stretch - 1) / stretch;
+            const bool split = odometer(nest_, points).size() < threads && stretches > 1;
+            for_each_point(points, split ? 1 : threads, [&](const index* at) {
+                const T* const x = x_ + at[x_slot];
+                const T* const y = y_ + at[y_slot];
+                small_vector<T, 64> sums(static_cast<std::size_t>(stretches));
+                on_threads(split ? threads : 1, [&](index part, index parts) {
+                    const even_part own(stretches, part, parts);
+                    for (index number = own.begin; number < own.end; ++number) {
+                        const index begin = number * stretch;
+                        sums[static_cast<std::size_t>(number)] =
+                            dot(std::min(stretch, length - begin), x + begin, y + begin);
+                    }
+                });
+                T sum = sums[0];
+                for (std::size_t number = 1; number < sums.size(); ++number) {
+                    sum += sums[number];
+                }
+                sum *= scale_;
+                T& into = z_[at[z_slot]];
+                into = mode_ == write_mode::combine ? into + sum : sum;
+            });
         }
-        if (dot == nullptr || summed == nest_.size() || nest_.extents[summed] < 16) {
-            return false;
-        }
-        for_each_point(points, nest_.extents[summed], [&](const index* at) {
-            const T sum = semiring::times(scale_, dot(nest_.extents[summed], x_ + at[x_slot], y_ + at[y_slot]));
-            T& into = z_[at[z_slot]];
-            into = mode_ == write_mode::combine ? semiring::plus(into, sum) : sum;
-        });
-        return true;
     }
 
     loop_nest& nest_;

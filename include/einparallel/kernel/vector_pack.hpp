@@ -9,7 +9,6 @@
 #include <einparallel/notation/box.hpp>
 
 #include <cstddef>
-#include <utility>
 
 namespace einparallel::detail {
 
@@ -59,19 +58,43 @@ struct vector_pack<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
 
-    /// One step of a transposition: what lies `Step` lanes to the right in x changes places with what lies there in y.
-    template <index Step, index... Lane>
-    EINPARALLEL_DETAIL_TARGET static void exchange(vector& x, vector& y, std::integer_sequence<index, Lane...>) {
-        const vector low = __builtin_shufflevector(x, y, ((Lane & Step) == 0 ? Lane : lanes + Lane - Step)...);
-        const vector high = __builtin_shufflevector(x, y, ((Lane & Step) == 0 ? Lane + Step : lanes + Lane)...);
-        x = low;
-        y = high;
+    /// Lanes of x and y (counted on) that come to lane `lane` of the one and of the other in a step of a transposition.
+    template <index Step>
+    static constexpr int low(index lane) {
+        return static_cast<int>((lane & Step) == 0 ? lane : lanes + lane - Step);
+    }
+    template <index Step>
+    static constexpr int high(index lane) {
+        return static_cast<int>((lane & Step) == 0 ? lane + Step : lanes + lane);
+    }
+    /// What lies `Step` lanes to the right in x changes places with what lies there in y. The lanes are written out
+    /// because nvcc expands no pack in the arguments of a builtin.
+    template <index Step>
+    EINPARALLEL_DETAIL_TARGET static void exchange(vector& x, vector& y) {
+        const vector before = x;
+#define EINPARALLEL_DETAIL_FOUR(of, from) of<Step>(from), of<Step>(from + 1), of<Step>(from + 2), of<Step>(from + 3)
+        if constexpr (lanes == 2) {
+            x = __builtin_shufflevector(before, y, low<Step>(0), low<Step>(1));
+            y = __builtin_shufflevector(before, y, high<Step>(0), high<Step>(1));
+        } else if constexpr (lanes == 4) {
+            x = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(low, 0));
+            y = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(high, 0));
+        } else if constexpr (lanes == 8) {
+            x = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(low, 0), EINPARALLEL_DETAIL_FOUR(low, 4));
+            y = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(high, 0), EINPARALLEL_DETAIL_FOUR(high, 4));
+        } else {
+            x = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(low, 0), EINPARALLEL_DETAIL_FOUR(low, 4),
+                                        EINPARALLEL_DETAIL_FOUR(low, 8), EINPARALLEL_DETAIL_FOUR(low, 12));
+            y = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(high, 0), EINPARALLEL_DETAIL_FOUR(high, 4),
+                                        EINPARALLEL_DETAIL_FOUR(high, 8), EINPARALLEL_DETAIL_FOUR(high, 12));
+        }
+#undef EINPARALLEL_DETAIL_FOUR
     }
     template <index Step>
     EINPARALLEL_DETAIL_TARGET static void exchange_all(vector (&block)[lanes]) {
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < lanes; ++row) {
             if ((row & Step) == 0) {
-                exchange<Step>(block[row], block[row + Step], std::make_integer_sequence<index, lanes>{});
+                exchange<Step>(block[row], block[row + Step]);
             }
         }
     }
@@ -126,8 +149,12 @@ private:
     static constexpr index ahead = 8;
     static constexpr index line = 64 / static_cast<index>(sizeof(T));
 
-    static index sliver_of(const pack_source& source) { return source.sliver / static_cast<index>(sizeof(T)); }
-    static constexpr index smaller(index a, index b) { return a < b ? a : b; }
+    static index sliver_of(const pack_source& source) {
+        return source.sliver / static_cast<index>(sizeof(T));
+    }
+    static constexpr index smaller(index a, index b) {
+        return a < b ? a : b;
+    }
 
     /// Whether a panel lies in vectors of neighbours (or all of it side by side).
     template <index Panel>
