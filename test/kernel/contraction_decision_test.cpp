@@ -99,7 +99,10 @@ TEST_CASE("the ways") {
     CHECK(decided("xab,xcb->xac", middle).way == way::packed_product);  // no columns side by side
     const std::map<char, index> tiny{{'a', 2}, {'b', 2}, {'c', 2}, {'x', 2}};
     CHECK(decided("ab,bc->ac", tiny).way == way::few_points);
-    CHECK(decided("xab,xbc->xac", tiny).way == way::small_products);  // four loops
+    CHECK(decided("xab,xbc->xac", tiny).way == way::few_points);
+    CHECK(decided("xyab,xybc->xyac", {{'x', 2}, {'y', 1}, {'a', 2}, {'b', 2}, {'c', 2}}).way == way::few_points);
+    CHECK(decided("xaxb,xbxc->xac", tiny).way == way::few_points);  // diagonals
+    CHECK(decided("xab,xbc->xac", {{'x', 3}, {'a', 3}, {'b', 2}, {'c', 2}}).way == way::small_products);
 }
 
 TEST_CASE("vectors of columns that combine fill whole vectors") {

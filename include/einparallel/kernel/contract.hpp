@@ -3,6 +3,7 @@
 
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/formula.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -31,6 +32,9 @@ namespace einparallel::detail {
 template <Element T>
 void contract_product(const block_call& call, T scale) {
     using semiring = sum_of_products<T>;
+    if (product_of_few_points(call, scale)) {
+        return;
+    }
     loop_nest nest(call);
     T* const output = static_cast<T*>(call.output.data);
     if (nest.output_empty) {

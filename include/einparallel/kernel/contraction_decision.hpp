@@ -256,7 +256,7 @@ inline contraction_decision decide(const block_call& call, element_type type) {
         return made;
     }
     detail::drop_resting(nest);
-    if (detail::has_few_points(nest)) {
+    if (detail::few_loops(call).fits) {
         const detail::product_groups groups(nest);
         made.way = contraction_way::few_points;
         made.m = groups.m.size;

@@ -3,73 +3,120 @@
 
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
+#include <span>
 
 namespace einparallel::detail {
 
-inline constexpr index few_points = 32;
-inline constexpr std::size_t few_loops = 3;
+/// The loops of a call on two operands with few points: at most three of the output, at most two that are summed.
+class few_loops {
+public:
+    few_loops(const few_loops&) = delete;
+    few_loops& operator=(const few_loops&) = delete;
+    ~few_loops() = default;
 
-/// So few points, at most two loops of them summed, that product_of_few_points takes them.
-inline bool has_few_points(const loop_nest& nest) {
-    index points = 1;
-    std::size_t sums = 0;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        points *= nest.extents[loop];
-        sums += nest.in_output(loop) ? 0 : 1;
-    }
-    return nest.size() <= few_loops && points <= few_points && sums <= 2;
-}
-
-/// z (+)= scale · Σ x · y over a nest of few points; false, and nothing done, where there are more.
-template <Element T>
-bool product_of_few_points(const loop_nest& nest, const T* x_first, const T* y_first, T* z, T scale, write_mode mode) {
-    using semiring = sum_of_products<T>;
-    if (nest.size() > few_loops) {
-        return false;
-    }
-    struct plain_loop {
+    struct loop {
         index extent = 1;
-        index z = 0;
-        index x = 0;
-        index y = 0;
+        index moves[3] = {0, 0, 0};  ///< of the output and the operands
     };
-    plain_loop outputs[few_loops];
-    plain_loop sums[few_loops];
-    std::size_t output_count = 0;
-    std::size_t sum_count = 0;
-    index points = 1;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        const index* const moves = nest.of(loop);
-        plain_loop& placed = nest.in_output(loop) ? outputs[output_count++] : sums[sum_count++];
-        placed.extent = nest.extents[loop];
-        placed.z = moves[0];
-        placed.x = moves[1];
-        placed.y = moves[2];
-        points *= nest.extents[loop];
+
+    static constexpr index most_points = 32;
+
+    explicit few_loops(const block_call& call) {
+        if (call.operands.size() != 2 || !visit(call, 0, call.output.labels, call.output.strides) ||
+            !visit(call, 1, call.operands[0].labels, call.operands[0].strides) ||
+            !visit(call, 2, call.operands[1].labels, call.operands[1].strides)) {
+            return;
+        }
+        fits = true;
     }
-    if (points > few_points || sum_count > 2) {
+
+    bool fits = false;  ///< there are no more points and loops than that
+    loop outputs[3];
+    loop sums[2];
+
+private:
+    /// Adds the strides of one tensor; false where there are too many loops or points, or none.
+    bool visit(const block_call& call, std::size_t slot, std::span<const label_id> labels,
+               std::span<const index> strides) {
+        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+            const label_id label = labels[dimension];
+            const index extent = label == no_label ? 1 : call.extents[static_cast<std::size_t>(label)];
+            if (extent == 1) {
+                continue;
+            }
+            std::size_t known = 0;
+            while (known < count_ && label_of_[known] != label) {
+                ++known;
+            }
+            if (known == count_) {
+                points_ *= extent;
+                const bool full = slot == 0 ? output_count_ == 3 : sum_count_ == 2;
+                if (full || points_ > most_points || points_ == 0) {
+                    return false;
+                }
+                loop& placed = slot == 0 ? outputs[output_count_++] : sums[sum_count_++];
+                placed.extent = extent;
+                label_of_[count_] = label;
+                loop_of_[count_++] = &placed;
+            }
+            loop_of_[known]->moves[slot] += strides[dimension];
+        }
+        return true;
+    }
+
+    label_id label_of_[5];
+    loop* loop_of_[5];
+    std::size_t count_ = 0;
+    std::size_t output_count_ = 0;
+    std::size_t sum_count_ = 0;
+    index points_ = 1;
+};
+
+/// z (+)= scale · Σ x · y over few points; false, and nothing done, where there are more.
+template <Element T>
+bool product_of_few_points(const block_call& call, T scale) {
+    using semiring = sum_of_products<T>;
+    const few_loops loops(call);
+    if (!loops.fits) {
         return false;
     }
-    for (index i = 0; i < outputs[0].extent; ++i) {
-        for (index j = 0; j < outputs[1].extent; ++j) {
-            for (index k = 0; k < outputs[2].extent; ++k) {
-                const T* const x = x_first + i * outputs[0].x + j * outputs[1].x + k * outputs[2].x;
-                const T* const y = y_first + i * outputs[0].y + j * outputs[1].y + k * outputs[2].y;
+    const auto& [i_loop, j_loop, k_loop] = loops.outputs;
+    const auto& [p_loop, q_loop] = loops.sums;
+    index along_x[few_loops::most_points];
+    index along_y[few_loops::most_points];
+    index terms = 0;
+    for (index p = 0; p < p_loop.extent; ++p) {
+        for (index q = 0; q < q_loop.extent; ++q) {
+            along_x[terms] = p * p_loop.moves[1] + q * q_loop.moves[1];
+            along_y[terms++] = p * p_loop.moves[2] + q * q_loop.moves[2];
+        }
+    }
+    const T* const x_first = static_cast<const T*>(call.operands[0].data);
+    const T* const y_first = static_cast<const T*>(call.operands[1].data);
+    for (index i = 0; i < i_loop.extent; ++i) {
+        for (index j = 0; j < j_loop.extent; ++j) {
+            index at[3];
+            for (std::size_t slot = 0; slot < 3; ++slot) {
+                at[slot] = i * i_loop.moves[slot] + j * j_loop.moves[slot];
+            }
+            for (index k = 0; k < k_loop.extent; ++k) {
+                const T* const x = x_first + at[1];
+                const T* const y = y_first + at[2];
                 T sum = semiring::times(*x, *y);  // not added to zero: an elementwise product keeps the sign of −0
-                for (index p = 0; p < sums[0].extent; ++p) {
-                    for (index q = p == 0 ? 1 : 0; q < sums[1].extent; ++q) {
-                        sum = semiring::plus(
-                            sum, semiring::times(x[p * sums[0].x + q * sums[1].x], y[p * sums[0].y + q * sums[1].y]));
-                    }
+                for (index term = 1; term < terms; ++term) {
+                    sum = semiring::plus(sum, semiring::times(x[along_x[term]], y[along_y[term]]));
                 }
                 sum = scale == semiring::one ? sum : semiring::times(scale, sum);
-                T& into = z[i * outputs[0].z + j * outputs[1].z + k * outputs[2].z];
-                into = mode == write_mode::combine ? semiring::plus(into, sum) : sum;
+                T& into = static_cast<T*>(call.output.data)[at[0]];
+                into = call.mode == write_mode::combine ? semiring::plus(into, sum) : sum;
+                at[0] += k_loop.moves[0];
+                at[1] += k_loop.moves[1];
+                at[2] += k_loop.moves[2];
             }
         }
     }

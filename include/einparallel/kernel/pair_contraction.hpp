@@ -5,7 +5,6 @@
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -37,9 +36,6 @@ public:
         : nest_(nest), x_(x), y_(y), z_(z), scale_(scale), mode_(mode) {}
 
     void run() {
-        if (product_of_few_points(nest_, x_, y_, z_, scale_, mode_)) {
-            return;
-        }
         const std::size_t x_size = reduced_size(nest_, x_slot);
         const std::size_t y_size = reduced_size(nest_, y_slot);
         if (x_size + y_size == 0) {

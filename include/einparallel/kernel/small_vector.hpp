@@ -68,8 +68,8 @@ private:
     std::size_t size_ = 0;
     std::size_t capacity_ = Inline;
     std::unique_ptr<T[]> heap_;
-    T inline_[Inline];
-    T* data_ = inline_;
+    alignas(T) std::byte inline_[Inline * sizeof(T)];  // bytes, lest elements that nobody uses are initialised
+    T* data_ = reinterpret_cast<T*>(inline_);
 };
 
 }  // namespace einparallel::detail
