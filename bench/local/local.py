@@ -7,7 +7,7 @@
 Peers: Eigen's Tensor module, TBLIS (PyPI pytblis), einsum_ir (PyPI etops) and torch.einsum (PyPI torch); the plain matrix
 product of the same fused m, n, k is the best of ours, Eigen, TBLIS and OpenBLAS. All take turns; a figure is the median
 of the rounds: of the process's CPU time on one thread, of elapsed time on more. Ratios are of speeds: above 1, ours is
-the faster.
+the faster. The roof is what multiply-adds in registers and copies of memory reach, measured in turns with all of them.
 """
 
 import argparse
@@ -357,15 +357,15 @@ def clock(threads):
     return time.process_time if threads == 1 else time.perf_counter
 
 
-def race(runs, seconds, rounds, now):
-    """Median seconds of each run; the runs take turns, each for about seconds / rounds at a time."""
+def race(runs, seconds, rounds, now, brief=()):
+    """Median seconds of each run; the runs take turns, each for about seconds / rounds at a time, or a quarter of that."""
     repeats, samples = {}, {name: [] for name in runs}
     for name, run in runs.items():
         run()
         start = now()
         run()
         once = max(now() - start, 1e-7)
-        repeats[name] = max(1, int(seconds / rounds / once))
+        repeats[name] = max(1, int(seconds / rounds / once / (4 if name in brief else 1)))
     for _ in range(rounds):
         for name, run in runs.items():
             start = now()
@@ -380,19 +380,26 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
 
 
-def machine_peaks(ours, dtype, threads, now):
-    """Multiply-adds and bytes per second: the best of several short measurements."""
-    item = np.dtype(dtype).itemsize
-    speed = bandwidth = 0.0
-    source, target = aligned(2**26 // item, dtype, True), aligned(2**26 // item, dtype, False)
-    for _ in range(7):
-        start = time.process_time()
-        speed = max(speed, ours.library.bench_peak(item, ctypes.c_long(2000000)) / (time.process_time() - start))
-        start = time.process_time()
-        for _ in range(2):
-            ours.library.bench_copy(ctypes.c_int64(source.nbytes), address(source), address(target))
-        bandwidth = max(bandwidth, 4 * source.nbytes / (time.process_time() - start))
-    return threads * speed, bandwidth
+class Machine:
+    """What bounds every contraction: multiply-adds and bytes per second. Raced with the contenders, because a
+    processor's clock follows what the other cores do."""
+
+    def __init__(self, ours, dtype, threads):
+        self.threads, self.item, self.library = threads, np.dtype(dtype).itemsize, ours.library
+        self.source, self.target = aligned(2**26 // self.item, dtype, True), aligned(2**26 // self.item, dtype, False)
+        self.seen = []
+
+    def runs(self):
+        return {
+            "peak": lambda: self.library.bench_peak(self.item, ctypes.c_long(200000)),
+            "copy": lambda: self.library.bench_copy(ctypes.c_int64(self.source.nbytes), address(self.source),
+                                                    address(self.target)),
+        }
+
+    def measured(self, taken):
+        """Operations per second of all threads, and bytes per second, read and written."""
+        self.seen.append((self.threads * self.runs()["peak"]() / taken["peak"], 2 * self.source.nbytes / taken["copy"]))
+        return self.seen[-1]
 
 
 def check(p, name, expected):
@@ -403,9 +410,8 @@ def check(p, name, expected):
 def contractions(title, problems, contenders, options, dtype, threads):
     now = clock(threads)
     peers = [each for each in contenders[1:] if hasattr(each, "prepare")]
-    speed, bandwidth = machine_peaks(contenders[0], dtype, threads, now)
-    print(f"\n{title}, {np.dtype(dtype).name}, {threads} thread{'s' if threads > 1 else ''}: "
-          f"peak {speed / 1e9:.0f} GFlop/s, copies at {bandwidth / 1e9:.1f} GB/s; ratios of ours to …")
+    machine = Machine(contenders[0], dtype, threads)
+    print(f"\n{title}, {np.dtype(dtype).name}, {threads} thread{'s' if threads > 1 else ''}: ratios of ours to …")
     print(f"{'case':24} {'m':>8} {'n':>6} {'k':>6} {'batch':>6} {'GFlop/s':>8} {'roof':>5} {'GEMM':>5} "
           + " ".join(f"{peer.name:>9}" for peer in peers) + f" {'best':>5}  best GEMM")
     columns = {key: [] for key in ["roof", "GEMM", "best"] + [peer.name for peer in peers]}
@@ -430,8 +436,9 @@ def contractions(title, problems, contenders, options, dtype, threads):
                 p.flat[2][:] = 7
                 run()
                 check(p, other, expected)
-        taken = race({**runs, **products}, options.seconds, options.rounds, now)
+        taken = race({**runs, **products, **machine.runs()}, options.seconds, options.rounds, now, machine.runs())
         ours = taken["ours"]
+        speed, bandwidth = machine.measured(taken)
         ratios = {peer.name: taken[peer.name] / ours for peer in peers if peer.name in taken}
         best = min(ratios.values(), default=float("nan"))
         plain = {key: value for key, value in taken.items() if key.startswith("GEMM ")}
@@ -449,19 +456,23 @@ def contractions(title, problems, contenders, options, dtype, threads):
         print(f"{'geometric mean':24} {'':8} {'':6} {'':6} {'':6} {mean(flat['GFlop/s']):8.2f} {mean(columns['roof']):5.2f} "
               f"{mean(columns['GEMM']):5.2f} " + " ".join(f"{mean(columns[peer.name]):9.2f}" for peer in peers)
               + f" {mean(columns['best']):5.2f}  (worst {min(columns['best'], default=0):.2f})")
+        print(f"the roof, measured in turns: {mean([speed for speed, _ in machine.seen]) / 1e9:.0f} GFlop/s, "
+              f"copies at {mean([bandwidth for _, bandwidth in machine.seen]) / 1e9:.1f} GB/s")
 
 
 def general(contenders, options, dtype, threads):
     now = clock(threads)
     ours, item = contenders[0].library, np.dtype(dtype).itemsize
-    speed, _ = machine_peaks(contenders[0], dtype, threads, now)
-    print(f"\nGeneral operators, {np.dtype(dtype).name}, {threads} threads: fraction of {speed / 2e9:.0f} G vector-lane "
-          "operations per second, two per point")
+    machine = Machine(contenders[0], dtype, threads)
+    print(f"\nGeneral operators, {np.dtype(dtype).name}, {threads} threads: fraction of the vector-lane operations per "
+          "second, two per point")
     for name, call in (("max-plus", ours.bench_max_plus), ("squared distance", ours.bench_squared_distance)):
         for n in (256, 512, 1024):
             a, b, c = (aligned(n * n, dtype, fill) for fill in (True, True, False))
-            taken = race({"ours": lambda: call(item, ctypes.c_int64(n), address(a), address(b), address(c))},
-                         options.seconds, options.rounds, now)["ours"]
+            taken = race({"ours": lambda: call(item, ctypes.c_int64(n), address(a), address(b), address(c)),
+                          **machine.runs()}, options.seconds, options.rounds, now, machine.runs())
+            speed, _ = machine.measured(taken)
+            taken = taken["ours"]
             print(f"{name:24} {n:8} {2.0 * n**3 / taken / 1e9:8.2f} G/s {2.0 * n**3 / taken / (speed / 2):5.2f}", flush=True)
 
 

@@ -124,6 +124,22 @@ TEST_CASE_TEMPLATE("gemm agrees with three loops around its block sizes", T, dou
     }
 }
 
+TEST_CASE_TEMPLATE("gemm agrees with three loops where many rows pass few columns", T, double, float,
+                   std::complex<float>) {
+    for (const instruction_set set : sets_here()) {
+        for (const unsigned layout : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U}) {
+            for (const index m : {128, 131, 133, 1027}) {
+                for (const index n : {4, 8, 12, 16, 24}) {
+                    check<T>(m, n, 17, layout, n % 3 == 0, set);
+                }
+            }
+            for (const index k : {1, 32, 33, 127, 129, 257, 641}) {
+                check<T>(129 + k % 5, 16, k, layout, k % 2 == 0, set);
+            }
+        }
+    }
+}
+
 TEST_CASE("gemm: fused labels as rows, columns and sum") {
     // C(i, j, l) = Σ_pq A(p, i, q, j) B(q, l, p) with i, j as rows, l as columns, p, q summed.
     constexpr index i_extent = 5, j_extent = 7, l_extent = 11, p_extent = 3, q_extent = 13;

@@ -65,10 +65,16 @@ public:
         const auto at_most = [&](std::size_t bytes, std::size_t each) {
             return std::clamp<index>(static_cast<index>(bytes / each), 1, budget.longest);
         };
-        depth_ = k_.cut(at_most(budget.sliver, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes), 1,
-                        lines(2, kernel.a_element), lines(2, kernel.b_element));
+        const index deepest = at_most(budget.sliver, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes);
+        along_rows_ = !k_.loops.empty() && k_.loops.back().first == 1;
+        const index deepest_in_place = std::min(depth_in_place(), deepest);
+        in_place_ = deepest_in_place > 0;
+        depth_ =
+            k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
         const auto deep = static_cast<std::size_t>(depth_);
-        rows_ = m_.cut(std::max(at_most(budget.a, deep * kernel.a_bytes), kernel.rows), kernel.rows,
+        const index row_limit =
+            in_place_ && along_rows_ ? budget.longest / 4 : at_most(budget.a, deep * kernel.a_bytes);
+        rows_ = m_.cut(std::max(row_limit, kernel.rows), in_place_ ? rows_in_place : kernel.rows,
                        lines(4, kernel.a_element), 1);
         const bool alone = rows_ == m_.size;
         index column_limit =
@@ -100,7 +106,26 @@ public:
     }
 
 private:
+    static constexpr index rows_in_place = 6;
     static constexpr std::size_t small_bytes = 16384;
+
+    /// Steps of a block of A that is read where it lies, 0 where it is better packed: A is not worth packing where many
+    /// rows go past few columns of C, each once. Its rows are contiguous, or its columns, and then a block's steps must
+    /// not fall into few sets of the first-level cache.
+    [[nodiscard]] index depth_in_place() const {
+        if (kernel_.run_in_place == nullptr || n_.loops.size() != 1 || k_.loops.empty() || n_.loops[0].second != 1 ||
+            n_.size > 4 * kernel_.columns || n_.size % kernel_.lanes != 0 || m_.size < 128) {
+            return 0;
+        }
+        if (along_rows_) {
+            return k_.size;
+        }
+        constexpr index span = 4096;  // bytes apart: the same set
+        const index step = k_.loops.back().first * signed_of(kernel_.a_element);
+        const index depth = 4 * span / std::clamp<index>(step & -step, 64, span);
+        return m_.loops.back().first == 1 && depth >= 32 ? std::min<index>(depth, 128) : 0;
+    }
+
     /// Bytes of a packed sliver and of one vector that may be written beyond it, in an odd number of cache lines.
     static constexpr index sliver(std::size_t bytes) { return static_cast<index>((bytes + 127) / 64 | 1) * 64; }
     [[nodiscard]] index a_sliver(index depth) const {
@@ -113,11 +138,11 @@ private:
     void run_part(const std::byte* a, const std::byte* b, std::byte* c, bool add, even_part rows,
                   even_part columns) const {
         const std::size_t a_size =
-            static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
+            in_place_ ? 0 : static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
         const std::size_t b_size =
             static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
         const std::size_t needed =
-            a_size + b_size + 2 * sizeof(index) * static_cast<std::size_t>(rows_ + columns_ + depth_);
+            a_size + b_size + sizeof(index) * static_cast<std::size_t>(2 * (rows_ + columns_ + depth_) + depth_);
         alignas(64) std::byte on_stack[small_bytes];
         if (needed <= small_bytes) {
             walk(on_stack, a_size, b_size, a, b, c, add, rows, columns);
@@ -135,6 +160,10 @@ private:
         gemm_blocks m(m_, rows_, tables);
         gemm_blocks n(n_, columns_, tables + 2 * rows_);
         gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
+        index* const b_along = tables + 2 * (rows_ + columns_ + depth_);
+        for (index step = 0; in_place_ && step < depth_; ++step) {
+            b_along[step] = step * kernel_.columns;
+        }
         const index k_blocks = k_.block_count();
         bool a_stays = false;
         for (index column = columns.begin; column < columns.end; ++column) {
@@ -147,6 +176,12 @@ private:
                                source);
                 for (index row = rows.begin; row < rows.end; ++row) {
                     m.go_to(row);
+                    if (in_place_) {
+                        multiply_in_place(at(a, m.first_start + k.first_start, kernel_.a_element),
+                                          next_of_a(a, m, k, row, step, rows), packed_b, b_along, m, n, k,
+                                          at(c, m.second_start + n.second_start, kernel_.c_element), add || step > 0);
+                        continue;
+                    }
                     if (!a_stays) {
                         source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
                         m.stretch(true, source.period, source.run);
@@ -167,6 +202,63 @@ private:
     }
 
     static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
+
+    /// Where the block of A after this one begins; null where it has another shape.
+    const std::byte* next_of_a(const std::byte* a, const gemm_blocks& m, const gemm_blocks& k, index row, index step,
+                               even_part rows) const {
+        index row_start = 0;
+        index step_start = 0;
+        index unused = 0;
+        const bool below = row + 1 < rows.end;
+        const bool same = m.peek(below ? row + 1 : rows.begin, row_start, unused) &&
+                          k.peek(below ? step : std::min(step + 1, k_.block_count() - 1), step_start, unused);
+        return same ? at(a, row_start + step_start, kernel_.a_element) : nullptr;
+    }
+
+    /// Asks for a share of what A's rows need after these: the next rows, or all of the next block, in the order of
+    /// memory. `done` of `all` points of the block are computed, and `more` will be meanwhile. Always inlined: g++
+    /// drops calls of a function that does nothing but prefetch.
+    [[gnu::always_inline]] void look_ahead(const std::byte* a, const std::byte* next_a, const gemm_blocks& m,
+                                           const gemm_blocks& k, index done, index more, index all) const {
+        const index element = signed_of(kernel_.a_element);
+        const index line = 64 / element;
+        if (along_rows_) {
+            const index last = std::min(m.count, (done + more) * m.count / all + rows_in_place);
+            for (index row = done * m.count / all + rows_in_place; row < last; ++row) {
+                for (index step = 0; step < k.count; step += line) {
+                    __builtin_prefetch(a + (m.first()[row] + k.first()[step]) * element);
+                }
+            }
+        } else if (next_a != nullptr) {
+            const index last = (done + more) * k.count / all;
+            for (index step = done * k.count / all; step < last; ++step) {
+                for (index row = 0; row < m.count; row += line) {
+                    __builtin_prefetch(next_a + (m.first()[row] + k.first()[step]) * element);
+                }
+            }
+        }
+    }
+
+    /// A block of A in place times one packed block of B: some rows of A, which stay in the first-level cache, past all
+    /// columns. `next_a` is where the block of the next steps begins.
+    void multiply_in_place(const std::byte* a, const std::byte* next_a, const std::byte* b, const index* b_along,
+                           const gemm_blocks& m, const gemm_blocks& n, const gemm_blocks& k, std::byte* c,
+                           bool add) const {
+        block_in_place block{0, 0, k.count, nullptr, k.first(), b_along, nullptr};
+        const index b_step = b_sliver(k.count);
+        for (index row = 0; row < m.count; row += rows_in_place) {
+            block.rows = std::min(rows_in_place, m.count - row);
+            block.a_rows = m.first() + row;
+            block.c_rows = m.second() + row;
+            for (index column = 0; column < n.count; column += kernel_.columns) {
+                block.columns = std::min(kernel_.columns, n.count - column);
+                look_ahead(a, next_a, m, k, row * n.count + block.rows * column, block.rows * block.columns,
+                           m.count * n.count);
+                kernel_.run_in_place(kernel_.context, block, a, b + column / kernel_.columns * b_step,
+                                     c + column * signed_of(kernel_.c_element), add);
+            }
+        }
+    }
 
     /// One packed block of A times one packed block of B.
     void multiply(const std::byte* a, const std::byte* b, index depth, const gemm_blocks& m, const gemm_blocks& n,
@@ -223,6 +315,8 @@ private:
     gemm_axis& k_;
     int threads_ = 1;
     bool split_columns_ = true;
+    bool in_place_ = false;    ///< A is not packed
+    bool along_rows_ = false;  ///< A is contiguous along k
     index rows_ = 0;
     index columns_ = 0;
     index depth_ = 0;

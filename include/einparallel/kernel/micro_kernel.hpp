@@ -6,6 +6,7 @@
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/pack.hpp>
 #include <einparallel/kernel/vector_pack.hpp>
+#include <einparallel/kernel/vector_small.hpp>
 #include <einparallel/kernel/vector_tile.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -15,6 +16,18 @@
 #include <type_traits>
 
 namespace einparallel::detail {
+
+/// Rows of A in place times one packed sliver of B: row i of A is at a + a_rows[i], step d at a_along[d] from there and
+/// at b_along[d] in the sliver, row i of C at c + c_rows[i], its columns side by side.
+struct block_in_place {
+    index rows = 0;
+    index columns = 0;
+    index depth = 0;
+    const index* a_rows = nullptr;
+    const index* a_along = nullptr;
+    const index* b_along = nullptr;
+    const index* c_rows = nullptr;
+};
 
 /// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
 /// functions need beside their arguments: a scale, functors.
@@ -39,6 +52,10 @@ struct tile_kernel {
     void (*scatter)(const void* context, const void* tile, index columns, void* c, const index* row_offsets, index high,
                     const index* column_offsets, index wide, bool add) = nullptr;
     const void* context = nullptr;
+    /// The same without packing A; null where there is none.
+    /// @pre columns >= lanes; where `add`, columns is a multiple of lanes
+    void (*run_in_place)(const void* context, const block_in_place& block, const void* a, const void* b, void* c,
+                         bool add) = nullptr;
 };
 
 /// Largest tile in elements and in bytes.
@@ -139,6 +156,12 @@ struct real_code {
     static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
         vector_pack<T, Set>::template pack<columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
     }
+    static void run_in_place(const void* context, const block_in_place& block, const void* a, const void* b, void* c,
+                             bool add) {
+        const small_call<T> call{block.rows,    block.columns, block.depth,  block.a_rows,
+                                 block.a_along, block.b_along, block.c_rows, *static_cast<const T*>(context)};
+        vector_small<T, Set>::small(call, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), add);
+    }
 };
 
 /// Complex products on the vector kernels of their parts.
@@ -181,20 +204,24 @@ struct complex_code {
 template <Element T, class Code>
 tile_kernel tile_kernel_of(const T* scale) {
     constexpr std::size_t part = sizeof(typename Code::packed) * Code::parts;
-    return {Code::rows,
-            Code::columns,
-            Code::lanes,
-            part,
-            part * Code::parts,
-            sizeof(T),
-            sizeof(T),
-            sizeof(T),
-            &Code::run,
-            &Code::computed,
-            &Code::pack_a,
-            &Code::pack_b,
-            &product_tile<T>::scatter,
-            scale};
+    tile_kernel kernel{Code::rows,
+                       Code::columns,
+                       Code::lanes,
+                       part,
+                       part * Code::parts,
+                       sizeof(T),
+                       sizeof(T),
+                       sizeof(T),
+                       &Code::run,
+                       &Code::computed,
+                       &Code::pack_a,
+                       &Code::pack_b,
+                       &product_tile<T>::scatter,
+                       scale};
+    if constexpr (requires { &Code::run_in_place; }) {
+        kernel.run_in_place = &Code::run_in_place;
+    }
+    return kernel;
 }
 
 /// The kernel of scale · Σ of products with the instructions of a set chosen at run time.
