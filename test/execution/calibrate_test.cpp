@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/kernel/blas.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>
@@ -137,4 +138,13 @@ TEST_CASE("constants that make no sense are refused, on one rank too") {
         sentence_of([&] { static_cast<void>(ep::decompose(world, {.machine = given}, graph.handle())); });
     CHECK(!got.empty());
     CHECK(same_everywhere(world, got));
+}
+
+TEST_CASE("who computes plain products stays chosen, and is not timed where no BLAS is linked") {
+    ep::context world(MPI_COMM_WORLD);
+    for (const ep::gemm_choice choice : {ep::gemm_choice::own, ep::gemm_choice::automatic}) {
+        ep::use_gemm(choice);
+        static_cast<void>(world.calibrate(1e-3));
+        CHECK(ep::detail::chosen_gemm().load() == choice);
+    }
 }

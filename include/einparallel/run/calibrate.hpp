@@ -1,6 +1,7 @@
 #pragma once
 // The constants of the time model, measured on the ranks of a context.
 
+#include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/mpi/transfer.hpp>
@@ -55,6 +56,7 @@ public:
     machine measure() {
         agree(control_, failure_of("calibrate: rank " + std::to_string(rank_), [&] { allocate(); }));
         machine found;
+        choose_gemm();
         const double per_operation = arithmetic();
         found.seconds_per_flop = measured(per_operation, found.seconds_per_flop);
         if (ranks_ > 1) {
@@ -177,6 +179,24 @@ private:
         return work_.operations_per_point() * static_cast<double>(rows * inner * columns);
     }
 
+    /// Where all ranks have linked a BLAS and none has chosen: the faster of it and of the library's own product, on
+    /// the slowest rank, computes plain products from now on.
+    void choose_gemm() {
+        const bool open = blas_library::get().linked && chosen_gemm().load() == gemm_choice::automatic;
+        std::array<double, 1> decided{open ? 0.0 : 1.0};
+        allreduce_largest(control_, decided);
+        if (decided[0] > 0) {
+            return;
+        }
+        const auto timed = [&](gemm_choice choice) {
+            use_gemm(choice);
+            return duration(0.1, 1, [&] { multiply(large, large, large); });
+        };
+        const double own = timed(gemm_choice::own);
+        const double blas = timed(gemm_choice::blas);
+        use_gemm(own == 0 || blas == 0 ? gemm_choice::automatic : blas < own ? gemm_choice::blas : gemm_choice::own);
+    }
+
     /// Seconds per operation: the mean of a small and of a large product, of the small one alone where the large one
     /// would take too long.
     double arithmetic() {
@@ -242,6 +262,9 @@ private:
 /// - seconds_per_flop: the mean of matrix products of 128³ and 512³ double-precision multiply-adds (of the small one
 ///   alone where the large one would take too long);
 /// - exposed: a shift of 4 MiB with a product of the same duration meanwhile, against either alone; between 0.01 and 1.
+///
+/// Where a BLAS is linked (einparallel::blas) and nobody chose by use_gemm, a product of 512³ also decides whether it
+/// or the library's own computes plain products in this process from now on, the same on every rank.
 ///
 /// On one rank only seconds_per_flop is measured, and what the clock does not resolve keeps its built-in value: all are
 /// finite and positive. `seconds` is what the calibration may take, about: every duration is measured twice at least.
