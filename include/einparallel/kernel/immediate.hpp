@@ -7,6 +7,7 @@
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/softmax.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/error.hpp>
 
@@ -122,6 +123,15 @@ public:
     handle product(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>> operands,
                    Out scale) {
         return operands.size() > 2 ? chain(sink, out, operands, scale) : multiply(sink, out, operands, scale);
+    }
+
+    /// exp(x − max x) / Σ exp(x − max x) along one label.
+    template <class T, class Sink>
+    handle softmax(Sink sink, std::span<const label_id> out, const labelled_handle<handle>& x, label_id along) {
+        const std::span<const labelled_handle<handle>> operands(&x, 1);
+        const output_block output = prepare(sink, out, operands, sizeof(T));
+        call(operands, output, mode_of(sink), [&](const block_call& block) { softmax_block<T>(block, along); });
+        return result(sink, output);
     }
 
     /// Throws where the extents of the operands disagree with one another or with the statement's output; knows all

@@ -1,6 +1,7 @@
 #pragma once
 // General ⊕ and ⊗ on strided blocks: the functors are inlined into rows, everything around the rows is shared.
 
+#include <einparallel/kernel/exp_form.hpp>
 #include <einparallel/kernel/join_product.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/linear.hpp>
@@ -146,6 +147,17 @@ private:
 
     template <class... Row>
     static void assign(Out* __restrict results, const Function& function, index count, Row... x) {
+        if constexpr (has_exp_form<Out, Function, In...>()) {
+            using form = exp_form<Function>;
+            for (index i = 0; i < count; ++i) {
+                results[i] = form::argument(function, x[i]...);
+            }
+            exponentials(results, count);
+            for (index i = 0; i < count; ++i) {
+                results[i] = form::result(function, results[i], x[i]...);
+            }
+            return;
+        }
         index i = 0;
         for (; i + block <= count; i += block) {
             for (index lane = 0; lane < block; ++lane) {
@@ -160,6 +172,14 @@ private:
     template <class... Row>
     static void combine(Out* __restrict results, const Reduce& reduce, const Function& function, index count,
                         Row... x) {
+        if constexpr (has_exp_form<Out, Function, In...>()) {
+            Out mapped[join_row_width];
+            assign(mapped, function, count, x...);
+            for (index i = 0; i < count; ++i) {
+                results[i] = static_cast<Out>(reduce(results[i], mapped[i]));
+            }
+            return;
+        }
         index i = 0;
         for (; i + block <= count; i += block) {
             for (index lane = 0; lane < block; ++lane) {

@@ -14,6 +14,7 @@
 // where a sink says where the result goes: `temporary{}` or what the builder's own statement passes in.
 
 #include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/exp_form.hpp>
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/join.hpp>
 #include <einparallel/notation/analysis.hpp>
@@ -116,15 +117,6 @@ inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 && fac
 template <class From, class To>
 inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 
-/// exp(x − c), the third line of the paper's softmax.
-struct shifted_exponential {
-    static constexpr const char* name = "exp-";
-    template <class T>
-    EINPARALLEL_HOST_DEVICE T operator()(T x, T c) const {
-        using std::exp;
-        return exp(x - c);
-    }
-};
 struct unchanged {
     static constexpr const char* name = "id";
     template <class T>
@@ -199,7 +191,7 @@ public:
                                                                               labels_of(node));
     }
 
-    /// The paper's four vertices: C = max x, E = exp(x − C), S = Σ E, Y = E / S.
+    /// The paper's four vertices: C = max x, E = exp(x − C), S = Σ E, Y = E / S; one pass where a builder has one.
     template <class Over, class Inner, class Sink>
     handle softmax(Sink sink, const softmax_node<Over, Inner>& node) {
         using T = typename Inner::value_type;
@@ -208,6 +200,21 @@ public:
         const std::span<const label_id> all = Statement::template free_labels<Inner>;
         const std::span<const label_id> rows = Statement::template free_labels<Rows>;
         const operand x = as_operand(node.inner);
+        if constexpr (requires { builder_.template softmax<T>(sink, all, x, label_id{}); }) {
+            return builder_.template softmax<T>(sink, all, x, Statement::ids::template id<Over>);
+        } else {
+            return softmax_in_steps<T>(sink, x, all, rows);
+        }
+    }
+    template <class E>
+    static constexpr std::span<const label_id> labels_of(const E& /*node*/) {
+        return Statement::template free_labels<E>;
+    }
+
+private:
+    template <class T, class Sink>
+    handle softmax_in_steps(Sink sink, const operand& x, std::span<const label_id> all,
+                            std::span<const label_id> rows) {
         const std::array<operand, 1> only_x{x};
         const handle largest =
             emit_join<T>(temporary{}, op::max, make_apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
@@ -222,12 +229,6 @@ public:
                             quotient);
     }
 
-    template <class E>
-    static constexpr std::span<const label_id> labels_of(const E& /*node*/) {
-        return Statement::template free_labels<E>;
-    }
-
-private:
     template <class Out, class Op, class Tree, class... In, class Sink, std::size_t Count>
     handle emit_join(Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/, std::span<const label_id> out,
                      const std::array<operand, Count>& operands) {

@@ -1,0 +1,126 @@
+#pragma once
+// Functions of elements that are an exp between two simple steps, taken apart so that rows of them use vectors.
+
+#include <einparallel/kernel/function_tree.hpp>
+#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/vector_exp.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/operators.hpp>
+
+#include <boost/hana/basic_tuple.hpp>
+
+#include <cmath>
+#include <type_traits>
+
+namespace einparallel::detail {
+
+/// exp(x − c), the third line of the paper's softmax.
+struct shifted_exponential {
+    static constexpr const char* name = "exp-";
+    template <class T>
+    EINPARALLEL_HOST_DEVICE T operator()(T x, T c) const {
+        using std::exp;
+        return exp(x - c);
+    }
+};
+
+/// f(x…) = result(exp(argument(x…)), x…), where there is such a form.
+template <class Function>
+struct exp_form {
+    static constexpr bool exists = false;
+};
+template <>
+struct exp_form<exp_function> {
+    static constexpr bool exists = true;
+    template <class T>
+    static T argument(const exp_function& /*f*/, T x) {
+        return x;
+    }
+    template <class T>
+    static T result(const exp_function& /*f*/, T of_exp, T /*x*/) {
+        return of_exp;
+    }
+};
+template <>
+struct exp_form<shifted_exponential> {
+    static constexpr bool exists = true;
+    template <class T>
+    static T argument(const shifted_exponential& /*f*/, T x, T shift) {
+        return x - shift;
+    }
+    template <class T>
+    static T result(const shifted_exponential& /*f*/, T of_exp, T /*x*/, T /*shift*/) {
+        return of_exp;
+    }
+};
+template <>
+struct exp_form<sigmoid_function> {
+    static constexpr bool exists = true;
+    template <class T>
+    static T argument(const sigmoid_function& /*f*/, T x) {
+        return -x;
+    }
+    template <class T>
+    static T result(const sigmoid_function& /*f*/, T of_exp, T /*x*/) {
+        return T(1) / (T(1) + of_exp);
+    }
+};
+template <>
+struct exp_form<silu_function> {
+    static constexpr bool exists = true;
+    template <class T>
+    static T argument(const silu_function& /*f*/, T x) {
+        return -x;
+    }
+    template <class T>
+    static T result(const silu_function& /*f*/, T of_exp, T x) {
+        return x * (T(1) / (T(1) + of_exp));
+    }
+};
+/// Such a function of one subtree.
+template <class Function, class Branch>
+struct exp_form<tree_function<apply<Function, Branch>>> {
+    static constexpr bool exists = exp_form<Function>::exists;
+    using tree = tree_function<apply<Function, Branch>>;
+    template <class... T>
+    static auto of_branch(const tree& f, T... x) {
+        return boost::hana::at_c<0>(f.tree.branches)(boost::hana::basic_tuple<T...>(x...));
+    }
+    template <class... T>
+    static auto argument(const tree& f, T... x) {
+        return exp_form<Function>::argument(f.tree.function, of_branch(f, x...));
+    }
+    template <class Out, class... T>
+    static Out result(const tree& f, Out of_exp, T... x) {
+        return exp_form<Function>::result(f.tree.function, of_exp, of_branch(f, x...));
+    }
+};
+
+/// Rows of Function on elements In… are computed with vector exponentials: all is float, or all is double.
+template <class Out, class Function, class... In>
+constexpr bool has_exp_form() {
+    if constexpr (exp_form<Function>::exists && std::is_floating_point_v<Out> && (std::is_same_v<In, Out> && ...)) {
+        return std::is_same_v<std::invoke_result_t<const Function&, In...>, Out>;
+    } else {
+        return false;
+    }
+}
+
+/// values[i] = exp(values[i]) with the widest instructions of this processor.
+template <class T>
+void exponentials(T* values, index count) {
+#if EINPARALLEL_DETAIL_X86
+    if (supported(instruction_set::avx512)) {
+        vector_exp<T, instruction_set::avx512>::exponentials(values, count);
+        return;
+    }
+    if (supported(instruction_set::avx2)) {
+        vector_exp<T, instruction_set::avx2>::exponentials(values, count);
+        return;
+    }
+#endif
+    vector_exp<T, instruction_set::baseline>::exponentials(values, count);
+}
+
+}  // namespace einparallel::detail
