@@ -92,47 +92,6 @@ struct product_tile {
     }
 };
 
-/// The plain kernel: integers, bool, and what has no vector kernel.
-template <Element T>
-struct plain_code {
-    using semiring = sum_of_products<T>;
-    static constexpr index rows = 4;
-    static constexpr index columns = 8;
-
-    static void run(const void* /*context*/, index depth, index /*high*/, const void* left, const void* right, void* c,
-                    const index* row_offsets, const index* vector_offsets, bool add) {
-        const T* a = static_cast<const T*>(left);
-        const T* b = static_cast<const T*>(right);
-        T sums[rows][columns] = {};
-        for (index step = 0; step < depth; ++step) {
-            for (index row = 0; row < rows; ++row) {
-                for (index column = 0; column < columns; ++column) {
-                    sums[row][column] = semiring::plus(sums[row][column], semiring::times(a[row], b[column]));
-                }
-            }
-            a += rows;
-            b += columns;
-        }
-        for (index row = 0; row < rows; ++row) {
-            T* const into = static_cast<T*>(c) + row_offsets[row] + vector_offsets[0];
-            for (index column = 0; column < columns; ++column) {
-                into[column] = add ? semiring::plus(into[column], sums[row][column]) : sums[row][column];
-            }
-        }
-    }
-    static index computed(index /*high*/) { return rows; }
-    static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
-        pack_panels<T, rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
-        product_tile<T>::scale(context, static_cast<T*>(into), rows, source);
-    }
-    static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
-        pack_panels<T, columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
-    }
-    static constexpr index lanes = columns;
-    static constexpr std::size_t parts = 1;
-    using packed = T;
-};
-
 /// Vector kernels of float and double.
 template <class T, instruction_set Set>
 struct real_code {
@@ -161,6 +120,31 @@ struct real_code {
         const small_call<T> call{block.rows,    block.columns, block.depth,  block.a_rows,
                                  block.a_along, block.b_along, block.c_rows, *static_cast<const T*>(context)};
         vector_small<T, Set>::small(call, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), add);
+    }
+};
+
+/// Vector kernels of integers and bool; their packing needs no vectors to keep up.
+template <class T, instruction_set Set>
+struct integer_code {
+    using code = vector_tile<T, Set>;
+    static constexpr index rows = code::rows;
+    static constexpr index columns = code::columns;
+    static constexpr index lanes = code::lanes;
+    static constexpr std::size_t parts = 1;
+    using packed = T;
+
+    static void run(const void* /*context*/, index depth, index high, const void* a, const void* b, void* c,
+                    const index* row_offsets, const index* vector_offsets, bool add) {
+        code::run(depth, high, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), row_offsets,
+                  vector_offsets, add);
+    }
+    static index computed(index high) { return code::computed(high); }
+    static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
+        pack_panels<T, rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
+        product_tile<T>::scale(context, static_cast<T*>(into), rows, source);
+    }
+    static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
+        pack_panels<T, columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
     }
 };
 
@@ -228,26 +212,24 @@ tile_kernel tile_kernel_of(const T* scale) {
 /// @pre supported(set); the scale outlives the kernel
 template <Element T>
 tile_kernel product_tile_kernel(instruction_set set, const T* scale) {
-    if constexpr (std::is_integral_v<T>) {
-        return tile_kernel_of<T, plain_code<T>>(scale);
-    } else {
-        const auto of = [scale]<instruction_set Set>(std::integral_constant<instruction_set, Set>) {
-            if constexpr (is_complex<T>::value) {
-                return tile_kernel_of<T, complex_code<typename T::value_type, Set>>(scale);
-            } else {
-                return tile_kernel_of<T, real_code<T, Set>>(scale);
-            }
-        };
+    const auto of = [scale]<instruction_set Set>(std::integral_constant<instruction_set, Set>) {
+        if constexpr (std::is_integral_v<T>) {
+            return tile_kernel_of<T, integer_code<T, Set>>(scale);
+        } else if constexpr (is_complex<T>::value) {
+            return tile_kernel_of<T, complex_code<typename T::value_type, Set>>(scale);
+        } else {
+            return tile_kernel_of<T, real_code<T, Set>>(scale);
+        }
+    };
 #if EINPARALLEL_DETAIL_X86
-        if (set == instruction_set::avx512) {
-            return of(std::integral_constant<instruction_set, instruction_set::avx512>{});
-        }
-        if (set == instruction_set::avx2) {
-            return of(std::integral_constant<instruction_set, instruction_set::avx2>{});
-        }
-#endif
-        return of(std::integral_constant<instruction_set, instruction_set::baseline>{});
+    if (set == instruction_set::avx512) {
+        return of(std::integral_constant<instruction_set, instruction_set::avx512>{});
     }
+    if (set == instruction_set::avx2) {
+        return of(std::integral_constant<instruction_set, instruction_set::avx2>{});
+    }
+#endif
+    return of(std::integral_constant<instruction_set, instruction_set::baseline>{});
 }
 
 }  // namespace einparallel::detail

@@ -8,9 +8,27 @@
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
 namespace einparallel::detail {
 
-/// The micro-kernel for real T with the instructions of Set.
+/// What a lane of a vector of T holds: T, of unsigned numbers, which wrap around; a byte for bool.
+template <class T>
+struct lane_of {
+    using type = T;
+};
+template <std::integral T>
+struct lane_of<T> {
+    using type = std::make_unsigned_t<T>;
+};
+template <>
+struct lane_of<bool> {
+    using type = std::uint8_t;
+};
+
+/// The micro-kernel for T with the instructions of Set; of bool, + is or and · is and.
 template <class T, instruction_set Set>
 struct vector_tile;
 
@@ -26,9 +44,10 @@ namespace einparallel::detail {
 
 template <class T>
 struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+    using lane = typename lane_of<T>::type;
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
-    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-    typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
+    typedef lane vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    typedef lane loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
     static constexpr index rows = EINPARALLEL_DETAIL_ROWS;
     static constexpr index vectors = 2;
     static constexpr index columns = vectors * lanes;
@@ -51,7 +70,11 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             }
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                 EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
-                    sums[row][part] += a[row] * right[part];
+                    if constexpr (std::is_same_v<T, bool>) {
+                        sums[row][part] |= static_cast<lane>(a[row]) & right[part];
+                    } else {
+                        sums[row][part] += static_cast<lane>(a[row]) * right[part];
+                    }
                 }
             }
             a += rows;
@@ -60,7 +83,11 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
             EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
                 auto* into = reinterpret_cast<loose*>(c + row_offsets[row] + vector_offsets[part]);
-                *into = add ? *into + sums[row][part] : sums[row][part];
+                if constexpr (std::is_same_v<T, bool>) {
+                    *into = add ? *into | sums[row][part] : sums[row][part];
+                } else {
+                    *into = add ? *into + sums[row][part] : sums[row][part];
+                }
             }
         }
     }
