@@ -3,6 +3,7 @@
 // of a strided tensor, and panels are packed straight from it.
 
 #include <einparallel/kernel/arithmetic.hpp>
+#include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
@@ -37,14 +38,18 @@ struct gemm_budget {
     std::size_t sliver = std::size_t{20} << 10;
     index longest = 4096;  ///< rows or columns of a block
 
-    /// Processors with wide vectors have larger caches.
-    static gemm_budget of(const tile_kernel& kernel) {
+    /// The shares of the caches that were best where they are 32 and 512 KiB; where they are not known, processors with
+    /// wide vectors have larger ones.
+    static gemm_budget of(const tile_kernel& kernel, const cache_sizes& caches = cache_sizes::here()) {
         gemm_budget budget;
-        if (static_cast<std::size_t>(kernel.columns) * kernel.b_bytes > 64) {
-            budget.a *= 2;
-            budget.b_alone *= 2;
-            budget.sliver = std::size_t{32} << 10;
-        }
+        const bool wide = static_cast<std::size_t>(kernel.columns) * kernel.b_bytes > 64;
+        const std::size_t second =
+            caches.second > 0 ? std::min(caches.second, std::size_t{1} << 20) : std::size_t{wide ? 1024U : 512U} << 10;
+        budget.a = second / 32 * 15;
+        budget.b_alone = second / 4 * 3;
+        budget.sliver = caches.first > 0
+                            ? std::clamp(caches.first, std::size_t{16} << 10, std::size_t{64} << 10) / 8 * 5
+                            : std::size_t{wide ? 32U : 20U} << 10;
         return budget;
     }
 };

@@ -100,14 +100,11 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     EINPARALLEL_DETAIL_TARGET static void small_rows(const small_call<T>& call, const T* a, const index* a_rows,
                                                      const T* b, T* c, const index* c_rows, bool add) {
         index column = 0;
-        for (; column + columns <= call.n; column += columns) {
-            const index places[2] = {column, column + lanes};
+        for (; column + lanes < call.n; column += columns) {  // the last vector may overlap the one before
+            const index places[2] = {column, column + columns <= call.n ? column + lanes : call.n - lanes};
             small_tile<Rows, 2>(call, a, a_rows, b, c, c_rows, places, add);
         }
-        if (const index rest = call.n - column; rest > lanes) {  // the last vector may overlap the one before
-            const index places[2] = {column, call.n - lanes};
-            small_tile<Rows, 2>(call, a, a_rows, b, c, c_rows, places, add);
-        } else if (rest > 0) {
+        if (column < call.n) {
             const index place = call.n - lanes;
             small_tile<Rows, 1>(call, a, a_rows, b, c, c_rows, &place, add);
         }
