@@ -108,3 +108,17 @@ TEST_CASE_TEMPLATE("contractions on several threads", T, double, float) {
         return nearest;
     });
 }
+
+TEST_CASE_TEMPLATE("permutations on several threads", T, double, float, unsigned char) {
+    const auto turned = filled<T, 2>({1301, 1201});
+    check_alike([&] { return ep::einsum<"ij->ji">(turned); });
+    const auto runs = filled<T, 3>({30, 70, 801});
+    check_alike([&] { return ep::einsum<"abc->bac">(runs); });
+    const auto long_runs = filled<T, 3>({3, 5, 100001});
+    check_alike([&] { return ep::einsum<"abc->bac">(long_runs); });
+    const auto many = filled<T, 5>({18, 17, 19, 20, 16});
+    check_alike([&] { return ep::einsum<"abcde->cedab">(many); });
+    check_alike([&] { return ep::einsum<"abcde->edcba">(many); });
+    const auto large = filled<T, 2>({2050, 2100});
+    check_alike([&] { return ep::einsum<"ij->ji">(large); });
+}

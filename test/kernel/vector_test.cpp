@@ -220,39 +220,79 @@ void check_small(std::mt19937& random) {
     }
 }
 
+/// Turns a plane whose sides are cut into runs, given by tables, and looks at what is beside it too.
 template <class T, instruction_set Set>
 void check_turn() {
     for (const bool streams : {false, true}) {
-        for (const index rows : {1, 2, 7, 8, 16, 17, 32, 63, 64, 70}) {
-            for (const index columns : {1, 3, 8, 15, 16, 33, 64, 66, 130}) {
-                CAPTURE(rows);
-                CAPTURE(columns);
-                CAPTURE(streams);
-                const index line = 64 / static_cast<index>(sizeof(T));
-                const index into_column = streams ? (rows + line - 1) / line * line : rows + 1;
-                const index from_row = columns + 5;
-                std::vector<T> from(static_cast<std::size_t>(rows * from_row));
-                for (std::size_t at = 0; at < from.size(); ++at) {
-                    from[at] = static_cast<T>(at);
-                }
-                const std::size_t size = static_cast<std::size_t>(columns * into_column);
-                const std::unique_ptr<T[]> memory(new T[size + 64]);
-                T* into = memory.get();
-                while (reinterpret_cast<std::uintptr_t>(into) % 64 != 0) {
-                    ++into;
-                }
-                std::fill(into, into + size, T(-1));
-                vector_copy<T, Set>::turn(into, from.data(), {into_column, from_row, rows, columns, streams});
-                end_streaming();
-                bool right = true;
-                for (index column = 0; column < columns; ++column) {
-                    for (index row = 0; row < into_column; ++row) {
-                        const T expected = row < rows ? static_cast<T>(row * from_row + column) : T(-1);
-                        right = right && into[column * into_column + row] == expected;
+        for (const index rows : {1, 3, 8, 15, 33, 66}) {
+            for (const index columns : {1, 2, 7, 8, 16, 17, 40, 70}) {
+                for (const index run : {3, 18, 100}) {
+                    CAPTURE(rows);
+                    CAPTURE(columns);
+                    CAPTURE(run);
+                    CAPTURE(streams);
+                    constexpr auto bytes = static_cast<index>(sizeof(T));
+                    const index phase = run / 2;
+                    const index first = streams ? 3 : 1;                                // elements past a cache line
+                    const auto gap = [&](index at) { return (phase + at) / run * 2; };  // two elements between runs
+                    const index into_row = (columns + gap(columns) + first + 40) / 16 * 16;
+                    const index from_column = rows + gap(rows) + 5;
+                    std::vector<index> tables[4];
+                    for (index column = 0; column < columns; ++column) {
+                        tables[0].push_back((first + column + gap(column)) * bytes);
+                        tables[1].push_back(column * from_column * bytes);
                     }
+                    for (index row = 0; row < rows; ++row) {
+                        tables[2].push_back(row * into_row * bytes);
+                        tables[3].push_back((row + gap(row)) * bytes);
+                    }
+                    std::vector<T> from(static_cast<std::size_t>(columns * from_column));
+                    for (std::size_t at = 0; at < from.size(); ++at) {
+                        from[at] = static_cast<T>(at);
+                    }
+                    const std::size_t size = static_cast<std::size_t>(rows * into_row);
+                    const std::unique_ptr<T[]> memory(new T[size + 64]);
+                    T* into = memory.get();
+                    while (reinterpret_cast<std::uintptr_t>(into) % 64 != 0) {
+                        ++into;
+                    }
+                    std::fill(into, into + size, T(-1));
+                    std::vector<T> expected(size, T(-1));
+                    const einparallel::detail::turned_block block{
+                        {tables[0].data(), tables[1].data(), columns, run, phase},
+                        {tables[2].data(), tables[3].data(), rows, run, phase},
+                        streams,
+                        0};
+                    for (index column = 0; column < columns; ++column) {
+                        for (index row = 0; row < rows; ++row) {
+                            expected[static_cast<std::size_t>(row * into_row + first + column + gap(column))] =
+                                from[static_cast<std::size_t>(column * from_column + row + gap(row))];
+                        }
+                    }
+                    vector_copy<T, Set>::turn(reinterpret_cast<std::byte*>(into),
+                                              reinterpret_cast<const std::byte*>(from.data()), block);
+                    end_streaming();
+                    CHECK(std::equal(expected.begin(), expected.end(), into));
                 }
-                CHECK(right);
             }
+        }
+    }
+}
+
+template <instruction_set Set>
+void check_stream() {
+    std::vector<std::byte> from(700);
+    for (std::size_t at = 0; at < from.size(); ++at) {
+        from[at] = static_cast<std::byte>(at * 7 % 251);
+    }
+    for (const std::size_t place : {0U, 1U, 8U, 63U}) {
+        for (const std::size_t count : {0U, 1U, 63U, 64U, 65U, 128U, 500U}) {
+            std::vector<std::byte> into(800, std::byte{0xAA});
+            std::vector<std::byte> expected = into;
+            std::copy_n(from.begin() + 5, count, expected.begin() + static_cast<std::ptrdiff_t>(place));
+            vector_copy<double, Set>::stream(into.data() + place, from.data() + 5, count);
+            end_streaming();
+            CHECK(into == expected);
         }
     }
 }
@@ -351,6 +391,10 @@ TEST_CASE_TEMPLATE("products in place, and dot products", T, double, float) {
 
 TEST_CASE_TEMPLATE("planes turned round", T, double, float) {
     with_each_set([]<instruction_set Set>() { check_turn<T, Set>(); });
+}
+
+TEST_CASE("runs go past the caches from any place, and nothing beside them is written") {
+    with_each_set([]<instruction_set Set>() { check_stream<Set>(); });
 }
 
 TEST_CASE("tiles of general operators") {

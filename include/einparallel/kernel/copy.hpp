@@ -1,28 +1,18 @@
 #pragma once
 // Copies boxes of strided memory, whatever the elements are.
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/blocked_copy.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/small_vector.hpp>
-#include <einparallel/kernel/vector_copy.hpp>
+#include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <span>
 
 namespace einparallel::detail {
-
-/// std::memcpy without <cstring>, which brings POSIX's function `index` into the global namespace.
-inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count) {
-#if defined(__GNUC__)
-    __builtin_memcpy(into, from, count);
-#else
-    std::copy_n(from, count, into);
-#endif
-}
 
 /// Copies one plane: `rows` rows of `count` elements of Bytes bytes each. Steps are in bytes. In tiles of tiles: the
 /// outer ones keep to few pages; the inner ones are a cache line wide on both sides and are turned round in a buffer,
@@ -101,103 +91,94 @@ inline plane_function plane_copy_for(std::size_t element_bytes) {
     }
 }
 
-/// The functions that copy with the widest instructions of this processor; `turn` only for elements of 4 and 8 bytes.
-struct wide_copy {
-    void (*turn)(void* into, const void* from, const turned_plane& plane) = nullptr;
-    void (*stream)(std::byte* into, const std::byte* from, std::size_t bytes) = nullptr;
+/// The plane of a copy: the loop along which `into` is contiguous, and the one along which `from` is.
+struct copy_plane {
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    static wide_copy best(std::size_t element_bytes) {
-#if EINPARALLEL_DETAIL_X86
-        if (supported(instruction_set::avx512)) {
-            return of<instruction_set::avx512>(element_bytes);
+    std::size_t inner = none;  ///< none where there is no loop
+    std::size_t other = none;  ///< none where both sides are contiguous along `inner`, or there is no more loop
+    odometer::loop_list outer;
+
+    /// @pre loops are sorted by slot 0
+    explicit copy_plane(const loop_nest& nest) {
+        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+            inner = inner == none || std::abs(nest.of(loop)[0]) <= std::abs(nest.of(inner)[0]) ? loop : inner;
         }
-        if (supported(instruction_set::avx2)) {
-            return of<instruction_set::avx2>(element_bytes);
+        if (!is_run(nest)) {
+            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+                if (loop != inner) {
+                    other = other == none || std::abs(nest.of(loop)[1]) <= std::abs(nest.of(other)[1]) ? loop : other;
+                }
+            }
         }
-#endif
-        return of<instruction_set::baseline>(element_bytes);
+        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+            if (loop != inner && loop != other) {
+                outer.push_back(loop);
+            }
+        }
     }
 
-    /// @pre supported(Set)
-    template <instruction_set Set>
-    static wide_copy of(std::size_t element_bytes) {
-        return {element_bytes == 8   ? &vector_copy<double, Set>::turn
-                : element_bytes == 4 ? &vector_copy<float, Set>::turn
-                                     : nullptr,
-                &vector_copy<double, Set>::stream};
+    [[nodiscard]] bool is_run(const loop_nest& nest) const {
+        return inner == none || (nest.of(inner)[0] == 1 && nest.of(inner)[1] == 1);
+    }
+    /// Each side is contiguous along a loop of its own.
+    [[nodiscard]] bool is_turned(const loop_nest& nest) const {
+        return other != none && nest.of(inner)[0] == 1 && nest.of(other)[1] == 1;
     }
 };
 
-/// Outputs beyond this are written past the caches, which they would outgrow; memcpy does the same.
-inline constexpr index streamed_bytes = index{16} << 20;
-
-/// Orders what was written past the caches before what this thread writes next.
-inline void end_streaming() {
-#if EINPARALLEL_DETAIL_X86 && defined(__SSE2__)
-    __builtin_ia32_sfence();
-#endif
+/// Copies plane after plane: what has no vectors, and what is too small for blocks. The threads share the points
+/// outside the plane, or the rows of the plane where those are few.
+inline void copy_planes(const loop_nest& nest, const copy_plane& loops, index bytes, std::byte* into,
+                        const std::byte* from, int threads) {
+    const bool run = loops.is_run(nest);
+    const auto step = [&](std::size_t loop, std::size_t slot) {
+        return loop == copy_plane::none ? 0 : nest.of(loop)[slot] * bytes;
+    };
+    const index count = loops.inner == copy_plane::none ? 1 : nest.extents[loops.inner];
+    const index rows = loops.other == copy_plane::none ? 1 : nest.extents[loops.other];
+    const plane_function plane = plane_copy_for(static_cast<std::size_t>(bytes));
+    const index points = odometer(nest, loops.outer).size();
+    const bool split_rows = points < 2 * threads && rows > points;
+    on_threads(threads, [&](index part, index parts) {
+        const even_part own = split_rows ? even_part(points, 0, 1) : even_part(points, part, parts);
+        const even_part own_rows = split_rows ? even_part(rows, part, parts) : even_part(rows, 0, 1);
+        odometer point(nest, loops.outer);
+        index at[2] = {0, 0};
+        point.go_to(own.begin, at);
+        for (index number = own.begin; number < own.end; ++number) {
+            std::byte* const to = into + at[0] * bytes + own_rows.begin * step(loops.other, 0);
+            const std::byte* const source = from + at[1] * bytes + own_rows.begin * step(loops.other, 1);
+            if (run) {
+                copy_bytes(to, source, static_cast<std::size_t>(count * bytes));
+            } else {
+                plane(to, step(loops.other, 0), step(loops.inner, 0), source, step(loops.other, 1),
+                      step(loops.inner, 1), own_rows.end - own_rows.begin, count);
+            }
+            point.advance(at);
+        }
+    });
 }
 
 /// Copies what slot 1 of the nest walks to where slot 0 walks.
 /// @pre every loop moves slot 0, no extent is 0, loops are sorted by slot 0
 inline void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from) {
-    constexpr std::size_t none = static_cast<std::size_t>(-1);
     const auto bytes = static_cast<index>(element_bytes);
-    auto* const to = static_cast<std::byte*>(into);
-    const auto* const source = static_cast<const std::byte*>(from);
-    // The plane: the loop along which `into` is contiguous, and the one along which `from` is.
-    std::size_t inner = none;
-    std::size_t other = none;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        inner = inner == none || std::abs(nest.of(loop)[0]) <= std::abs(nest.of(inner)[0]) ? loop : inner;
-    }
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (loop != inner) {
-            other = other == none || std::abs(nest.of(loop)[1]) <= std::abs(nest.of(other)[1]) ? loop : other;
-        }
-    }
-    const bool run = inner == none || (nest.of(inner)[0] == 1 && nest.of(inner)[1] == 1);
-    const auto step = [&](std::size_t loop, std::size_t slot) {
-        return loop == none ? 0 : nest.of(loop)[slot] * bytes;
-    };
-    const index count = inner == none ? 1 : nest.extents[inner];
-    const index rows = run || other == none ? 1 : nest.extents[other];
-    odometer::loop_list outer;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (loop != inner && (run || loop != other)) {
-            outer.push_back(loop);
-        }
-    }
-    const plane_function plane = plane_copy_for(element_bytes);
-    const wide_copy wide = wide_copy::best(element_bytes);
-    // Whole cache lines everywhere, and too many of them for the caches?
+    const copy_plane loops(nest);
     index total = bytes;
-    bool on_lines = reinterpret_cast<std::uintptr_t>(into) % 64 == 0;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        total *= nest.extents[loop];
-        on_lines = on_lines && (loop == inner || nest.of(loop)[0] * bytes % 64 == 0);
+    for (const index extent : nest.extents) {
+        total *= extent;
     }
-    const bool streams = on_lines && total >= streamed_bytes;
-    const bool turns =
-        !run && other != none && wide.turn != nullptr && nest.of(inner)[0] == 1 && nest.of(other)[1] == 1;
-    const turned_plane turned{turns ? nest.of(other)[0] : 0, turns ? nest.of(inner)[1] : 0, count, rows, streams};
-    odometer point(nest, outer);
-    index at[2] = {0, 0};
-    do {
-        if (turns) {
-            wide.turn(to + at[0] * bytes, source + at[1] * bytes, turned);
-        } else if (run && streams) {
-            wide.stream(to + at[0] * bytes, source + at[1] * bytes, static_cast<std::size_t>(count * bytes));
-        } else if (run) {
-            copy_bytes(to + at[0] * bytes, source + at[1] * bytes, static_cast<std::size_t>(count * bytes));
-        } else {
-            plane(to + at[0] * bytes, step(other, 0), step(inner, 0), source + at[1] * bytes, step(other, 1),
-                  step(inner, 1), rows, count);
+    const bool large = loops.is_run(nest) ? total >= threaded_bytes : loops.is_turned(nest) && total >= blocked_bytes;
+    if (nest.size() > 0 && large) {
+        const blocked_copy blocks(nest, element_bytes, into, from);
+        if (blocks.pays()) {
+            blocks.run();
+            return;
         }
-    } while (point.advance(at));
-    if (streams) {
-        end_streaming();
     }
+    copy_planes(nest, loops, bytes, static_cast<std::byte*>(into), static_cast<const std::byte*>(from),
+                total < threaded_bytes ? 1 : available_threads());
 }
 
 }  // namespace einparallel::detail
@@ -205,7 +186,8 @@ inline void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* in
 namespace einparallel {
 
 /// into[i] = from[i] for every i of a box with these extents; strides in elements, any sign. Contiguous runs go by
-/// memcpy; where the two sides are contiguous along different dimensions, the plane of those two is copied in tiles.
+/// memcpy; where the two sides are contiguous along different dimensions, blocks of both are turned in registers. From
+/// a mebibyte on all available threads copy.
 /// @param element_bytes 1, 2, 4, 8 or 16
 /// @pre the two sides do not overlap
 inline void copy_box(std::span<const index> extents, std::size_t element_bytes, void* into,

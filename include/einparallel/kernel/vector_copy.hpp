@@ -1,4 +1,4 @@
-// Turns planes of memory round in registers, and copies runs, past the caches where that is asked for. Compiled for
+// Turns blocks of memory round in registers, and copies runs, past the caches where that is asked for. Compiled for
 // every instruction set: this header includes itself once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
@@ -14,14 +14,28 @@
 
 namespace einparallel::detail {
 
-/// Two sides of a copy that are contiguous along different dimensions: element (row, column) goes from
-/// from[row · from_row + column] to into[column · into_column + row]; strides in elements.
-struct turned_plane {
-    index into_column = 0;
-    index from_row = 0;
-    index rows = 0;
-    index columns = 0;
-    bool streams = false;  ///< every into[column · into_column] is on a cache line, and the output outgrows the caches
+/// One side of a block: where each of its positions lies, on what is written and on what is read.
+struct block_side {
+    const index* into = nullptr;  ///< bytes
+    const index* from = nullptr;  ///< bytes
+    index count = 0;
+    index run = 1;    ///< positions of one stretch of `run` lie side by side on the side that counts
+    index phase = 0;  ///< of the first position in its stretch
+
+    /// How many positions from `at` on lie side by side.
+    [[nodiscard]] index together(index at) const {
+        const index left = run - (phase + at) % run;
+        return left < count - at ? left : count - at;
+    }
+};
+
+/// A block of a copy: (column, row) goes from from[columns.from[column] + rows.from[row]] to into[columns.into[column]
+/// + rows.into[row]]. Runs of columns are contiguous where they are written, runs of rows where they are read.
+struct turned_block {
+    block_side columns;
+    block_side rows;
+    bool streams = false;  ///< writes past the caches; every row has into on the same place of a cache line
+    index next = 0;        ///< bytes from what this block reads to what the next one will
 };
 
 /// Copies of elements as large as T (float or double; bits are moved, whatever they mean) with the instructions of Set.
@@ -45,106 +59,124 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     using loose = typename pack::loose;
     typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     static constexpr index lanes = pack::lanes;
-    static constexpr index line = 64 / static_cast<index>(sizeof(T));
+    static constexpr auto bytes = static_cast<index>(sizeof(T));
+    static constexpr index line = 64 / bytes;
 
-    EINPARALLEL_DETAIL_TARGET static void turn(void* output, const void* input, const turned_plane& plane) {
-        T* const into = static_cast<T*>(output);
-        const T* const from = static_cast<const T*>(input);
-        for (index row = 0; row < plane.rows; row += side) {
-            const index last_row = row + side < plane.rows ? row + side : plane.rows;
-            for (index column = 0; column < plane.columns; column += side) {
-                const index last = column + side < plane.columns ? column + side : plane.columns;
-                for (index each = row; each < last_row && last < plane.columns; ++each) {  // the next tile's
-                    for (index next = last; next < last + side; next += line) {
-                        __builtin_prefetch(from + each * plane.from_row + next);
-                    }
-                }
-                tile(into, from, plane, row, last_row, column, last);
+    /// Writes whole cache lines wherever the columns fill them, a line in one go, and reads as many rows of memory side
+    /// by side as a line has elements: few enough for the processor to fetch ahead along each.
+    static void turn(std::byte* into, const std::byte* from, const turned_block& block) {
+        const block_side& columns = block.columns;
+        for (index at = 0; at < columns.count;) {
+            const index end = at + columns.together(at);
+            if (block.streams) {
+                const auto place = reinterpret_cast<std::uintptr_t>(into + columns.into[at] + block.rows.into[0]);
+                const index missing = (line - static_cast<index>(place % 64) / bytes) % line;
+                const index head = missing < end - at ? missing : end - at;
+                narrow(into, from, block, at, head);
+                at += head;
             }
+            for (; at + line <= end; at += line) {
+                wide<line / lanes>(into, from, block, at, block.streams);
+            }
+            narrow(into, from, block, at, end - at);
+            at = end;
         }
     }
 
-    /// A run of bytes, both sides on cache lines.
-    EINPARALLEL_DETAIL_TARGET static void stream(std::byte* into, const std::byte* from, std::size_t bytes) {
-        std::size_t at = 0;
-        for (; at + 64 <= bytes; at += 64) {
+    /// A run of bytes; whole lines of the output go past the caches.
+    EINPARALLEL_DETAIL_TARGET static void stream(std::byte* into, const std::byte* from, std::size_t count) {
+        const std::size_t missing = (64 - reinterpret_cast<std::uintptr_t>(into) % 64) % 64;
+        std::size_t at = missing < count ? missing : count;
+        if (at > 0) {
+            __builtin_memcpy(into, from, at);
+        }
+        for (; at + 64 <= count; at += 64) {
             for (std::size_t part = 0; part < 64; part += EINPARALLEL_DETAIL_BYTES) {
                 doubles value;
                 __builtin_memcpy(&value, from + at + part, sizeof(value));
                 EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(into + at + part), value);
             }
         }
-        if (at < bytes) {
-            __builtin_memcpy(into + at, from + at, bytes - at);
+        if (at < count) {
+            __builtin_memcpy(into + at, from + at, count - at);
         }
     }
 
 private:
-    static constexpr index side = 256 / static_cast<index>(sizeof(T));
-
-    EINPARALLEL_DETAIL_TARGET static void tile(T* into, const T* from, const turned_plane& plane, index row,
-                                               index last_row, index column, index last) {
-        index offsets[line];
-        for (index each = 0; each < line; ++each) {
-            offsets[each] = each * plane.from_row;
-        }
-        for (; row + line <= last_row; row += line) {
-            index at = column;
-            for (; at + lanes <= last; at += lanes) {
-                turn_lines(into + at * plane.into_column + row, plane.into_column, from + row * plane.from_row + at,
-                           offsets, plane.streams);
+    /// Columns side by side, fewer than a line of them.
+    static void narrow(std::byte* into, const std::byte* from, const turned_block& block, index column, index count) {
+        if (count >= lanes) {
+            for (index done = 0; done < count; done += lanes) {  // the last vector goes over some columns again
+                wide<1>(into, from, block, column + (done + lanes <= count ? done : count - lanes), false);
             }
-            for (; at < last; ++at) {
-                for (index each = 0; each < line; ++each) {
-                    move(into + at * plane.into_column + row + each, from + (row + each) * plane.from_row + at);
+            return;
+        }
+        if (count > 0) {
+            const block_side rows = block.rows;
+            for (index row = 0; row < rows.count; ++row) {
+                one_by_one(into + rows.into[row], block.columns.into + column, from + rows.from[row],
+                           block.columns.from + column, count);
+            }
+        }
+    }
+
+    /// Parts · lanes columns that are written side by side.
+    template <index Parts>
+    EINPARALLEL_DETAIL_TARGET static void wide(std::byte* into, const std::byte* from, const turned_block& block,
+                                               index column, bool streams) {
+        const block_side rows = block.rows;
+        index offsets[Parts * lanes];
+        index soon[Parts * lanes];  // processors fetch ahead along long stretches of memory, not from one to another
+        for (index each = 0; each < Parts * lanes; ++each) {
+            const index later = column + each + line;
+            offsets[each] = block.columns.from[column + each] / bytes;
+            soon[each] = later < block.columns.count ? block.columns.from[later]
+                                                     : block.columns.from[each % block.columns.count] + block.next;
+        }
+        std::byte* const first = into + block.columns.into[column];
+        for (index row = 0; row < rows.count;) {
+            const index end = row + rows.together(row);
+            if (end - row < lanes) {
+                for (; row < end; ++row) {
+                    one_by_one(into + rows.into[row], block.columns.into + column, from + rows.from[row],
+                               block.columns.from + column, Parts * lanes);
                 }
             }
-        }
-        for (; row + lanes <= last_row; row += lanes) {
-            index at = column;
-            for (; at + lanes <= last; at += lanes) {
-                vector block[lanes];
-                pack::read_turned(block, from + row * plane.from_row + at, offsets);
+            for (index fetched = row; row < end; row += lanes) {
+                row = row + lanes <= end ? row : end - lanes;  // some rows again rather than one by one
+                const T* const source = reinterpret_cast<const T*>(from + rows.from[row]);
+                if (row >= fetched) {
+                    for (index each = 0; each < Parts * lanes; ++each) {
+                        __builtin_prefetch(from + rows.from[row] + soon[each]);
+                    }
+                    fetched += line;
+                }
+                vector parts[Parts][lanes];
+                EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Parts; ++part) {
+                    pack::read_turned(parts[part], source, offsets + part * lanes);
+                }
                 EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
-                    *reinterpret_cast<loose*>(into + (at + each) * plane.into_column + row) = block[each];
-                }
-            }
-            for (; at < last; ++at) {
-                for (index each = 0; each < lanes; ++each) {
-                    move(into + at * plane.into_column + row + each, from + (row + each) * plane.from_row + at);
-                }
-            }
-        }
-        for (index at = column; at < last; ++at) {
-            for (index each = row; each < last_row; ++each) {
-                move(into + at * plane.into_column + each, from + each * plane.from_row + at);
-            }
-        }
-    }
-
-    /// `lanes` columns of as many rows as fill a cache line.
-    EINPARALLEL_DETAIL_TARGET static void turn_lines(T* into, index into_column, const T* from, const index* offsets,
-                                                     bool streams) {
-        constexpr index parts = line / lanes;
-        vector block[parts][lanes];
-        EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < parts; ++part) {
-            pack::read_turned(block[part], from, offsets + part * lanes);
-        }
-        EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
-            EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < parts; ++part) {
-                T* const place = into + each * into_column + part * lanes;
-                if (streams) {
-                    doubles value;  // nvcc casts no vectors
-                    __builtin_memcpy(&value, &block[part][each], sizeof(value));
-                    EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(place), value);
-                } else {
-                    *reinterpret_cast<loose*>(place) = block[part][each];
+                    T* const place = reinterpret_cast<T*>(first + rows.into[row + each]);
+                    EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Parts; ++part) {
+                        if (streams) {
+                            doubles value;  // nvcc casts no vectors
+                            __builtin_memcpy(&value, &parts[part][each], sizeof(value));
+                            EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(place + part * lanes), value);
+                        } else {
+                            *reinterpret_cast<loose*>(place + part * lanes) = parts[part][each];
+                        }
+                    }
                 }
             }
         }
     }
 
-    static void move(T* into, const T* from) { __builtin_memcpy(into, from, sizeof(T)); }
+    static void one_by_one(std::byte* into, const index* into_columns, const std::byte* from, const index* from_columns,
+                           index count) {
+        for (index each = 0; each < count; ++each) {
+            __builtin_memcpy(into + into_columns[each], from + from_columns[each], sizeof(T));
+        }
+    }
 };
 
 }  // namespace einparallel::detail

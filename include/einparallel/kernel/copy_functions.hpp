@@ -1,0 +1,83 @@
+#pragma once
+// What copies are made of: the functions for elements of so many bytes on this processor, and when which of them pays.
+
+#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/vector_copy.hpp>
+#include <einparallel/notation/box.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace einparallel::detail {
+
+/// std::memcpy without <cstring>, which brings POSIX's function `index` into the global namespace.
+inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count) {
+#if defined(__GNUC__)
+    __builtin_memcpy(into, from, count);
+#else
+    std::copy_n(from, count, into);
+#endif
+}
+
+/// Outputs beyond this are written past the caches, which they would outgrow; memcpy does the same.
+inline constexpr index streamed_bytes = index{16} << 20;
+
+/// Orders what was written past the caches before what this thread writes next.
+inline void end_streaming() {
+#if EINPARALLEL_DETAIL_X86 && defined(__SSE2__)
+    __builtin_ia32_sfence();
+#endif
+}
+
+/// Copies of more are shared by the threads.
+inline constexpr index threaded_bytes = index{1} << 20;
+
+/// Blocks are worth what they take to set up.
+inline constexpr index blocked_bytes = 4096;
+
+using block_function = void (*)(std::byte*, const std::byte*, const turned_block&);
+
+/// Elements of 16 bytes, four to a line.
+inline void copy_elements(std::byte* into, const std::byte* from, const turned_block& block) {
+    const block_side columns = block.columns;
+    const block_side rows = block.rows;
+    for (index first = 0; first < columns.count; first += 4) {
+        const index last = std::min(first + 4, columns.count);
+        for (index row = 0; row < rows.count; ++row) {
+            for (index column = first; column < last; ++column) {
+                copy_bytes(into + rows.into[row] + columns.into[column], from + rows.from[row] + columns.from[column],
+                           16);
+            }
+        }
+    }
+}
+
+/// How elements of so many bytes are copied with the widest instructions that this processor has and that pay: wider
+/// vectors than AVX2's move no more through the memory's pins.
+struct copy_functions {
+    block_function turn = nullptr;  ///< null where only runs of elements are copied
+    void (*stream)(std::byte*, const std::byte*, std::size_t) = nullptr;
+
+    /// @param turns of 4 or 8 bytes, in vectors
+    static copy_functions best(index element_bytes, bool turns) {
+        copy_functions found = turns && element_bytes == 4 ? best_of<float>() : best_of<double>();
+        if (!turns) {
+            found.turn = element_bytes == 16 ? &copy_elements : nullptr;
+        }
+        return found;
+    }
+
+private:
+    template <class T>
+    static copy_functions best_of() {
+#if EINPARALLEL_DETAIL_X86
+        if (supported(instruction_set::avx2)) {
+            return {&vector_copy<T, instruction_set::avx2>::turn, &vector_copy<double, instruction_set::avx2>::stream};
+        }
+#endif
+        return {&vector_copy<T, instruction_set::baseline>::turn,
+                &vector_copy<double, instruction_set::baseline>::stream};
+    }
+};
+
+}  // namespace einparallel::detail
