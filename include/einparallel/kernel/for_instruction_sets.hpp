@@ -23,7 +23,11 @@
 #define EINPARALLEL_DETAIL_SET baseline
 #define EINPARALLEL_DETAIL_TARGET
 #define EINPARALLEL_DETAIL_BYTES 16
+#if defined(__aarch64__)  // NEON, with twice the registers of SSE
+#define EINPARALLEL_DETAIL_ROWS 8
+#else
 #define EINPARALLEL_DETAIL_ROWS 4
+#endif
 #if EINPARALLEL_DETAIL_X86 && defined(__SSE2__) && !defined(__clang__)
 #define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_ia32_movntpd(place, value)
 #elif defined(__clang__)

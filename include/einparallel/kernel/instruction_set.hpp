@@ -41,7 +41,11 @@ inline instruction_set best_instruction_set() {
 constexpr const char* name_of(instruction_set set) {
     switch (set) {
         case instruction_set::baseline:
+#if defined(__aarch64__)
+            return "neon";
+#else
             return "baseline";
+#endif
         case instruction_set::avx2:
             return "avx2";
         case instruction_set::avx512:

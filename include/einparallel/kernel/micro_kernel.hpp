@@ -211,7 +211,7 @@ tile_kernel tile_kernel_of(const T* scale) {
 /// The kernel of scale · Σ of products with the instructions of a set chosen at run time.
 /// @pre supported(set); the scale outlives the kernel
 template <Element T>
-tile_kernel product_tile_kernel(instruction_set set, const T* scale) {
+tile_kernel product_tile_kernel([[maybe_unused]] instruction_set set, const T* scale) {
     const auto of = [scale]<instruction_set Set>(std::integral_constant<instruction_set, Set>) {
         if constexpr (std::is_integral_v<T>) {
             return tile_kernel_of<T, integer_code<T, Set>>(scale);
