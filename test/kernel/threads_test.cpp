@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -121,4 +122,40 @@ TEST_CASE_TEMPLATE("permutations on several threads", T, double, float, unsigned
     check_alike([&] { return ep::einsum<"abcde->edcba">(many); });
     const auto large = filled<T, 2>({2050, 2100});
     check_alike([&] { return ep::einsum<"ij->ji">(large); });
+}
+
+TEST_CASE("the order of summation does not depend on the number of threads") {
+    // Elements that no order sums exactly.
+    const auto real = [](const std::array<ep::index, 2>& extents) {
+        ep::array<double, 2> made(extents);
+        for (ep::index at = 0; at < made.size(); ++at) {
+            made.data()[at] = std::sin(static_cast<double>(at) * 0.7) * std::exp2(static_cast<double>(at % 31 - 15));
+        }
+        return made;
+    };
+    const auto a = real({301, 1203});
+    const auto b = real({1203, 307});
+    const auto tall = real({70001, 24});
+    const auto narrow = real({24, 16});
+    const auto wide = real({3, 400009});
+    EINPARALLEL_LABELS(i, j, k);
+    check_alike([&] { return ep::einsum<"ij,jk->ik">(a, b); });
+    check_alike([&] { return ep::einsum<"ij,jk->ki">(a, b); });
+    check_alike([&] { return ep::einsum<"ij,jk->ik">(tall, narrow); });
+    check_alike([&] { return ep::einsum<"ji,jk->ik">(tall, tall); });
+    check_alike([&] { return ep::einsum<"ij,ij->i">(wide, wide); });
+    check_alike([&] { return ep::einsum<"ij,kj->ik">(wide, wide); });
+    check_alike([&] { return ep::einsum<"ij->i">(wide); });
+    check_alike([&] { return ep::einsum<"ij->j">(tall); });
+    check_alike([&] { return ep::einsum<"ij->">(wide); });
+    check_alike([&] {
+        ep::array<double, 2> z({3, 400009});
+        z(i, j) = ep::softmax(j, wide(i, j));
+        return z;
+    });
+    check_alike([&] {
+        ep::array<double, 2> z({70001, 24});
+        z(i, j) = ep::softmax(i, tall(i, j));
+        return z;
+    });
 }

@@ -28,6 +28,11 @@ namespace einparallel::detail {
 /// nest: their order is chosen above (contraction_order.hpp).
 /// Overwriting never reads the output. An output that is the same memory as an operand, label for label, may be
 /// overwritten where nothing is contracted.
+/// Order of summation: an element of a matrix product is summed in one accumulator over a block of the summed labels,
+/// and block after block into the output; what is summed row by row or as a dot product has an accumulator per vector
+/// lane, and stretches of one length. It depends on shapes, strides and the processor (its vectors, caches, fused
+/// multiply-adds), and on a linked BLAS; never on the number of threads. The scale multiplies the packed elements of
+/// an operand, or the sums.
 /// Work ∏ of all extents, but that one-sided labels count for their own operand only.
 template <Element T>
 void contract_product(const block_call& call, T scale) {
