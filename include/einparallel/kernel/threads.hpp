@@ -5,7 +5,9 @@
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <limits>
 
 namespace einparallel::detail {
 
@@ -20,6 +22,7 @@ namespace einparallel::detail {
 extern "C" {
 // Names of our own for the library's functions: <omp.h> declares them differently from compiler to compiler.
 int einparallel_detail_max_threads() __asm__("omp_get_max_threads") EINPARALLEL_DETAIL_IF_LINKED;
+int einparallel_detail_processors() __asm__("omp_get_num_procs") EINPARALLEL_DETAIL_IF_LINKED;
 int einparallel_detail_in_parallel() __asm__("omp_in_parallel") EINPARALLEL_DETAIL_IF_LINKED;
 int einparallel_detail_thread_number() __asm__("omp_get_thread_num") EINPARALLEL_DETAIL_IF_LINKED;
 int einparallel_detail_thread_count() __asm__("omp_get_num_threads") EINPARALLEL_DETAIL_IF_LINKED;
@@ -34,16 +37,28 @@ bool is_linked(Function* function) {
     return function != nullptr;
 }
 
+/// At most so many threads where nobody told OpenMP how many: the processors that other ranks use as well are shared.
+inline std::atomic<int>& thread_limit() {
+    static std::atomic<int> limit = std::numeric_limits<int>::max();
+    return limit;
+}
+
+/// OpenMP is linked.
+inline bool has_threads() {
+    return is_linked(&einparallel_detail_parallel) && is_linked(&einparallel_detail_max_threads) &&
+           is_linked(&einparallel_detail_processors) && is_linked(&einparallel_detail_in_parallel) &&
+           is_linked(&einparallel_detail_thread_number) && is_linked(&einparallel_detail_thread_count);
+}
+
 /// How many threads a contraction may use: what OpenMP says (OMP_NUM_THREADS, omp_set_num_threads, the affinity mask);
 /// one inside a parallel region of the caller, and where no OpenMP is linked.
 inline int available_threads() {
-    const bool linked = is_linked(&einparallel_detail_parallel) && is_linked(&einparallel_detail_max_threads) &&
-                        is_linked(&einparallel_detail_in_parallel) && is_linked(&einparallel_detail_thread_number) &&
-                        is_linked(&einparallel_detail_thread_count);
-    if (!linked || einparallel_detail_in_parallel() != 0) {
+    if (!has_threads() || einparallel_detail_in_parallel() != 0) {
         return 1;
     }
-    return std::max(einparallel_detail_max_threads(), 1);
+    const int most = std::max(einparallel_detail_max_threads(), 1);
+    const bool told = most != einparallel_detail_processors();
+    return told ? most : std::min(most, thread_limit().load(std::memory_order_relaxed));
 }
 
 /// Calls body(part, parts) once for every part, on up to `threads` threads; `parts` is how many there are at last. What
@@ -77,6 +92,13 @@ void on_threads(int threads, const Body& body) {
 
 #else
 
+inline std::atomic<int>& thread_limit() {
+    static std::atomic<int> limit = 1;
+    return limit;
+}
+inline bool has_threads() {
+    return false;
+}
 inline int available_threads() {
     return 1;
 }

@@ -3,6 +3,7 @@
 
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/run/node_threads.hpp>
 
 #include <mpi.h>
 
@@ -27,7 +28,9 @@ struct context_extension {
 /// the program on every rank.
 struct context_state {
     explicit context_state(MPI_Comm ranks)
-        : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {}
+        : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
+        share_processors(control);
+    }
 
     communicator payload;                                        ///< elements
     communicator control;                                        ///< agreements
@@ -79,6 +82,7 @@ private:
 class context {
 public:
     /// Collective over `ranks`. MPI must be initialised; initialising and finalising it stays the application's.
+    /// Where OpenMP is linked and was not told how many threads to use, the ranks of a node share its processors.
     /// @throws error, mpi_error
     explicit context(MPI_Comm ranks) : state_(std::make_shared<detail::context_state>(ranks)) {}
 
