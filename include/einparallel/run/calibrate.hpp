@@ -20,6 +20,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -242,7 +243,9 @@ private:
     int rank_;
     int ranks_;
     double seconds_;
-    const product_kernel<double> work_{1.0, 2};
+    /// Depends on the template's argument, so that a unit which does not calibrate compiles no kernel.
+    using element = std::conditional_t<std::is_void_v<Lazy>, double, Lazy>;
+    const product_kernel<element> work_{1.0, 2};
     std::vector<double> left_, right_, product_;
     std::vector<double> sent_, received_;
     std::vector<double> samples_;
