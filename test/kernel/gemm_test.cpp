@@ -124,7 +124,7 @@ TEST_CASE_TEMPLATE("gemm agrees with three loops around its block sizes", T, dou
     }
 }
 
-TEST_CASE_TEMPLATE("gemm agrees with three loops where many rows pass few columns", T, double, float,
+TEST_CASE_TEMPLATE("gemm agrees with three loops where many rows pass few columns", T, double, float, int,
                    std::complex<float>) {
     for (const instruction_set set : sets_here()) {
         for (const unsigned layout : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U}) {
