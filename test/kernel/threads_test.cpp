@@ -159,3 +159,66 @@ TEST_CASE("the order of summation does not depend on the number of threads") {
         return z;
     });
 }
+
+TEST_CASE_TEMPLATE("element-wise functions and reductions on several threads", T, double, float) {
+    const auto a = filled<T, 3>({70, 61, 50});
+    const auto b = filled<T, 2>({61, 50});
+    const auto twice = [](T x, T y) { return 2 * x + y; };
+    check_alike([&] {
+        EINPARALLEL_LABELS(i, j, k);
+        ep::array<T, 3> mapped({50, 70, 61});
+        mapped(k, i, j) = ep::join(twice, a(i, j, k), b(j, k));
+        return mapped;
+    });
+    check_alike([&] {
+        EINPARALLEL_LABELS(i, j, k);
+        ep::array<T, 1> sums({70});
+        sums(i) = ep::sum(abs(a(i, j, k)));
+        return sums;
+    });
+    check_alike([&] {
+        EINPARALLEL_LABELS(i, j, k);
+        ep::array<T, 2> largest({50, 61});
+        largest(k, j) = ep::max(a(i, j, k));
+        largest(k, j) += b(j, k);
+        return largest;
+    });
+    check_alike([&] { return ep::einsum<"ijk,jk,jk->ik">(a, b, b); });
+    check_alike([&] { return ep::einsum<"ijk->kj">(a); });
+    const auto long_rows = filled<T, 2>({2, 300001});
+    check_alike([&] { return ep::einsum<"ij->i">(long_rows); });
+    check_alike([&] { return ep::einsum<"ij->j">(long_rows); });
+    check_alike([&] { return ep::einsum<"ij->">(long_rows); });
+    check_alike([&] { return ep::array<T, 2>(long_rows); });
+    check_alike([&] { return ep::array<T, 2>({700, 801}); });
+}
+
+TEST_CASE("a long sum has the same value on any number of threads, whatever its terms") {
+    ep::array<double, 2> terms({517, 1003});
+    for (ep::index at = 0; at < terms.size(); ++at) {
+        terms.data()[at] = 1.0 / static_cast<double>(at % 1009 + 1);
+    }
+    long double expected = 0;
+    for (ep::index at = 0; at < terms.size(); ++at) {
+        expected += static_cast<long double>(terms.data()[at]);
+    }
+    const auto sum = [&] {
+        EINPARALLEL_LABELS(i, j);
+        ep::array<double, 0> all;
+        all() = ep::sum(terms(i, j));
+        all() += ep::sum(sqrt(terms(i, j)));
+        return all;
+    };
+    check_alike(sum);
+    check_alike([&] {
+        EINPARALLEL_LABELS(i, j);
+        ep::array<double, 0> largest;
+        largest() = ep::max(terms(i, j) * terms(i, j));
+        return largest;
+    });
+    EINPARALLEL_LABELS(i, j);
+    ep::array<double, 0> all;
+    all() = 0.5 * ep::sum(terms(i, j));
+    all() += ep::sum(terms(i, j));
+    CHECK(all.value() == doctest::Approx(1.5 * static_cast<double>(expected)).epsilon(1e-12));
+}

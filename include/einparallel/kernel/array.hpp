@@ -1,6 +1,7 @@
 #pragma once
 // A tensor that owns its elements.
 
+#include <einparallel/kernel/first_touch.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/box.hpp>
@@ -16,8 +17,8 @@
 
 namespace einparallel {
 
-/// Owning, dense, row-major, zeroed; aligned to a cache line. Value semantics: a copy copies the elements.
-/// An array of rank 0 holds one element.
+/// Owning, dense, row-major, zeroed (large ones by all threads); aligned to a cache line. Value semantics: a copy
+/// copies the elements. An array of rank 0 holds one element.
 template <Element T, std::size_t Rank>
 class array {
 public:
@@ -40,10 +41,7 @@ public:
         allocate();
     }
 
-    array(const array& other) : extents_(other.extents_) {
-        allocate();
-        std::copy_n(other.data(), other.size(), data());
-    }
+    array(const array& other) : extents_(other.extents_) { allocate(other.data()); }
     array(array&& other) noexcept
         : extents_(std::exchange(other.extents_, {})), elements_(std::move(other.elements_)) {}
     array& operator=(const array& other) {
@@ -100,11 +98,13 @@ private:
     };
     static constexpr std::align_val_t alignment{64};
 
-    void allocate() {
+    /// Copies of `from`; zeros where that is null. All bits of a zero are zero, whatever the type.
+    void allocate(const T* from = nullptr) {
         const index count = detail::element_count(extents_);
         T* const memory = static_cast<T*>(
             ::operator new[](static_cast<std::size_t>(std::max<index>(count, 1)) * sizeof(T), alignment));
-        std::uninitialized_fill_n(memory, count, T(0));
+        detail::touch_first(reinterpret_cast<std::byte*>(memory), reinterpret_cast<const std::byte*>(from),
+                            count * static_cast<index>(sizeof(T)));
         elements_.reset(memory);
     }
 

@@ -29,9 +29,6 @@ inline void end_streaming() {
 #endif
 }
 
-/// Copies of more are shared by the threads.
-inline constexpr index threaded_bytes = index{1} << 20;
-
 /// Blocks are worth what they take to set up.
 inline constexpr index blocked_bytes = 4096;
 

@@ -23,8 +23,8 @@
 
 namespace einparallel::detail {
 
-/// Points of a row: every operand may need a copy of its own beside the results.
-inline constexpr index join_row_width = 256;
+/// Points of a row at most: every operand may need a copy of its own beside the results.
+inline constexpr index join_row_width = 1024;
 
 /// An operand's value at every point of a row along which it does not change.
 template <class T>
@@ -51,6 +51,14 @@ public:
             return copy_;
         }
         filled_from_ = nullptr;
+        // Rows that jump are mostly walked along what is contiguous: once a line, ask for the next ones.
+#if defined(__GNUC__)
+        if (reinterpret_cast<std::uintptr_t>(x) % 64 < sizeof(T)) {
+            for (index i = 0; i < count; ++i) {
+                __builtin_prefetch(x + i * move + 64 / sizeof(T));
+            }
+        }
+#endif
         for (index i = 0; i < count; ++i) {
             copy_[i] = x[i * move];
         }
@@ -76,6 +84,8 @@ public:
             for (index i = 0; i < count; ++i) {
                 into[i * move] = static_cast<Out>(reduce_(into[i * move], results_[i]));
             }
+        } else if (move == 1) {
+            std::copy(results_, results_ + count, into);
         } else {
             for (index i = 0; i < count; ++i) {
                 into[i * move] = results_[i];
@@ -111,6 +121,13 @@ public:
 
     void accumulate(const index* offsets, const index* moves, index count, bool first) override {
         accumulate(offsets + 1, moves + 1, count, first, std::index_sequence_for<In...>{});
+    }
+
+    void run_own(const row_walk& walk, index place) override {
+        const bool piece = place != row_worker::to_output;
+        join_rows own(this->reduce_, function_, piece ? this->results_ + place : this->output_, operands_,
+                      piece ? write_mode::overwrite : this->mode_);
+        walk.run(own);
     }
 
 private:
@@ -208,6 +225,11 @@ public:
         for (index i = 0; i < count; ++i) {
             this->results_[i] = from_[offsets[1] + i * moves[1]];
         }
+    }
+
+    void run_own(const row_walk& walk, index /*to_output*/) override {
+        combining_rows own(this->reduce_, this->output_, from_);
+        walk.run(own);
     }
 
 private:

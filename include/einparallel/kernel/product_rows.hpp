@@ -30,8 +30,8 @@ inline void in_blocks(index count, Body body) {
 template <Element T>
 class product_rows final : public row_worker {
     using semiring = sum_of_products<T>;
-    /// Long rows, because what is summed over may lie a page apart: 8 KiB, but no row shorter than a tile needs.
-    static constexpr index row_width = 8192 / static_cast<index>(sizeof(T) < 8 ? 8 : sizeof(T));
+    /// Long rows, because what is summed over may lie a page apart: 16 KiB, but no row shorter than a tile needs.
+    static constexpr index row_width = 16384 / static_cast<index>(sizeof(T) < 8 ? 8 : sizeof(T));
 
 public:
     /// @param operands first elements; the array must outlive the worker
@@ -59,7 +59,10 @@ public:
         if (scale_ != semiring::one) {
             in_blocks(count, [&](index at) { sums_[at] = semiring::times(scale_, sums_[at]); });
         }
-        if (mode_ == write_mode::combine) {
+        if (mode_ == write_mode::combine && move == 1) {
+            const T* const sums = sums_;
+            in_blocks(count, [=](index at) { into[at] = semiring::plus(into[at], sums[at]); });
+        } else if (mode_ == write_mode::combine) {
             for (index i = 0; i < count; ++i) {
                 into[i * move] = semiring::plus(into[i * move], sums_[i]);
             }
@@ -79,6 +82,13 @@ public:
         }
         sums_[0] = total;
         write(offset, 1, 1);
+    }
+
+    void run_own(const row_walk& walk, index place) override {
+        const bool piece = place != to_output;
+        product_rows own(piece ? sums_ + place : output_, operands_, operand_count_, piece ? semiring::one : scale_,
+                         piece ? write_mode::overwrite : mode_);
+        walk.run(own);
     }
 
 private:

@@ -61,6 +61,33 @@ inline int available_threads() {
     return told ? most : std::min(most, thread_limit().load(std::memory_order_relaxed));
 }
 
+/// Work of any type, in parts.
+struct shared_work {
+    void (*run)(const void* body, index part, index parts);
+    const void* body;
+    std::exception_ptr failure = nullptr;
+    bool failed = false;
+};
+
+/// Calls run(body, part, parts) once for every part, on `threads` threads.
+inline void run_on_threads(int threads, shared_work& work) {
+    const auto part = [](void* data) {
+        auto& shared = *static_cast<shared_work*>(data);
+        try {
+            shared.run(shared.body, index{einparallel_detail_thread_number()},
+                       index{einparallel_detail_thread_count()});
+        } catch (...) {
+            if (!__atomic_exchange_n(&shared.failed, true, __ATOMIC_ACQ_REL)) {
+                shared.failure = std::current_exception();
+            }
+        }
+    };
+    einparallel_detail_parallel(+part, &work, static_cast<unsigned>(threads), 0);
+    if (work.failure != nullptr) {
+        std::rethrow_exception(work.failure);
+    }
+}
+
 /// Calls body(part, parts) once for every part, on up to `threads` threads; `parts` is how many there are at last. What
 /// a body throws is thrown here, the first of them.
 template <class Body>
@@ -69,25 +96,9 @@ void on_threads(int threads, const Body& body) {
         body(index{0}, index{1});
         return;
     }
-    struct shared_state {
-        const Body* body;
-        std::exception_ptr failure;
-        bool failed;
-    } shared{&body, nullptr, false};
-    const auto part = [](void* data) {
-        auto& state = *static_cast<shared_state*>(data);
-        try {
-            (*state.body)(index{einparallel_detail_thread_number()}, index{einparallel_detail_thread_count()});
-        } catch (...) {
-            if (!__atomic_exchange_n(&state.failed, true, __ATOMIC_ACQ_REL)) {
-                state.failure = std::current_exception();
-            }
-        }
-    };
-    einparallel_detail_parallel(+part, &shared, static_cast<unsigned>(threads), 0);
-    if (shared.failure != nullptr) {
-        std::rethrow_exception(shared.failure);
-    }
+    shared_work work{[](const void* one, index part, index parts) { (*static_cast<const Body*>(one))(part, parts); },
+                     &body};
+    run_on_threads(threads, work);
 }
 
 #else
@@ -108,6 +119,9 @@ void on_threads(int /*threads*/, const Body& body) {
 }
 
 #endif
+
+/// Work that is bound by memory is shared by threads from so many bytes on.
+inline constexpr index threaded_bytes = index{1} << 20;
 
 /// The part'th of `parts` even pieces of 0 … count − 1: its first, and one past its last.
 struct even_part {
