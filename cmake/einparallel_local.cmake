@@ -22,7 +22,7 @@ function(einparallel_local_targets)
         einparallel_local_target(blas BLAS BLAS::BLAS)
         if(TARGET einparallel::blas)
             # Units that are compiled with it refer to the library, so that the linker keeps it.
-            target_compile_definitions(einparallel::blas INTERFACE EINPARALLEL_BLAS=1)
+            target_compile_definitions(einparallel::blas INTERFACE EINPARALLEL_HAS_BLAS=1)
         endif()
     endif()
 endfunction()

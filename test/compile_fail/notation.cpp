@@ -79,6 +79,11 @@ void statements() {
     Z(i, k) = ep::softmax(k, X(i, d) * X(k, d) / 2.0);
 #elif defined(SOFTMAX_IN_A_PRODUCT)
     C(i, j) = ep::softmax(k, A(i, d) * A(k, d)) * A(k, j);
+#elif defined(CONST_LEFT)
+    const auto& fixed = C;
+    fixed(i, j) = A(i, j);
+#elif defined(CONST_VIEW_LEFT)
+    ep::view<const double, 2>(C)(i, k) = A(i, j) * B(j, k);
 #elif defined(SOFTMAX_UNDER_A_MAP)
     v(i) += 2.0 * exp(ep::softmax(j, A(i, j) * A(k, j)));
 #else

@@ -9,6 +9,7 @@
 #include <complex>
 #include <limits>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -404,4 +405,78 @@ TEST_CASE("a user's own reduction") {
     CHECK(g(1) == 7);
     g(i) = ep::reduce(gcd_type{}, j, n(i, j)) + 1;
     CHECK(g(0) == 7);
+}
+
+TEST_CASE("elements are divided by a number, not multiplied by its reciprocal") {
+    ep::array<double, 2> a({7, 49});
+    ep::array<double, 2> z({7, 49});
+    ep::array<double, 1> means({7});
+    std::fill(a.data(), a.data() + a.size(), 49.0);
+    z(i, j) = a(i, j) / 49.0;
+    CHECK(std::all_of(z.data(), z.data() + z.size(), [](double each) { return each == 1.0; }));
+    means(i) = a(i, j) / 49.0;
+    CHECK(std::all_of(means.data(), means.data() + means.size(), [](double each) { return each == 49.0; }));
+    z(i, j) = a(i, j) * a(i, j) / 49.0;
+    CHECK(std::all_of(z.data(), z.data() + z.size(), [](double each) { return each == 49.0; }));
+    std::fill(a.data(), a.data() + a.size(), 1e-310);
+    z(i, j) = a(i, j) / 1e-310;
+    CHECK(z(3, 4) == 1.0);
+}
+
+TEST_CASE("operands between the elements of the output share nothing with it") {
+    ep::array<double, 1> memory({40});
+    for (ep::index at = 0; at < 40; ++at) {
+        memory.data()[at] = static_cast<double>(at);
+    }
+    const ep::view<double, 1> even(memory.data(), {20}, {2});
+    const ep::view<double, 1> odd(memory.data() + 1, {20}, {2});
+    even(i) = 2.0 * odd(i);
+    CHECK(memory(6) == 14.0);
+    CHECK(memory(7) == 7.0);
+    const ep::view<double, 2> left(memory.data(), {4, 3}, {10, 2});
+    const ep::view<double, 2> right(memory.data() + 5, {4, 2}, {10, 2});
+    const ep::view<double, 1> column(memory.data() + 3, {4}, {10});
+    ep::einsum_into<"i->i">(ep::view<double, 1>(memory.data() + 9, {4}, {10}), column);
+    CHECK(memory(19) == memory(13));
+    CHECK_THROWS_AS((left(i, j) = right(i, k) * left(k, j)), ep::error);
+    const ep::view<double, 1> next(memory.data() + 2, {19}, {2});
+    const ep::view<double, 1> before(memory.data(), {19}, {2});
+    CHECK_THROWS_AS(next(i) = before(i), ep::error);
+    const ep::view<double, 2> one_place(memory.data(), {3, 2}, {0, 1});
+    CHECK_THROWS_WITH_AS((one_place(i, j) = right(k, j) * left(k, i)),
+                         "einsum: the output has a stride of 0, so that several of its elements share one place",
+                         ep::error);
+}
+
+TEST_CASE("elements of another size are not the same elements, wherever they begin") {
+    ep::array<std::complex<double>, 1> c({10});
+    const ep::view<double, 1> reals(reinterpret_cast<double*>(c.data()), {10}, {1});
+    CHECK_THROWS_AS((c(i) = reals(i) * std::complex<double>(1, 0)), ep::error);
+}
+
+namespace {
+
+/// Contracts when it is destroyed, which is after the thread's own scratch memory is gone.
+struct contracts_at_last {
+    double* result;
+    ~contracts_at_last() {
+        ep::array<double, 2> a({90, 80});
+        ep::array<double, 2> b({80, 70});
+        std::fill(a.data(), a.data() + a.size(), 1.0);
+        std::fill(b.data(), b.data() + b.size(), 1.0);
+        *result = ep::einsum<"ij,jk->ik">(a, b)(89, 69);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("objects that outlive a thread's scratch memory contract") {
+    double result = 0;
+    std::thread([&result] {
+        static thread_local const contracts_at_last last{&result};  // made first, destroyed last
+        ep::array<double, 2> a({90, 80});
+        const auto c = ep::einsum<"ij,kj->ik">(a, a);
+        static_cast<void>(last);
+    }).join();
+    CHECK(result == 80.0);
 }

@@ -144,9 +144,13 @@ template <class Statement>
 class preflight {
 public:
     preflight(immediate_builder& builder, const block_target& target, std::size_t element_bytes)
-        : builder_(builder),
-          target_(target),
-          range_(touched(target.data, target.extents, target.strides, element_bytes)) {}
+        : builder_(builder), target_(target), written_{target.data, target.extents, target.strides, element_bytes} {
+        for (std::size_t dimension = 0; dimension < target.extents.size(); ++dimension) {
+            if (target.strides[dimension] == 0 && target.extents[dimension] > 1) {
+                throw error("einsum: the output has a stride of 0, so that several of its elements share one place");
+            }
+        }
+    }
 
     template <class A, class B>
     void terms(const join_node<plus, A, B>& node) {
@@ -175,10 +179,11 @@ private:
         const auto& held = node.operand;
         static constexpr auto labels = Statement::ids::template ids<Labels>;
         leaves_.push_back({immediate_builder::handle_of(held), labels});
-        if (!overlap(range_, touched(held.data, held.extents, held.strides, sizeof(T)))) {
+        if (!overlap(written_, {held.data, held.extents, held.strides, sizeof(T)})) {
             return;
         }
-        bool same = InPlace && held.data == target_.data && Rank == target_.labels.size();
+        bool same = InPlace && held.data == target_.data && Rank == target_.labels.size() &&
+                    sizeof(T) == written_.element_bytes;
         for (std::size_t dimension = 0; dimension < Rank && same; ++dimension) {
             bool found = false;
             for (std::size_t other = 0; other < Rank; ++other) {
@@ -190,8 +195,7 @@ private:
         if (!same) {
             throw error(
                 "einsum: the output is also an operand and is not read element for element where it is written: give "
-                "the "
-                "result memory of its own");
+                "the result memory of its own");
         }
     }
     template <bool InPlace, class T>
@@ -215,7 +219,7 @@ private:
 
     immediate_builder& builder_;
     block_target target_;
-    address_range range_;
+    touched_memory written_;
     small_vector<labelled_handle<block_handle>, 8> leaves_;
 };
 

@@ -36,49 +36,46 @@ namespace detail {
 
 #if EINPARALLEL_DETAIL_HAS_WEAK
 
-#if defined(EINPARALLEL_BLAS)
-#define EINPARALLEL_DETAIL_KEEP
-#else
-#define EINPARALLEL_DETAIL_KEEP __attribute__((weak))
-#endif
-#define EINPARALLEL_DETAIL_WEAK __attribute__((weak))
-
 extern "C" {
-// Names of our own for the library's functions: other headers declare them with other types. Integers are passed by
-// address, as 64 bits that a library of 32-bit integers reads the lower half of. Fortran appends the lengths of
-// strings.
-#define EINPARALLEL_DETAIL_GEMM(name, symbol, keep)                                                                 \
-    void name(const char*, const char*, const std::int64_t*, const std::int64_t*, const std::int64_t*, const void*, \
-              const void*, const std::int64_t*, const void*, const std::int64_t*, const void*, void*,               \
-              const std::int64_t*, std::size_t, std::size_t) __asm__(symbol) keep
-EINPARALLEL_DETAIL_GEMM(einparallel_detail_sgemm, "sgemm_", EINPARALLEL_DETAIL_WEAK);
-EINPARALLEL_DETAIL_GEMM(einparallel_detail_dgemm, "dgemm_", EINPARALLEL_DETAIL_KEEP);
-EINPARALLEL_DETAIL_GEMM(einparallel_detail_cgemm, "cgemm_", EINPARALLEL_DETAIL_WEAK);
-EINPARALLEL_DETAIL_GEMM(einparallel_detail_zgemm, "zgemm_", EINPARALLEL_DETAIL_WEAK);
-#undef EINPARALLEL_DETAIL_GEMM
-std::int64_t einparallel_detail_isamax(const std::int64_t*, const float*,
-                                       const std::int64_t*) __asm__("isamax_") EINPARALLEL_DETAIL_WEAK;
-const char* einparallel_detail_openblas_core() __asm__("openblas_get_corename") EINPARALLEL_DETAIL_WEAK;
-void einparallel_detail_mkl_version(char*, int) __asm__("MKL_Get_Version_String") EINPARALLEL_DETAIL_WEAK;
-int einparallel_detail_blis_architecture() __asm__("bli_arch_query_id") EINPARALLEL_DETAIL_WEAK;
-const char* einparallel_detail_blis_name(int) __asm__("bli_arch_string") EINPARALLEL_DETAIL_WEAK;
+// Integers are passed by address, as 64 bits that a library of 32-bit integers reads the lower half of. Fortran appends
+// the lengths of strings.
+using blas_gemm_function = void(const char*, const char*, const std::int64_t*, const std::int64_t*, const std::int64_t*,
+                                const void*, const void*, const std::int64_t*, const void*, const std::int64_t*,
+                                const void*, void*, const std::int64_t*, std::size_t, std::size_t);
+using blas_isamax_function = std::int64_t(const std::int64_t*, const float*, const std::int64_t*);
 
-// Defined in programs one unit of which was compiled for einparallel::blas.
-#if defined(EINPARALLEL_BLAS)
-EINPARALLEL_DETAIL_WEAK int einparallel_detail_blas_wanted() {
-    return 1;
-}
+/// The functions of the linked BLAS. Defined in every unit that is compiled with EINPARALLEL_HAS_BLAS, so that the
+/// linker keeps the library; in programs without such a unit, nowhere.
+struct einparallel_detail_blas_functions {
+    blas_gemm_function* real_float;
+    blas_gemm_function* real_double;
+    blas_gemm_function* complex_float;
+    blas_gemm_function* complex_double;
+    blas_isamax_function* largest;
+};
+#if defined(EINPARALLEL_HAS_BLAS)
+// Names of our own for the library's functions: other headers declare them with other types.
+blas_gemm_function einparallel_detail_sgemm __asm__("sgemm_");
+blas_gemm_function einparallel_detail_dgemm __asm__("dgemm_");
+blas_gemm_function einparallel_detail_cgemm __asm__("cgemm_");
+blas_gemm_function einparallel_detail_zgemm __asm__("zgemm_");
+blas_isamax_function einparallel_detail_isamax __asm__("isamax_");
+__attribute__((weak)) einparallel_detail_blas_functions einparallel_detail_blas = {
+    &einparallel_detail_sgemm, &einparallel_detail_dgemm, &einparallel_detail_cgemm, &einparallel_detail_zgemm,
+    &einparallel_detail_isamax};
 #else
-int einparallel_detail_blas_wanted() EINPARALLEL_DETAIL_WEAK;
+extern einparallel_detail_blas_functions einparallel_detail_blas __attribute__((weak));
 #endif
+
+const char* einparallel_detail_openblas_core() __asm__("openblas_get_corename") __attribute__((weak));
+void einparallel_detail_mkl_version(char*, int) __asm__("MKL_Get_Version_String") __attribute__((weak));
+int einparallel_detail_blis_architecture() __asm__("bli_arch_query_id") __attribute__((weak));
+const char* einparallel_detail_blis_name(int) __asm__("bli_arch_string") __attribute__((weak));
 }
 
-#undef EINPARALLEL_DETAIL_KEEP
-#undef EINPARALLEL_DETAIL_WEAK
-
-template <class Function>
-bool is_present(Function* function) {
-    return function != nullptr;
+template <class Symbol>
+bool is_present(Symbol* symbol) {
+    return symbol != nullptr;
 }
 
 #endif
@@ -122,8 +119,7 @@ private:
     static blas_library look() {
         blas_library found;
 #if EINPARALLEL_DETAIL_HAS_WEAK
-        if (!is_present(&einparallel_detail_blas_wanted) || !is_present(&einparallel_detail_dgemm) ||
-            !is_present(&einparallel_detail_isamax)) {
+        if (!is_present(&einparallel_detail_blas)) {
             return found;
         }
         found.linked = true;
@@ -131,7 +127,7 @@ private:
         const auto count = static_cast<std::int64_t>(0xffffffff00000003ULL);
         const std::int64_t step = 1;
         const float numbers[3] = {1, 3, 2};
-        found.wide = static_cast<std::int32_t>(einparallel_detail_isamax(&count, numbers, &step)) == 0;
+        found.wide = static_cast<std::int32_t>(einparallel_detail_blas.largest(&count, numbers, &step)) == 0;
         if (is_present(&einparallel_detail_openblas_core)) {
             const char* const core = einparallel_detail_openblas_core();
             found.name = "OpenBLAS (" + std::string(core) + ")";
@@ -202,13 +198,13 @@ void blas_gemm(index m, index n, index k, T scale, blas_matrix<const T> a, blas_
 #if EINPARALLEL_DETAIL_HAS_WEAK
     const auto product = [] {
         if constexpr (std::is_same_v<T, float>) {
-            return &einparallel_detail_sgemm;
+            return einparallel_detail_blas.real_float;
         } else if constexpr (std::is_same_v<T, double>) {
-            return &einparallel_detail_dgemm;
+            return einparallel_detail_blas.real_double;
         } else if constexpr (std::is_same_v<T, std::complex<float>>) {
-            return &einparallel_detail_cgemm;
+            return einparallel_detail_blas.complex_float;
         } else {
-            return &einparallel_detail_zgemm;
+            return einparallel_detail_blas.complex_double;
         }
     }();
     const std::int64_t columns = n;

@@ -171,9 +171,9 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     const subscript_labels<table, sizeof...(Operands)> labels(extents);
 
     const block_target target{output.data(), labels.output(), output.extents(), output.strides()};
-    const address_range written = touched(output.data(), output.extents(), output.strides(), sizeof(Out));
-    if ((overlap(written, touched(operands.data(), operands.extents(), operands.strides(),
-                                  sizeof(typename Operands::value_type))) ||
+    const touched_memory written{output.data(), output.extents(), output.strides(), sizeof(Out)};
+    if ((overlap(written,
+                 {operands.data(), operands.extents(), operands.strides(), sizeof(typename Operands::value_type)}) ||
          ...)) {
         throw error("ep::einsum_into: the output is also an operand: give the result memory of its own");
     }
@@ -225,16 +225,13 @@ contraction_decision decision_of(const X& x, const Y& y) {
     const subscript_labels<table, 2> labels(extents);
     const auto output_extents = einsum_extents<Text>(x, y);
     std::array<index, table.names.size()> by_label{};
-    by_label.fill(1);
-    const auto learn = [&](std::span<const label_id> of, std::span<const index> lengths) {
-        for (std::size_t dimension = 0; dimension < of.size(); ++dimension) {
-            if (of[dimension] != no_label) {
-                by_label[static_cast<std::size_t>(of[dimension])] = lengths[dimension];
-            }
-        }
-    };
-    learn(labels.of(0), x.extents());
-    learn(labels.of(1), y.extents());
+    immediate_builder builder(table_names<table>, by_label, {nullptr, labels.output(), output_extents, output_extents});
+    const std::array<labelled_handle<block_handle>, 2> handles{
+        {{{x.data(), x.extents(), x.strides()}, labels.of(0)}, {{y.data(), y.extents(), y.strides()}, labels.of(1)}}};
+    builder.check(labels.output(), handles);  // the errors of einsum; and every extent
+    for (index& extent : by_label) {
+        extent = extent < 0 ? 1 : extent;
+    }
     std::array<index, table.output_rank> output_strides{};
     index stride = 1;
     for (std::size_t dimension = output_strides.size(); dimension-- > 0;) {
@@ -275,7 +272,7 @@ auto einsum(const Operands&... operands) {
 }
 
 /// How einsum<Text>(x, y) would contract two operands of one type, by their extents and strides: what to look at where
-/// it is slower than expected. Prints.
+/// it is slower than expected. Prints. Extents that disagree are an ep::error.
 template <subscripts Text, detail::DenseOperand X, detail::DenseOperand Y>
 contraction_decision explain(const X& x, const Y& y) {
     static_cast<void>(sizeof(detail::check_subscripts<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank>));

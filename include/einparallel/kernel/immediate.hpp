@@ -1,6 +1,7 @@
 #pragma once
 // Executes vertices as they are lowered: the builder behind assignments to arrays and views.
 
+#include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contract_in_order.hpp>
 #include <einparallel/kernel/kernel.hpp>
@@ -70,31 +71,6 @@ struct block_target {
 struct into_target {
     write_mode mode = write_mode::overwrite;
 };
-
-/// Lowest and one past the highest address that a block touches; an empty block touches none.
-struct address_range {
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-};
-inline address_range touched(const void* data, std::span<const index> extents, std::span<const index> strides,
-                             std::size_t element_bytes) {
-    index lowest = 0;
-    index highest = 0;
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        if (extents[dimension] == 0) {
-            return {};
-        }
-        const index reach = (extents[dimension] - 1) * strides[dimension];
-        (reach < 0 ? lowest : highest) += reach;
-    }
-    const auto base = reinterpret_cast<std::uintptr_t>(data);
-    const auto bytes = static_cast<index>(element_bytes);
-    return {base + static_cast<std::uintptr_t>(lowest * bytes),
-            base + static_cast<std::uintptr_t>((highest + 1) * bytes)};
-}
-inline bool overlap(address_range a, address_range b) {
-    return a.begin < b.end && b.begin < a.end;
-}
 
 /// Builder that runs each vertex at once. Temporaries live until the statement ends.
 class immediate_builder {

@@ -99,10 +99,15 @@ struct factors<Statement, Whole, T, join_node<times, A, B>> {
     static constexpr std::size_t count =
         factors<Statement, Whole, T, A>::count + factors<Statement, Whole, T, B>::count;
 };
+/// A division by a number is a scale of the reciprocal where several tensors are contracted. Elsewhere each element is
+/// divided: 49 / 49 is 1.
+template <class Statement, class Whole, class T, class Number>
+inline constexpr bool divides_by_scale =
+    is_divisible<T>&& std::is_same_v<Number, T>&& Statement::template aggregates<Whole> && (leaf_count<Whole> > 1);
 template <class Statement, class Whole, class T, class A, class Number>
 struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> {
     static constexpr std::size_t count =
-        is_divisible<T> && std::is_same_v<Number, T> ? factors<Statement, Whole, T, A>::count : unfit;
+        divides_by_scale<Statement, Whole, T, Number> ? factors<Statement, Whole, T, A>::count : unfit;
 };
 template <class Statement, class Whole, class T, class A>
 struct factors<Statement, Whole, T, join_node<negate, A>> {

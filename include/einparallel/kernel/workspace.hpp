@@ -22,8 +22,8 @@ public:
     static constexpr std::size_t alignment = 64;
 
     explicit scratch_lease(std::size_t bytes) {
-        block& kept = kept_block();
-        if (!kept.lent && bytes <= kept_bytes) {
+        if (bytes <= kept_bytes && !thread_has_ended() && !kept_block().lent) {
+            block& kept = kept_block();
             if (kept.bytes < bytes) {
                 kept.bytes = 0;  // stays true if the next line throws
                 kept.memory.reset(new std::byte[bytes + alignment]);
@@ -52,7 +52,18 @@ private:
         std::unique_ptr<std::byte[]> memory;
         std::size_t bytes = 0;
         bool lent = false;
+
+        block() = default;
+        block(const block&) = delete;
+        block& operator=(const block&) = delete;
+        ~block() { thread_has_ended() = true; }
     };
+
+    /// The thread's block is gone: destructors that run later contract as well. Outlives everything, being a bare bool.
+    static bool& thread_has_ended() {
+        static thread_local bool ended = false;
+        return ended;
+    }
 
     static block& kept_block() {
         static thread_local block kept;

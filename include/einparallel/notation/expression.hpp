@@ -31,6 +31,19 @@ struct leaf : expression_base {
     Operand operand;
 
     explicit leaf(Operand held) : operand(std::move(held)) {}
+    leaf(const leaf&) = default;
+    leaf(leaf&&) noexcept = default;
+    ~leaf() = default;
+    leaf& operator=(const leaf&) & = default;
+    leaf& operator=(leaf&&) & noexcept = default;
+
+    /// A leaf that nothing can be assigned to, which an assignment to a temporary copy would hide.
+    template <class E>
+    const leaf& operator=(const E& /*right*/) const {
+        static_assert(!std::is_same_v<E, E>,
+                      "einsum: the left-hand side is const, or a view of const elements, and cannot be written");
+        return *this;
+    }
 };
 
 /// A number.

@@ -1,0 +1,70 @@
+#pragma once
+// Whether two strided blocks of memory have bytes in common.
+
+#include <einparallel/notation/box.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+
+namespace einparallel::detail {
+
+/// A strided block in memory.
+struct touched_memory {
+    const void* data = nullptr;
+    std::span<const index> extents;
+    std::span<const index> strides;  ///< in elements
+    std::size_t element_bytes = 0;
+};
+
+/// Lowest and one past the highest address that a block touches; an empty block touches none.
+struct address_range {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+
+    explicit address_range(const touched_memory& block) {
+        index lowest = 0;
+        index highest = 0;
+        for (std::size_t dimension = 0; dimension < block.extents.size(); ++dimension) {
+            if (block.extents[dimension] == 0) {
+                return;
+            }
+            const index reach = (block.extents[dimension] - 1) * block.strides[dimension];
+            (reach < 0 ? lowest : highest) += reach;
+        }
+        const auto base = reinterpret_cast<std::uintptr_t>(block.data);
+        const auto bytes = static_cast<index>(block.element_bytes);
+        begin = base + static_cast<std::uintptr_t>(lowest * bytes);
+        end = base + static_cast<std::uintptr_t>((highest + 1) * bytes);
+    }
+};
+
+/// All elements of both blocks lie in a pattern that repeats: true where its places are never the same, as for the even
+/// and the odd elements of an array or two columns of a matrix.
+inline bool interleave(const touched_memory& a, const touched_memory& b) {
+    index period = 0;
+    for (const touched_memory* const block : {&a, &b}) {
+        for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
+            if (block->extents[dimension] > 1) {
+                period = std::gcd(period, block->strides[dimension] * static_cast<index>(block->element_bytes));
+            }
+        }
+    }
+    if (period == 0) {
+        return false;
+    }
+    const auto distance =
+        static_cast<index>(reinterpret_cast<std::uintptr_t>(b.data) - reinterpret_cast<std::uintptr_t>(a.data));
+    const index place = (distance % period + period) % period;
+    return place >= static_cast<index>(a.element_bytes) && period - place >= static_cast<index>(b.element_bytes);
+}
+
+/// The blocks may have bytes in common; false only where they have none.
+inline bool overlap(const touched_memory& a, const touched_memory& b) {
+    const address_range first(a);
+    const address_range second(b);
+    return first.begin < second.end && second.begin < first.end && !interleave(a, b);
+}
+
+}  // namespace einparallel::detail
