@@ -3,6 +3,7 @@
 // output lies in memory, and one that runs as the input does.
 
 #include <einparallel/kernel/copy_functions.hpp>
+#include <einparallel/kernel/copy_loops.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -25,10 +26,10 @@ public:
         : element_(static_cast<index>(element_bytes)),
           into_(static_cast<std::byte*>(into)),
           from_(static_cast<const std::byte*>(from)) {
-        loop_list loops;
+        copy_loops loops;
         for (std::size_t each = 0; each < nest.size(); ++each) {
             const index* const moves = nest.of(each);
-            loop made{nest.extents[each], moves[0] * element_, moves[1] * element_};
+            copy_loop made{nest.extents[each], moves[0] * element_, moves[1] * element_};
             total_ *= made.extent;
             if (made.into < 0) {
                 into_ += (made.extent - 1) * made.into;
@@ -36,22 +37,20 @@ public:
                 made.into = -made.into;
                 made.from = -made.from;
             }
-            loops.push_back(made);
+            loops.add(made);
         }
         total_ *= element_;
         for (std::size_t each = 0; each < loops.size(); ++each) {
             if (loops[each].into == element_ && loops[each].from == element_) {  // elements of one piece
                 element_ *= loops[each].extent;
-                std::copy(loops.begin() + each + 1, loops.end(), loops.begin() + each);
-                loops.resize(loops.size() - 1, {});
+                loops.remove(each);
                 break;
             }
         }
-        sort(loops, &loop::into);
+        loops.sort(&copy_loop::into);
         if (element_ < long_run) {
             take_apart(loops);
         } else {
-            std::reverse(loops.begin(), loops.end());
             outer_ = loops;
         }
         choose_blocks();
@@ -63,7 +62,7 @@ public:
     void run() const {
         const int threads = total_ < threaded_bytes ? 1 : available_threads();
         const index units =
-            element_ < long_run ? count_of(outer_) * column_blocks_ * row_blocks_ : count_of(outer_) * pieces_;
+            element_ < long_run ? outer_.count() * column_blocks_ * row_blocks_ : outer_.count() * pieces_;
         on_threads(static_cast<int>(std::min<index>(threads, units)), [&](index part, index parts) {
             const even_part own(units, part, parts);
             if (element_ < long_run) {
@@ -78,49 +77,14 @@ public:
     }
 
 private:
-    struct loop {
-        index extent;
-        index into;  ///< bytes
-        index from;  ///< bytes
-    };
-    using loop_list = small_vector<loop, 12>;
-
     static constexpr index long_run = 2048;  // bytes
     static constexpr index piece = 65536;    // bytes of a long run that one thread copies at a time
     static constexpr index longest = 512;    // columns or rows of a block
     static constexpr index none = -longest;  // no column begins there, for lines or not
 
-    static void sort(loop_list& loops, index loop::*key) {
-        for (std::size_t placed = 1; placed < loops.size(); ++placed) {
-            for (std::size_t at = placed; at > 0 && std::abs(loops[at].*key) < std::abs(loops[at - 1].*key); --at) {
-                std::swap(loops[at], loops[at - 1]);
-            }
-        }
-    }
-
-    static index count_of(const loop_list& loops) {
-        index count = 1;
-        for (const loop& each : loops) {
-            count *= each.extent;
-        }
-        return count;
-    }
-
-    /// How many positions lie side by side, as `key` has them.
-    index run_of(const loop_list& loops, index loop::*key) const {
-        index run = 1;
-        for (const loop& each : loops) {
-            if (each.*key != run * element_) {
-                break;
-            }
-            run *= each.extent;
-        }
-        return run;
-    }
-
     /// Columns take loops as the output has them, rows as the input has them, in turn, until both are long enough for
     /// whole cache lines and for what a block costs; a loop that the other side has ends a side.
-    void take_apart(const loop_list& by_output) {
+    void take_apart(const copy_loops& by_output) {
         small_vector<std::uint8_t, 12> taken(by_output.size(), 0);
         const auto next_row = [&] {  // the smallest stride of the input that is left
             std::size_t found = by_output.size();
@@ -137,24 +101,24 @@ private:
         bool columns_grow = true;
         bool rows_grow = true;
         while (columns_grow || rows_grow) {
-            const index columns_length = count_of(columns_) * element_;
-            const index rows_length = count_of(rows_) * element_;
+            const index columns_length = columns_.count() * element_;
+            const index rows_length = rows_.count() * element_;
             columns_grow = columns_grow && columns_length < 8192 && column < by_output.size() && taken[column] == 0;
             if (columns_grow && (!rows_grow || columns_length <= 2 * rows_length)) {
-                columns_.push_back(by_output[column]);
+                columns_.add(by_output[column]);
                 taken[column++] = 1;
                 continue;
             }
             const std::size_t row = rows_grow && rows_length < 4096 ? next_row() : by_output.size();
             rows_grow = row < by_output.size() && taken[row] == 0;
             if (rows_grow) {
-                rows_.push_back(by_output[row]);
+                rows_.add(by_output[row]);
                 taken[row] = 2;
             }
         }
-        for (std::size_t each = by_output.size(); each-- > 0;) {
+        for (std::size_t each = 0; each < by_output.size(); ++each) {
             if (taken[each] == 0) {
-                outer_.push_back(by_output[each]);
+                outer_.add(by_output[each]);
             }
         }
     }
@@ -163,8 +127,8 @@ private:
         index run = element_;  // bytes of the output that are written side by side
         std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(into_) | reinterpret_cast<std::uintptr_t>(from_);
         index row_bits = 0;
-        const auto look = [&](const loop_list& loops, bool are_rows) {
-            for (const loop& each : loops) {
+        const auto look = [&](const copy_loops& loops, bool are_rows) {
+            for (const copy_loop& each : loops) {
                 bits |= static_cast<std::uintptr_t>(each.into) | static_cast<std::uintptr_t>(each.from);
                 row_bits |= are_rows ? each.into : 0;
             }
@@ -173,13 +137,13 @@ private:
         look(columns_, false);
         look(rows_, true);
         pieces_ = (element_ + piece - 1) / piece;
-        columns_run_ = run_of(columns_, &loop::into);
-        rows_run_ = run_of(rows_, &loop::from);
+        columns_run_ = columns_.run(&copy_loop::into, element_);
+        rows_run_ = rows_.run(&copy_loop::from, element_);
         turns_ = bits % static_cast<std::uintptr_t>(element_) == 0 && (element_ == 4 || element_ == 8) &&
                  std::min(columns_run_, rows_run_) * element_ >= 32;
         functions_ = copy_functions::best(element_, turns_);
         run *= columns_run_;
-        if (columns_run_ == count_of(columns_) && !rows_.empty() && rows_[0].into == run) {
+        if (columns_run_ == columns_.count() && !rows_.empty() && rows_[0].into == run) {
             run *= rows_[0].extent;  // rows follow one another
         }
         streams_ = total_ >= streamed_bytes && run >= 512;
@@ -187,8 +151,8 @@ private:
         // are written a kibibyte at a time.
         buffered_ = streams_ && !(turns_ && row_bits % 64 == 0 && row_bits % 1024 != 0);
         const index line = std::max<index>(1, 64 / element_);
-        const index columns = count_of(columns_);
-        const index rows = count_of(rows_);
+        const index columns = columns_.count();
+        const index rows = rows_.count();
         const index wide = element_ > 16 ? 4096 : buffered_ ? 1024 : 512;
         column_block_ = part_of(columns, wide / element_, line);
         row_block_ = part_of(
@@ -205,53 +169,12 @@ private:
         return std::min<index>((each + line - 1) / line * line, longest);
     }
 
-    /// Where positions `first` … first + count − 1 of combined loops lie.
-    static void walk(const loop_list& loops, index first, index count, index* into, index* from) {
-        small_vector<index, 12> counters(loops.size(), 0);
-        index to = 0;
-        index source = 0;
-        for (std::size_t each = 0; each < loops.size(); ++each) {
-            counters[each] = first % loops[each].extent;
-            first /= loops[each].extent;
-            to += counters[each] * loops[each].into;
-            source += counters[each] * loops[each].from;
-        }
-        into[0] = to;  // also of no positions
-        from[0] = source;
-        for (index at = 0; at < count;) {
-            const bool loose = loops.empty();
-            const index stretch = loose ? count : std::min(count - at, loops[0].extent - counters[0]);
-            const index to_step = loose ? 0 : loops[0].into;
-            const index from_step = loose ? 0 : loops[0].from;
-            for (index step = 0; step < stretch; ++step) {
-                into[at + step] = to + step * to_step;
-                from[at + step] = source + step * from_step;
-            }
-            at += stretch;
-            to += stretch * to_step;
-            source += stretch * from_step;
-            for (std::size_t each = 0; each < loops.size() && at < count; ++each) {
-                counters[each] = each == 0 ? loops[0].extent : counters[each] + 1;
-                if (counters[each] < loops[each].extent) {
-                    break;
-                }
-                counters[each] = 0;
-                to -= loops[each].extent * loops[each].into;
-                source -= loops[each].extent * loops[each].from;
-                if (each + 1 < loops.size()) {
-                    to += loops[each + 1].into;
-                    source += loops[each + 1].from;
-                }
-            }
-        }
-    }
-
     /// Long runs, in pieces.
     void copy_runs(even_part own) const {
         for (index unit = own.begin; unit < own.end; ++unit) {
             index into = 0;
             index from = 0;
-            point(unit / pieces_, into, from);
+            outer_.point(unit / pieces_, into, from);
             const index start = unit % pieces_ * piece;
             const auto bytes = static_cast<std::size_t>(std::min(piece, element_ - start));
             if (streams_) {
@@ -259,16 +182,6 @@ private:
             } else {
                 copy_bytes(into_ + into + start, from_ + from + start, bytes);
             }
-        }
-    }
-
-    /// Where point `number` of the outer loops lies, outermost slowest.
-    void point(index number, index& into, index& from) const {
-        for (std::size_t each = outer_.size(); each-- > 0;) {
-            const index step = number % outer_[each].extent;
-            number /= outer_[each].extent;
-            into += step * outer_[each].into;
-            from += step * outer_[each].from;
         }
     }
 
@@ -291,7 +204,7 @@ private:
     void place(placed_block& placed, index unit) const {
         index into = 0;
         index from = 0;
-        point(unit / (column_blocks_ * row_blocks_), into, from);
+        outer_.point(unit / (column_blocks_ * row_blocks_), into, from);
         placed.into = into_ + into;
         placed.from = from_ + from;
         // Columns end where cache lines of the output do.
@@ -302,16 +215,16 @@ private:
         if (column != placed.column) {
             placed.column = column;
             const index begin = std::max<index>(column, 0);
-            const index count = std::min(column + column_block_, count_of(columns_)) - begin;
+            const index count = std::min(column + column_block_, columns_.count()) - begin;
             placed.block.columns = {placed.tables[0], placed.tables[1], count, columns_run_, begin % columns_run_};
-            walk(columns_, begin, count, placed.tables[0], placed.tables[1]);
+            columns_.walk(begin, count, placed.tables[0], placed.tables[1]);
         }
         if (row != placed.row) {
-            const index count = std::min(row_block_, count_of(rows_) - row);
+            const index count = std::min(row_block_, rows_.count() - row);
             // Of a single loop all tables are alike but for where they begin.
             const bool single = rows_.size() == 1;
             if (!single || placed.row == none) {
-                walk(rows_, single ? 0 : row, single ? row_block_ : count, placed.tables[2], placed.tables[3]);
+                rows_.walk(single ? 0 : row, single ? row_block_ : count, placed.tables[2], placed.tables[3]);
             }
             placed.row = row;
             placed.block.rows = {placed.tables[2], placed.tables[3], count, rows_run_, row % rows_run_};
@@ -423,9 +336,9 @@ private:
     std::byte* into_;
     const std::byte* from_;
     index total_ = 1;  ///< bytes
-    loop_list outer_;
-    loop_list columns_;  ///< innermost first
-    loop_list rows_;     ///< innermost first
+    copy_loops outer_;
+    copy_loops columns_;
+    copy_loops rows_;
     index columns_run_ = 1;
     index rows_run_ = 1;
     index column_block_ = 1;
