@@ -83,7 +83,8 @@ void statements() {
     const auto& fixed = C;
     fixed(i, j) = A(i, j);
 #elif defined(CONST_VIEW_LEFT)
-    ep::view<const double, 2>(C)(i, k) = A(i, j) * B(j, k);
+    const ep::view<const double, 2> seen(C);
+    seen(i, k) = A(i, j) * B(j, k);
 #elif defined(SOFTMAX_UNDER_A_MAP)
     v(i) += 2.0 * exp(ep::softmax(j, A(i, j) * A(k, j)));
 #else
