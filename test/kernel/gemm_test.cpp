@@ -1,5 +1,7 @@
 // The blocked matrix product against three loops, around its block sizes, with every instruction set of this processor.
 
+#include "instruction_sets.hpp"
+
 #include <einparallel/kernel/gemm.hpp>
 
 #include <doctest/doctest.h>
@@ -14,6 +16,7 @@ namespace {
 
 using einparallel::index;
 using namespace einparallel::detail;
+using kernel_test::sets_here;
 
 template <class T>
 T small_integer(std::mt19937& random) {
@@ -79,16 +82,6 @@ void check(index m, index n, index k, unsigned layout, bool add, instruction_set
     call.add = add;
     gemm<T>(call, set);
     CHECK(c == expected);
-}
-
-std::vector<instruction_set> sets_here() {
-    std::vector<instruction_set> sets;
-    for (const instruction_set set : {instruction_set::baseline, instruction_set::avx2, instruction_set::avx512}) {
-        if (supported(set)) {
-            sets.push_back(set);
-        }
-    }
-    return sets;
 }
 
 }  // namespace

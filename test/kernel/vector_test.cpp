@@ -1,6 +1,8 @@
 // What is compiled for every instruction set, against plain loops, with each that this processor has: packing of
 // operands in any order, products in place, planes that are turned round, tiles of general operators.
 
+#include "instruction_sets.hpp"
+
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/join.hpp>
@@ -24,16 +26,7 @@ namespace {
 
 using einparallel::index;
 using namespace einparallel::detail;
-
-std::vector<instruction_set> sets_here() {
-    std::vector<instruction_set> sets;
-    for (const instruction_set set : {instruction_set::baseline, instruction_set::avx2, instruction_set::avx512}) {
-        if (supported(set)) {
-            sets.push_back(set);
-        }
-    }
-    return sets;
-}
+using kernel_test::sets_here;
 
 index pick(std::mt19937& random, index low, index high) {
     return std::uniform_int_distribution<index>(low, high)(random);

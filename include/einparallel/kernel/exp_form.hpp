@@ -110,17 +110,8 @@ constexpr bool has_exp_form() {
 /// values[i] = exp(values[i]) with the widest instructions of this processor.
 template <class T>
 void exponentials(T* values, index count) {
-#if EINPARALLEL_DETAIL_X86
-    if (supported(instruction_set::avx512)) {
-        vector_exp<T, instruction_set::avx512>::exponentials(values, count);
-        return;
-    }
-    if (supported(instruction_set::avx2)) {
-        vector_exp<T, instruction_set::avx2>::exponentials(values, count);
-        return;
-    }
-#endif
-    vector_exp<T, instruction_set::baseline>::exponentials(values, count);
+    with_instruction_set(best_instruction_set(),
+                         [&](auto set) { vector_exp<T, set.value>::exponentials(values, count); });
 }
 
 }  // namespace einparallel::detail

@@ -2,6 +2,7 @@
 // Which instructions a compiled kernel uses, as a value and as a template argument, and which this processor has.
 
 #include <cstdint>
+#include <type_traits>
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
 #define EINPARALLEL_DETAIL_X86 1
@@ -35,6 +36,20 @@ inline instruction_set best_instruction_set() {
         return instruction_set::avx512;
     }
     return supported(instruction_set::avx2) ? instruction_set::avx2 : instruction_set::baseline;
+}
+
+/// visit(std::integral_constant of the set): from a set that is known at run time to code compiled for it.
+template <class Visit>
+auto with_instruction_set([[maybe_unused]] instruction_set set, const Visit& visit) {
+#if EINPARALLEL_DETAIL_X86
+    if (set == instruction_set::avx512) {
+        return visit(std::integral_constant<instruction_set, instruction_set::avx512>{});
+    }
+    if (set == instruction_set::avx2) {
+        return visit(std::integral_constant<instruction_set, instruction_set::avx2>{});
+    }
+#endif
+    return visit(std::integral_constant<instruction_set, instruction_set::baseline>{});
 }
 
 /// "avx2", for reports.

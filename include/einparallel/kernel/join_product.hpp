@@ -21,11 +21,7 @@ inline constexpr bool is_tiled = std::is_arithmetic_v<T>;
 
 template <class T, index Panel, instruction_set Set>
 void pack_for_join(const void* /*context*/, void* into, const void* from, const pack_source& source) {
-    if constexpr (std::is_floating_point_v<T>) {
-        vector_pack<T, Set>::template pack<Panel>(static_cast<T*>(into), static_cast<const T*>(from), source);
-    } else {
-        pack_panels<T, Panel>(static_cast<T*>(into), static_cast<const T*>(from), source);
-    }
+    pack_slivers<T, Panel, Set>(into, from, source);
 }
 
 template <class Out, class Reduce>
@@ -67,17 +63,9 @@ tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors)
 /// @pre the functors outlive the kernel
 template <class Out, class Reduce, class Function, class A, class B>
 tile_kernel join_tile_kernel(const join_functors<Reduce, Function>& functors) {
-#if EINPARALLEL_DETAIL_X86
-    switch (best_instruction_set()) {
-        case instruction_set::avx512:
-            return join_tile_kernel_of<Out, Reduce, Function, A, B, instruction_set::avx512>(functors);
-        case instruction_set::avx2:
-            return join_tile_kernel_of<Out, Reduce, Function, A, B, instruction_set::avx2>(functors);
-        default:
-            break;
-    }
-#endif
-    return join_tile_kernel_of<Out, Reduce, Function, A, B, instruction_set::baseline>(functors);
+    return with_instruction_set(best_instruction_set(), [&](auto set) {
+        return join_tile_kernel_of<Out, Reduce, Function, A, B, set.value>(functors);
+    });
 }
 
 /// Sorts the loops of a nest of two operands into batch, m, n and k and runs it as blocked products; false, and nothing

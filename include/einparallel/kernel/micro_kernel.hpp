@@ -92,9 +92,9 @@ struct product_tile {
     }
 };
 
-/// Vector kernels of float and double.
+/// Vector kernels of all types but the complex.
 template <class T, instruction_set Set>
-struct real_code {
+struct vector_code {
     using code = vector_tile<T, Set>;
     static constexpr index rows = code::rows;
     static constexpr index columns = code::columns;
@@ -109,42 +109,17 @@ struct real_code {
     }
     static index computed(index high) { return code::computed(high); }
     static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
-        vector_pack<T, Set>::template pack<rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
+        pack_slivers<T, rows, Set>(into, from, source);
         product_tile<T>::scale(context, static_cast<T*>(into), rows, source);
     }
     static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
-        vector_pack<T, Set>::template pack<columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
+        pack_slivers<T, columns, Set>(into, from, source);
     }
     static void run_in_place(const void* context, const block_in_place& block, const void* a, const void* b, void* c,
                              bool add) {
         const small_call<T> call{block.rows,    block.columns, block.depth,  block.a_rows,
                                  block.a_along, block.b_along, block.c_rows, *static_cast<const T*>(context)};
         vector_small<T, Set>::small(call, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), add);
-    }
-};
-
-/// Vector kernels of integers and bool; their packing needs no vectors to keep up.
-template <class T, instruction_set Set>
-struct integer_code {
-    using code = vector_tile<T, Set>;
-    static constexpr index rows = code::rows;
-    static constexpr index columns = code::columns;
-    static constexpr index lanes = code::lanes;
-    static constexpr std::size_t parts = 1;
-    using packed = T;
-
-    static void run(const void* /*context*/, index depth, index high, const void* a, const void* b, void* c,
-                    const index* row_offsets, const index* vector_offsets, bool add) {
-        code::run(depth, high, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), row_offsets,
-                  vector_offsets, add);
-    }
-    static index computed(index high) { return code::computed(high); }
-    static void pack_a(const void* context, void* into, const void* from, const pack_source& source) {
-        pack_panels<T, rows>(static_cast<T*>(into), static_cast<const T*>(from), source);
-        product_tile<T>::scale(context, static_cast<T*>(into), rows, source);
-    }
-    static void pack_b(const void* /*context*/, void* into, const void* from, const pack_source& source) {
-        pack_panels<T, columns>(static_cast<T*>(into), static_cast<const T*>(from), source);
     }
 };
 
@@ -202,7 +177,7 @@ tile_kernel tile_kernel_of(const T* scale) {
                        &Code::pack_b,
                        &product_tile<T>::scatter,
                        scale};
-    if constexpr (requires { &Code::run_in_place; }) {
+    if constexpr (std::is_floating_point_v<T>) {
         kernel.run_in_place = &Code::run_in_place;
     }
     return kernel;
@@ -211,25 +186,14 @@ tile_kernel tile_kernel_of(const T* scale) {
 /// The kernel of scale · Σ of products with the instructions of a set chosen at run time.
 /// @pre supported(set); the scale outlives the kernel
 template <Element T>
-tile_kernel product_tile_kernel([[maybe_unused]] instruction_set set, const T* scale) {
-    const auto of = [scale]<instruction_set Set>(std::integral_constant<instruction_set, Set>) {
-        if constexpr (std::is_integral_v<T>) {
-            return tile_kernel_of<T, integer_code<T, Set>>(scale);
-        } else if constexpr (is_complex<T>::value) {
-            return tile_kernel_of<T, complex_code<typename T::value_type, Set>>(scale);
+tile_kernel product_tile_kernel(instruction_set set, const T* scale) {
+    return with_instruction_set(set, [scale](auto chosen) {
+        if constexpr (is_complex<T>::value) {
+            return tile_kernel_of<T, complex_code<typename T::value_type, chosen.value>>(scale);
         } else {
-            return tile_kernel_of<T, real_code<T, Set>>(scale);
+            return tile_kernel_of<T, vector_code<T, chosen.value>>(scale);
         }
-    };
-#if EINPARALLEL_DETAIL_X86
-    if (set == instruction_set::avx512) {
-        return of(std::integral_constant<instruction_set, instruction_set::avx512>{});
-    }
-    if (set == instruction_set::avx2) {
-        return of(std::integral_constant<instruction_set, instruction_set::avx2>{});
-    }
-#endif
-    return of(std::integral_constant<instruction_set, instruction_set::baseline>{});
+    });
 }
 
 }  // namespace einparallel::detail

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <type_traits>
 
 namespace einparallel::detail {
 
@@ -24,6 +25,16 @@ void pack_panels(T* into, const T* from, const pack_source& source) {
             }
             place += Panel;
         }
+    }
+}
+
+/// The same with the vectors of Set where T has any; the packing of integers and bool keeps up without.
+template <class T, index Panel, instruction_set Set>
+void pack_slivers(void* into, const void* from, const pack_source& source) {
+    if constexpr (std::is_floating_point_v<T>) {
+        vector_pack<T, Set>::template pack<Panel>(static_cast<T*>(into), static_cast<const T*>(from), source);
+    } else {
+        pack_panels<T, Panel>(static_cast<T*>(into), static_cast<const T*>(from), source);
     }
 }
 

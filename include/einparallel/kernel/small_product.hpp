@@ -110,15 +110,8 @@ private:
 template <Element T>
 auto best_products() -> void (*)(const product_plane<T>&, T*, const T*, const T*) {
     if constexpr (std::is_floating_point_v<T>) {
-#if EINPARALLEL_DETAIL_X86
-        if (supported(instruction_set::avx512)) {
-            return &vector_small<T, instruction_set::avx512>::products;
-        }
-        if (supported(instruction_set::avx2)) {
-            return &vector_small<T, instruction_set::avx2>::products;
-        }
-#endif
-        return &vector_small<T, instruction_set::baseline>::products;
+        return with_instruction_set(best_instruction_set(),
+                                    [](auto set) { return &vector_small<T, set.value>::products; });
     } else {
         return nullptr;
     }
@@ -128,15 +121,7 @@ auto best_products() -> void (*)(const product_plane<T>&, T*, const T*, const T*
 template <Element T>
 auto best_dot() -> T (*)(index, const T*, const T*) {
     if constexpr (std::is_floating_point_v<T>) {
-#if EINPARALLEL_DETAIL_X86
-        if (supported(instruction_set::avx512)) {
-            return &vector_small<T, instruction_set::avx512>::dot;
-        }
-        if (supported(instruction_set::avx2)) {
-            return &vector_small<T, instruction_set::avx2>::dot;
-        }
-#endif
-        return &vector_small<T, instruction_set::baseline>::dot;
+        return with_instruction_set(best_instruction_set(), [](auto set) { return &vector_small<T, set.value>::dot; });
     } else {
         return nullptr;
     }

@@ -30,15 +30,7 @@ struct softmax_functions {
         return {&code::largest, &code::shifted, &code::divide, &code::larger, &code::shifted, &code::divide};
     }
     static softmax_functions best() {
-#if EINPARALLEL_DETAIL_X86
-        if (supported(instruction_set::avx512)) {
-            return of<instruction_set::avx512>();
-        }
-        if (supported(instruction_set::avx2)) {
-            return of<instruction_set::avx2>();
-        }
-#endif
-        return of<instruction_set::baseline>();
+        return with_instruction_set(best_instruction_set(), [](auto set) { return of<set.value>(); });
     }
 };
 
