@@ -65,13 +65,15 @@ public:
                                    std::shared_ptr<const kernel>(new Kernel(make_kernel(std::true_type{})))));
     }
 
-    template <class Out, class Sink>
-    handle product(Sink sink, std::span<const label_id> out, std::span<const operand_type> operands, Out scale) const {
+    template <class Out, class Sink, std::size_t Count>
+    handle product(Sink sink, std::span<const label_id> out, std::span<const operand_type, Count> operands,
+                   Out scale) const {
         const std::span<const label_id> labels = labels_for(sink, out);
-        if (operands.size() > 2) {
+        if constexpr (Count > 2) {
             return marked(sink, contract_pairwise<Out>(labels, operands, scale));
+        } else {
+            return marked(sink, record(labels, operands, std::make_shared<product_kernel<Out>>(scale, Count)));
         }
-        return marked(sink, record(labels, operands, std::make_shared<product_kernel<Out>>(scale, operands.size())));
     }
 
 private:

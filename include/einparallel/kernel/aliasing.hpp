@@ -10,34 +10,32 @@
 
 namespace einparallel::detail {
 
-/// A strided block in memory.
+/// A strided block in memory, with the lowest and one past the highest address that it touches; an empty block touches
+/// none.
 struct touched_memory {
-    const void* data = nullptr;
-    std::span<const index> extents;
-    std::span<const index> strides;  ///< in elements
-    std::size_t element_bytes = 0;
-};
-
-/// Lowest and one past the highest address that a block touches; an empty block touches none.
-struct address_range {
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-
-    explicit address_range(const touched_memory& block) {
+    touched_memory(const void* first, std::span<const index> all_extents, std::span<const index> all_strides,
+                   std::size_t bytes)
+        : data(first), extents(all_extents), strides(all_strides), element_bytes(bytes) {
         index lowest = 0;
         index highest = 0;
-        for (std::size_t dimension = 0; dimension < block.extents.size(); ++dimension) {
-            if (block.extents[dimension] == 0) {
+        for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+            if (extents[dimension] == 0) {
                 return;
             }
-            const index reach = (block.extents[dimension] - 1) * block.strides[dimension];
+            const index reach = (extents[dimension] - 1) * strides[dimension];
             (reach < 0 ? lowest : highest) += reach;
         }
-        const auto base = reinterpret_cast<std::uintptr_t>(block.data);
-        const auto bytes = static_cast<index>(block.element_bytes);
-        begin = base + static_cast<std::uintptr_t>(lowest * bytes);
-        end = base + static_cast<std::uintptr_t>((highest + 1) * bytes);
+        const auto base = reinterpret_cast<std::uintptr_t>(data);
+        begin = base + static_cast<std::uintptr_t>(lowest * static_cast<index>(element_bytes));
+        end = base + static_cast<std::uintptr_t>((highest + 1) * static_cast<index>(element_bytes));
     }
+
+    const void* data;
+    std::span<const index> extents;
+    std::span<const index> strides;  ///< in elements
+    std::size_t element_bytes;
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
 };
 
 /// All elements of both blocks lie in a pattern that repeats: true where its places are never the same, as for the even
@@ -62,9 +60,7 @@ inline bool interleave(const touched_memory& a, const touched_memory& b) {
 
 /// The blocks may have bytes in common; false only where they have none.
 inline bool overlap(const touched_memory& a, const touched_memory& b) {
-    const address_range first(a);
-    const address_range second(b);
-    return first.begin < second.end && second.begin < first.end && !interleave(a, b);
+    return a.begin < b.end && b.begin < a.end && !interleave(a, b);
 }
 
 }  // namespace einparallel::detail

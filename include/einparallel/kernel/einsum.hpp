@@ -79,13 +79,24 @@ struct common_element<A, B, Rest...> {
     using type = typename common_element<arithmetic_t<A, B>, Rest...>::type;
 };
 
+/// An ellipsis in any operand.
+template <const auto& Table>
+inline constexpr bool has_ellipsis = [] {
+    for (const bool is_one : Table.is_ellipsis) {
+        if (is_one) {
+            return true;
+        }
+    }
+    return false;
+}();
+
 /// The labels of a subscript string as spans, with ellipsis dimensions of extent 1 against a longer one marked
 /// no_label: numpy's broadcasting, which is confined to the ellipsis so that a named label never means two extents.
 template <const auto& Table, std::size_t Operands>
 class subscript_labels {
 public:
     template <class Extents>
-    subscript_labels(const Extents& extents_of) : dimensions_(Table.dimensions) {
+    explicit subscript_labels(const Extents& extents_of) : dimensions_(Table.dimensions) {
         std::array<index, Table.names.size()> longest{};  // or 0, against which 1 stands as well
         longest.fill(1);
         for (std::size_t operand = 0; operand < Operands; ++operand) {
@@ -118,6 +129,23 @@ private:
     std::remove_const_t<decltype(Table.dimensions)> dimensions_;
 };
 
+/// Without an ellipsis they are constants.
+template <const auto& Table, std::size_t Operands>
+    requires(!has_ellipsis<Table>)
+class subscript_labels<Table, Operands> {
+public:
+    template <class Extents>
+    explicit subscript_labels(const Extents& /*extents_of*/) {}
+
+    [[nodiscard]] static constexpr std::span<const label_id> of(std::size_t operand) {
+        return std::span<const label_id>(Table.dimensions)
+            .subspan(Table.first[operand], Table.first[operand + 1] - Table.first[operand]);
+    }
+    static constexpr std::span<const label_id> output() {
+        return std::span<const label_id>(Table.output).first(Table.output_rank);
+    }
+};
+
 /// Names of a table's labels.
 template <const auto& Table>
 inline constexpr auto table_names = [] {
@@ -145,7 +173,7 @@ struct product_of_all {
 template <class Out, class... In, class Builder, class Sink, std::size_t Count>
 auto product_of(Builder& builder, Sink sink, std::span<const label_id> out,
                 const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
-    const std::span<const labelled_handle<typename Builder::handle>> all(operands);
+    const std::span all(operands);
     if constexpr ((std::is_same_v<Out, In> && ...)) {
         return builder.template product<Out>(sink, out, all, Out(1));
     } else if constexpr (loses<typename common_element<In...>::type, Out>) {
@@ -171,9 +199,9 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     const subscript_labels<table, sizeof...(Operands)> labels(extents);
 
     const block_target target{output.data(), labels.output(), output.extents(), output.strides()};
-    const touched_memory written{output.data(), output.extents(), output.strides(), sizeof(Out)};
-    if ((overlap(written,
-                 {operands.data(), operands.extents(), operands.strides(), sizeof(typename Operands::value_type)}) ||
+    const touched_memory written(output.data(), output.extents(), output.strides(), sizeof(Out));
+    if ((overlap(written, touched_memory(operands.data(), operands.extents(), operands.strides(),
+                                         sizeof(typename Operands::value_type))) ||
          ...)) {
         throw error("ep::einsum_into: the output is also an operand: give the result memory of its own");
     }

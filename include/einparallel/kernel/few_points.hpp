@@ -36,14 +36,14 @@ public:
     }
 
     bool fits = false;  ///< there are no more points and loops than that
-    loop outputs[3];
+    loop outputs[3];    ///< the last ones are used, in the order of the output's dimensions
     loop sums[2];
 
 private:
     /// Adds the strides of one tensor; false where there are too many loops or points, or none.
     bool visit(const block_call& call, std::size_t slot, std::span<const label_id> labels,
                std::span<const index> strides) {
-        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+        for (std::size_t dimension = labels.size(); dimension-- > 0;) {
             const label_id label = labels[dimension];
             const index extent = label == no_label ? 1 : call.extents[static_cast<std::size_t>(label)];
             if (extent == 1) {
@@ -59,7 +59,7 @@ private:
                 if (full || points_ > most_points || points_ == 0) {
                     return false;
                 }
-                loop& placed = slot == 0 ? outputs[output_count_++] : sums[sum_count_++];
+                loop& placed = slot == 0 ? outputs[2 - output_count_++] : sums[1 - sum_count_++];
                 placed.extent = extent;
                 label_of_[count_] = label;
                 loop_of_[count_++] = &placed;
@@ -87,6 +87,7 @@ bool product_of_few_points(const block_call& call, T scale) {
     }
     const auto& [i_loop, j_loop, k_loop] = loops.outputs;
     const auto& [p_loop, q_loop] = loops.sums;
+    const bool add = call.mode == write_mode::combine;
     index along_x[few_loops::most_points];
     index along_y[few_loops::most_points];
     index terms = 0;
@@ -98,25 +99,25 @@ bool product_of_few_points(const block_call& call, T scale) {
     }
     const T* const x_first = static_cast<const T*>(call.operands[0].data);
     const T* const y_first = static_cast<const T*>(call.operands[1].data);
+    T* const z_first = static_cast<T*>(call.output.data);
     for (index i = 0; i < i_loop.extent; ++i) {
         for (index j = 0; j < j_loop.extent; ++j) {
-            index at[3];
-            for (std::size_t slot = 0; slot < 3; ++slot) {
-                at[slot] = i * i_loop.moves[slot] + j * j_loop.moves[slot];
-            }
-            for (index k = 0; k < k_loop.extent; ++k) {
-                const T* const x = x_first + at[1];
-                const T* const y = y_first + at[2];
+            T* z = z_first + (i * i_loop.moves[0] + j * j_loop.moves[0]);
+            const T* x = x_first + (i * i_loop.moves[1] + j * j_loop.moves[1]);
+            const T* y = y_first + (i * i_loop.moves[2] + j * j_loop.moves[2]);
+            for (index k = k_loop.extent;;) {
                 T sum = semiring::times(*x, *y);  // not added to zero: an elementwise product keeps the sign of −0
                 for (index term = 1; term < terms; ++term) {
                     sum = semiring::plus(sum, semiring::times(x[along_x[term]], y[along_y[term]]));
                 }
                 sum = scale == semiring::one ? sum : semiring::times(scale, sum);
-                T& into = static_cast<T*>(call.output.data)[at[0]];
-                into = call.mode == write_mode::combine ? semiring::plus(into, sum) : sum;
-                at[0] += k_loop.moves[0];
-                at[1] += k_loop.moves[1];
-                at[2] += k_loop.moves[2];
+                *z = add ? semiring::plus(*z, sum) : sum;
+                if (--k == 0) {
+                    break;  // a pointer is not moved out of its block
+                }
+                z += k_loop.moves[0];
+                x += k_loop.moves[1];
+                y += k_loop.moves[2];
             }
         }
     }

@@ -95,10 +95,14 @@ public:
         return result(sink, output);
     }
 
-    template <class Out, class Sink>
-    handle product(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>> operands,
+    template <class Out, class Sink, std::size_t Count>
+    handle product(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>, Count> operands,
                    Out scale) {
-        return operands.size() > 2 ? chain(sink, out, operands, scale) : multiply(sink, out, operands, scale);
+        if constexpr (Count > 2) {
+            return chain(sink, out, operands, scale);
+        } else {
+            return multiply(sink, out, operands, scale);
+        }
     }
 
     /// exp(x − max x) / Σ exp(x − max x) along one label.
@@ -146,6 +150,7 @@ private:
 
     /// Extents of all labels of the vertex, and where its output goes. Throws where extents disagree.
     void learn_extents(std::span<const label_id> out, std::span<const labelled_handle<handle>> operands) {
+        ++times_learnt_;
         for (index& extent : extents_) {
             extent = -1;
         }
@@ -159,7 +164,9 @@ private:
     }
     output_block prepare(into_target /*sink*/, std::span<const label_id> out,
                          std::span<const labelled_handle<handle>> operands, std::size_t /*element_bytes*/) {
-        check(out, operands);
+        if (times_learnt_ != 1) {  // a statement of one vertex has been checked, and its extents are known
+            check(out, operands);
+        }
         return {target_.data, target_.labels, target_.strides};
     }
     output_block prepare(temporary /*sink*/, std::span<const label_id> out,
@@ -239,6 +246,7 @@ private:
     std::span<const std::string_view> names_;
     std::span<index> extents_;
     block_target target_;
+    std::size_t times_learnt_ = 0;
     std::vector<std::unique_ptr<memory>> temporaries_;
 };
 

@@ -10,7 +10,9 @@
 //                                                         makes its kernel; make_kernel(std::true_type{}) with the
 //                                                         formula that tables show, make_kernel(std::false_type{})
 //                                                         without
-//   handle product<Out>(sink, labels, operands, scale)    Σ of a product of any number of operands of element type Out
+//   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out, as many as
+//   the
+//                                                         extent of their span
 // where a sink says where the result goes: `temporary{}` or what the builder's own statement passes in.
 
 #include <einparallel/kernel/contract.hpp>
@@ -169,7 +171,7 @@ public:
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
             collect_factors<E, 0>(inner, operands, scale);
-            return builder_.template product<Out>(sink, out, std::span<const operand>(operands), scale);
+            return builder_.template product<Out>(sink, out, std::span(std::as_const(operands)), scale);
         } else {
             std::array<operand, leaf_count<E>> operands{};
             auto tree = collect<0>(inner, operands);
@@ -228,7 +230,7 @@ private:
             emit_join<T>(temporary{}, op::sum, make_apply(shifted_exponential{}, pick<0>{}, pick<1>{}),
                          type_list<T, T>{}, all, shifted);
         const std::array<operand, 1> summed{operand{exponentials, all}};
-        const handle sums = builder_.template product<T>(temporary{}, rows, std::span<const operand>(summed), T(1));
+        const handle sums = builder_.template product<T>(temporary{}, rows, std::span(summed), T(1));
         const std::array<operand, 2> quotient{operand{exponentials, all}, operand{sums, rows}};
         return emit_join<T>(sink, op::sum, make_apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{}, all,
                             quotient);
