@@ -1,15 +1,19 @@
 # What the rooms of the test tree call. Sources are relative to the caller's folder.
 #
 # Programs are built with -O1 in a release build, which halves the time that the compiler takes; with OPTIMIZED they are
-# built as a user would.
+# built as a user would. With UNITS <n> the sources are compiled n at a time: what each of them would compile anew, the
+# planner above all, is compiled once for all of them (with -DEINPARALLEL_TEST_UNITS=OFF each by itself, which is sooner
+# done where one test changes again and again).
 #
 #   einparallel_add_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABELS <label>...] [TIMEOUT <seconds>]
-#                        [OPTIMIZED])
+#                        [UNITS <n>] [OPTIMIZED])
 #       a program on core alone, its main from support/main.cpp; one ctest entry <name>
-#   einparallel_add_mpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...] [OPTIMIZED])
+#   einparallel_add_mpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...] [UNITS <n>]
+#                        [OPTIMIZED])
 #       a program on einparallel::mpi, its main from support/mpi_main.cpp; entries <name>.np<n>, labels mpi and np<n>;
 #       it is started as `<name> --ranks=<n>`, so that the main can refuse a world of another size
-#   einparallel_add_smpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...] [OPTIMIZED])
+#   einparallel_add_smpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...] [UNITS <n>]
+#                        [OPTIMIZED])
 #       the same sources compiled for SimGrid's simulated MPI, where a rank is a thread of one process and none
 #       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed
 #   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text>)
@@ -20,6 +24,7 @@
 find_package(doctest REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 
+option(EINPARALLEL_TEST_UNITS "Compile tests of one program together" ON)
 set(einparallel_test_dir "${PROJECT_SOURCE_DIR}/test")
 
 add_library(einparallel_test_base INTERFACE)
@@ -87,25 +92,28 @@ function(einparallel_test_properties test ranks)
     )
 endfunction()
 
-function(einparallel_optimization target optimized)
+function(einparallel_compilation target optimized units)
     if(NOT optimized)
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+    if(units AND EINPARALLEL_TEST_UNITS)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${units})
     endif()
 endfunction()
 
 function(einparallel_add_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS" "SOURCES;LIBRARIES;LABELS")
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(
         ${name} PRIVATE einparallel::core einparallel_test_base einparallel_test_main ${arg_LIBRARIES}
     )
-    einparallel_optimization(${name} "${arg_OPTIMIZED}")
+    einparallel_compilation(${name} "${arg_OPTIMIZED}" "${arg_UNITS}")
     add_test(NAME ${name} COMMAND ${name})
     einparallel_test_properties(${name} 1 TIMEOUT ${arg_TIMEOUT} LABELS core ${arg_LABELS})
 endfunction()
 
 function(einparallel_add_mpi_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT" "RANKS;SOURCES;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS" "RANKS;SOURCES;LIBRARIES;LABELS")
     if(NOT EINPARALLEL_WITH_MPI)
         return()
     endif()
@@ -113,7 +121,7 @@ function(einparallel_add_mpi_test name)
     target_link_libraries(
         ${name} PRIVATE einparallel::mpi einparallel_test_base einparallel_test_mpi_main ${arg_LIBRARIES}
     )
-    einparallel_optimization(${name} "${arg_OPTIMIZED}")
+    einparallel_compilation(${name} "${arg_OPTIMIZED}" "${arg_UNITS}")
     foreach(ranks IN LISTS arg_RANKS)
         einparallel_launch(launch ${ranks})
         add_test(NAME ${name}.np${ranks} COMMAND ${launch} $<TARGET_FILE:${name}> --ranks=${ranks})
@@ -124,13 +132,13 @@ function(einparallel_add_mpi_test name)
 endfunction()
 
 function(einparallel_add_smpi_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT" "RANKS;SOURCES;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS" "RANKS;SOURCES;LIBRARIES;LABELS")
     if(NOT EINPARALLEL_WITH_SMPI)
         return()
     endif()
     add_library(${name}_smpi MODULE ${arg_SOURCES} "${einparallel_test_dir}/support/mpi_main.cpp")
     target_link_libraries(${name}_smpi PRIVATE einparallel_smpi einparallel_test_base ${arg_LIBRARIES})
-    einparallel_optimization(${name}_smpi "${arg_OPTIMIZED}")
+    einparallel_compilation(${name}_smpi "${arg_OPTIMIZED}" "${arg_UNITS}")
     set_target_properties(${name}_smpi PROPERTIES PREFIX "" SUFFIX "")
     foreach(ranks IN LISTS arg_RANKS)
         add_test(

@@ -16,6 +16,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace agreement_test {
+
 static_assert(!std::is_copy_constructible_v<ep::context>);
 static_assert(std::is_nothrow_move_constructible_v<ep::context>);
 static_assert(!std::is_convertible_v<MPI_Comm, ep::context>);
@@ -126,3 +128,5 @@ TEST_CASE("a context: its ranks, a name that was moved from, communicators of a 
     }
     MPI_Comm_free(&half);
 }
+
+}  // namespace agreement_test

@@ -24,6 +24,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace calibrate_test {
+
 namespace {
 
 bool same_bits_everywhere(const ep::context& world, const ep::machine& measured) {
@@ -149,3 +151,5 @@ TEST_CASE("who computes plain products stays chosen, and is not timed where no B
         MPI_Barrier(MPI_COMM_WORLD);  // simulated ranks are one process, whose choice this is
     }
 }
+
+}  // namespace calibrate_test

@@ -17,6 +17,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace decompose_test {
+
 namespace {
 
 ep::einsum_form matrix_product() {
@@ -256,3 +258,5 @@ TEST_CASE("from_root: an lvalue is referred to, an rvalue is owned; only the roo
     CHECK(sum_of(seen) == 31);
     CHECK(sum_of(kept) == 30);
 }
+
+}  // namespace decompose_test

@@ -16,6 +16,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace distributed_test {
+
 namespace {
 
 /// The tensor that every rank holds a part of: element = 1 + its row-major number.
@@ -194,3 +196,5 @@ TEST_CASE("collective calls that do not fit are refused, and a handle outlives i
     CHECK(sentence_of([&] { static_cast<void>(ep::distributed<double, 1>().allgather()); }) ==
           "distributed: this handle holds nothing");
 }
+
+}  // namespace distributed_test

@@ -15,6 +15,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace execute_test {
+
 namespace {
 
 /// Host memory that counts.
@@ -334,3 +336,5 @@ TEST_CASE("the application goes on using its communicator, with the same tags") 
     CHECK(got == 100 + previous);
     CHECK(from_any == 200 + previous);
 }
+
+}  // namespace execute_test

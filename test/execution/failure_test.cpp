@@ -14,6 +14,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace failure_test {
+
 namespace {
 
 /// Host memory that runs out on the last rank.
@@ -161,3 +163,5 @@ TEST_CASE("results say what they do not have") {
     CHECK(sentence_of([&] { static_cast<void>(made.at<double, 2>(2)); }) ==
           "results: there is no output 2, the plan has 2");
 }
+
+}  // namespace failure_test

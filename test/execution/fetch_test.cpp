@@ -23,6 +23,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace fetch_test {
+
 namespace {
 
 /// What every element of a tensor with these extents is called: 1 + its row-major number.
@@ -368,3 +370,5 @@ TEST_CASE("an output that is named twice is two handles on the same elements") {
     const ep::array<double, 2> whole = second.allgather();
     CHECK(std::equal(whole.data(), whole.data() + whole.size(), graph.z->elements.begin()));
 }
+
+}  // namespace fetch_test

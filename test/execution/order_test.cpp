@@ -17,6 +17,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace order_test {
+
 namespace {
 
 EINPARALLEL_LABELS(i, j, k, l, m);
@@ -89,3 +91,5 @@ TEST_CASE("four factors in any order are one product") {
         CHECK((unlike > 0) == (world.size() > 1));
     }
 }
+
+}  // namespace order_test

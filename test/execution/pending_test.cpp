@@ -22,6 +22,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace pending_test {
+
 namespace {
 
 EINPARALLEL_LABELS(i, j, k, h);
@@ -185,3 +187,5 @@ TEST_CASE("largest sums stay pending under max") {
         CHECK(moved(row) == largest_moved);
     }
 }
+
+}  // namespace pending_test

@@ -19,6 +19,8 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
+namespace wishes_test {
+
 namespace {
 
 EINPARALLEL_LABELS(i, j, k);
@@ -211,3 +213,5 @@ TEST_CASE("ranks that pin or mark differently hear one sentence") {
     const std::string got = sentence_of([&] { static_cast<void>(ep::decompose(world, too_fine.S)); });
     CHECK(got == "decompose: S (ik,ik->ik) is pinned to 14 parts along label i of extent 13");
 }
+
+}  // namespace wishes_test

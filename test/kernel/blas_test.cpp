@@ -14,6 +14,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -140,6 +141,16 @@ TEST_CASE("a library with kernels of an older processor is not used unless that 
     if (found.linked && found.knows_itself && older) {
         CHECK(ep::local_kernels().ends_with("not used, its kernels are for an older processor"));
     }
+}
+
+TEST_CASE("a word in the environment that means nothing is said") {
+    const char* const before = std::getenv("EINPARALLEL_GEMM");
+    const std::string word = before == nullptr ? "" : before;
+    setenv("EINPARALLEL_GEMM", "openblas", 1);
+    CHECK(ep::local_kernels().ends_with(
+        "; EINPARALLEL_GEMM=openblas is neither own nor blas nor automatic, and not heeded"));
+    setenv("EINPARALLEL_GEMM", word.c_str(), 1);
+    CHECK(ep::local_kernels().find("EINPARALLEL_GEMM") == std::string::npos);
 }
 
 TEST_CASE("matrices that BLAS knows") {

@@ -12,6 +12,8 @@
 #include <random>
 #include <vector>
 
+namespace bit_grid_test {
+
 namespace {
 
 using namespace einparallel;
@@ -77,3 +79,5 @@ TEST_CASE("evenly cut powers of two") {
     CHECK(uneven < 2500);
     CHECK(resting > 50);
 }
+
+}  // namespace bit_grid_test

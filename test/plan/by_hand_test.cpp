@@ -18,6 +18,8 @@
 namespace ep = einparallel;
 namespace rivals = ep::rivals;
 
+namespace by_hand_test {
+
 namespace {
 
 EINPARALLEL_LABELS(b, f, h, i, j, k, l);
@@ -283,3 +285,5 @@ TEST_CASE("Megatron: columns, then rows, and nothing moves between them") {
     // Where the columns are fewer than the ranks of a group, the batch takes the rest: 12 = 6 · 2.
     CHECK(cut_of(planned(12, 0), hidden) == ep::label_parts{{"b", 2}, {"f", 6}});
 }
+
+}  // namespace by_hand_test

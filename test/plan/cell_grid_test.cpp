@@ -12,6 +12,8 @@
 #include <random>
 #include <vector>
 
+namespace cell_grid_test {
+
 namespace {
 
 using namespace einparallel;
@@ -117,3 +119,5 @@ TEST_CASE("uneven blocks, pieces, diagonals and an application's slabs") {
     CHECK(diagonals > 100);
     CHECK(slabs > 500);
 }
+
+}  // namespace cell_grid_test

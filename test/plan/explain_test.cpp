@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+namespace explain_test {
+
 namespace {
 
 using namespace einparallel;
@@ -284,3 +286,5 @@ TEST_CASE("the drawing has every vertex and edge, quotes escaped") {
     CHECK(std::ranges::count(drawing, '{') == std::ranges::count(drawing, '}'));
     CHECK(std::ranges::count(drawing, '"') % 2 == 0);
 }
+
+}  // namespace explain_test

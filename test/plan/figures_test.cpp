@@ -16,6 +16,8 @@
 #include <variant>
 #include <vector>
 
+namespace figures_test {
+
 namespace {
 
 using namespace einparallel;
@@ -142,3 +144,5 @@ TEST_CASE("equal plans have equal hashes, other plans other ones") {
     }
     CHECK(hashes.size() == different.size());
 }
+
+}  // namespace figures_test

@@ -14,6 +14,8 @@
 #include <optional>
 #include <vector>
 
+namespace lower_bound_test {
+
 namespace {
 
 using namespace einparallel;
@@ -200,3 +202,5 @@ TEST_CASE("plans for the fewest bytes move no more in all than any grid where ex
         }
     }
 }
+
+}  // namespace lower_bound_test

@@ -9,6 +9,8 @@
 
 namespace ep = einparallel;
 
+namespace machine_test {
+
 namespace {
 
 std::string text_of(const ep::machine& shown) {
@@ -29,3 +31,5 @@ TEST_CASE("constants as rates, and what takes no time") {
     CHECK(text_of({.seconds_per_message = 0, .seconds_per_byte = 0, .seconds_per_flop = 1e-300, .exposed = 0}) ==
           "0s per message, unlimited B/s, 1000Eflop/s, 0.00% of the shorter of arithmetic and transfer exposed");
 }
+
+}  // namespace machine_test

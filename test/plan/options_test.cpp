@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace options_test {
+
 namespace {
 
 using namespace einparallel;
@@ -222,3 +224,5 @@ TEST_CASE("where an input lies decides how its reader is cut") {
     const node anywhere = einsum("ij->ij", {input({3000, 3000})});
     CHECK(decompose_vertices({.processes = 4}, {anywhere}).vertices().back().work.ranks.size() == 4);
 }
+
+}  // namespace options_test

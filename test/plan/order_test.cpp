@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+namespace order_test {
+
 namespace {
 
 using namespace einparallel;
@@ -268,3 +270,5 @@ TEST_CASE("an order that does not exist is refused") {
     CHECK_THROWS_WITH_AS(static_cast<void>(decompose_vertices(asked, {test::einsum("i->i", {test::input({4})})})),
                          "decompose: options.order is neither fewest_operations nor best_plan", error);
 }
+
+}  // namespace order_test

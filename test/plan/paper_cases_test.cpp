@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+namespace paper_cases_test {
+
 #ifndef EINPARALLEL_TEST_DIR
 #define EINPARALLEL_TEST_DIR "."
 #endif
@@ -155,3 +157,5 @@ TEST_CASE("optima of the matrix chain") {
                                       << ", linearised " << linear.cost());
     }
 }
+
+}  // namespace paper_cases_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace partition_test {
+
 namespace {
 
 using namespace einparallel;
@@ -173,3 +175,5 @@ TEST_CASE("extents that hardly can be cut") {
     CHECK(viable(std::vector<index>{5}, 7).product == 5);
     CHECK(viable(std::vector<index>{5, 2}, 7).product == 6);
 }
+
+}  // namespace partition_test

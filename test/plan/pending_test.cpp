@@ -24,6 +24,8 @@
 #include <string>
 #include <vector>
 
+namespace pending_test {
+
 namespace {
 
 namespace ep = einparallel;
@@ -250,3 +252,5 @@ TEST_CASE("a memory limit that summands do not keep to is kept without them") {
     }
     CHECK(kept.bytes_sent() > free.bytes_sent());
 }
+
+}  // namespace pending_test

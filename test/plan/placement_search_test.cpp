@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace placement_search_test {
+
 namespace {
 
 using namespace einparallel;
@@ -702,3 +704,5 @@ TEST_CASE("on random DAGs the plan takes the time that brute force over whole pl
     // Constants with which the tiny tensors of the test are worth distributing.
     compare_with_brute_force(objective::time, 1000, 22, {1e-9, 1e-9, 1e-9});
 }
+
+}  // namespace placement_search_test

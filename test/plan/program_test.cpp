@@ -16,6 +16,8 @@
 #include <variant>
 #include <vector>
 
+namespace program_test {
+
 namespace {
 
 using namespace einparallel;
@@ -334,3 +336,5 @@ TEST_CASE("programs exist for the plan's ranks only") {
                          error);
     CHECK_THROWS_AS(static_cast<void>(made.bytes_sent(-1)), error);
 }
+
+}  // namespace program_test

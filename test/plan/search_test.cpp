@@ -14,6 +14,8 @@
 #include <limits>
 #include <vector>
 
+namespace search_test {
+
 namespace {
 
 using namespace einparallel;
@@ -310,3 +312,5 @@ TEST_CASE("the same graph recorded twice gives equal plans") {
         }
     }
 }
+
+}  // namespace search_test

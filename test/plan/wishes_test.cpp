@@ -20,6 +20,8 @@
 
 namespace ep = einparallel;
 
+namespace wishes_test {
+
 namespace {
 
 EINPARALLEL_LABELS(i, j, k, l);
@@ -287,3 +289,5 @@ TEST_CASE_FIXTURE(product_and_sum, "wishes and a memory limit go together") {
     test::check_obeyed(limited);
     CHECK(has(refusal({.processes = 8, .memory_limit = 8}), "needs"));
 }
+
+}  // namespace wishes_test

@@ -151,11 +151,16 @@ private:
     }
 };
 
+/// What the environment chooses; empty where it says nothing.
+inline std::string_view gemm_in_environment() {
+    const char* const said = std::getenv("EINPARALLEL_GEMM");
+    return said == nullptr ? "" : said;
+}
+
 /// The choice of this process: of use_gemm, or of the environment.
 inline std::atomic<gemm_choice>& chosen_gemm() {
     static std::atomic<gemm_choice> chosen = [] {
-        const char* const said = std::getenv("EINPARALLEL_GEMM");
-        const std::string_view word = said == nullptr ? "" : said;
+        const std::string_view word = gemm_in_environment();
         return word == "own" ? gemm_choice::own : word == "blas" ? gemm_choice::blas : gemm_choice::automatic;
     }();
     return chosen;
@@ -230,21 +235,27 @@ inline void use_gemm(gemm_choice choice) {
 }
 
 /// Which kernels contractions run on this processor, in a line: "avx2 kernels; OpenBLAS (Prescott) not used, its
-/// kernels are for an older processor".
+/// kernels are for an older processor"; a word in EINPARALLEL_GEMM that means nothing is said at its end.
 inline std::string local_kernels() {
+    const std::string_view word = detail::gemm_in_environment();
+    const bool known = word.empty() || word == "own" || word == "blas" || word == "automatic";
+    const std::string unknown =
+        known ? ""
+              : "; EINPARALLEL_GEMM=" + std::string(word) + " is neither own nor blas nor automatic, and not heeded";
     std::string text = std::string(detail::name_of(detail::best_instruction_set())) + " kernels";
     const detail::blas_library& found = detail::blas_library::get();
     if (!found.linked) {
-        return text + "; no BLAS linked";
+        return text + "; no BLAS linked" + unknown;
     }
     text += "; " + found.name;
     if (detail::blas_runs()) {
-        return text + " for plain products";
+        return text + " for plain products" + unknown;
     }
     return text + " not used, " +
            (detail::chosen_gemm().load(std::memory_order_relaxed) == gemm_choice::own ? "as chosen"
             : found.knows_itself ? "its kernels are for an older processor"
-                                 : "for all we know its kernels are slow");
+                                 : "for all we know its kernels are slow") +
+           unknown;
 }
 
 }  // namespace einparallel

@@ -26,6 +26,27 @@
 
 namespace einparallel::detail {
 
+/// What is done at a point of a batch.
+struct point_visitor {
+    const void* context;
+    void (*visit)(const void* context, const index* offsets);
+};
+
+/// Calls the visitor with the offsets of every point, shared among the threads. Compiled once for all visitors.
+inline void visit_points(const loop_nest& nest, const odometer::loop_list& batch, int threads, point_visitor visitor) {
+    const index count = odometer(nest, batch).size();
+    on_threads(threads, [&](index part, index parts) {
+        const even_part own(count, part, parts);
+        odometer point(nest, batch);
+        index at[3] = {0, 0, 0};
+        point.go_to(own.begin, at);
+        for (index number = own.begin; number < own.end; ++number) {
+            visitor.visit(visitor.context, at);
+            point.advance(at);
+        }
+    });
+}
+
 /// Contracts two operands.
 template <Element T>
 class pair_contraction {
@@ -126,20 +147,10 @@ private:
         });
     }
 
-    /// Calls visit(offsets) for every point.
     template <class Visit>
     void for_each_point(const odometer::loop_list& batch, int threads, const Visit& visit) {
-        const index count = odometer(nest_, batch).size();
-        on_threads(threads, [&](index part, index parts) {
-            const even_part own(count, part, parts);
-            odometer point(nest_, batch);
-            index at[3] = {0, 0, 0};
-            point.go_to(own.begin, at);
-            for (index number = own.begin; number < own.end; ++number) {
-                visit(at);
-                point.advance(at);
-            }
-        });
+        visit_points(nest_, batch, threads,
+                     {&visit, [](const void* visitor, const index* at) { (*static_cast<const Visit*>(visitor))(at); }});
     }
 
     /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass.

@@ -19,12 +19,12 @@ namespace einparallel {
 namespace detail {
 
 /// A part of a buffer that an action reads or writes.
-struct access {
+struct touched_box {
     buffer_id place = no_buffer;
     box region;
 };
 
-inline bool overlap(const access& a, const access& b) {
+inline bool overlap(const touched_box& a, const touched_box& b) {
     return a.place == b.place && !intersect(a.region, b.region).empty();
 }
 
@@ -40,10 +40,10 @@ inline box region_of(const std::vector<label_id>& labels, const std::vector<inte
 
 /// What an action reads and writes. `form_of(vertex)` gives the einsum of a vertex.
 template <class FormOf>
-std::pair<std::vector<access>, std::vector<access>> accesses(const program& of_rank, const action& done,
-                                                             FormOf& form_of) {
-    std::vector<access> reads;
-    std::vector<access> writes;
+std::pair<std::vector<touched_box>, std::vector<touched_box>> accesses(const program& of_rank, const action& done,
+                                                                       FormOf& form_of) {
+    std::vector<touched_box> reads;
+    std::vector<touched_box> writes;
     if (const auto* source = std::get_if<read_source>(&done)) {
         writes.push_back({source->into, of_rank.buffers[static_cast<std::size_t>(source->into)].region});
     } else if (const auto* call = std::get_if<contraction>(&done)) {
@@ -65,13 +65,13 @@ std::pair<std::vector<access>, std::vector<access>> accesses(const program& of_r
 /// The first broken promise of one step of one rank; empty where there is none.
 template <class FormOf>
 std::string check_step(const program& of_rank, const step& each, FormOf& form_of) {
-    const auto inside = [&](const access& part) {
+    const auto inside = [&](const touched_box& part) {
         return part.place >= 0 && static_cast<std::size_t>(part.place) < of_rank.buffers.size() &&
                part.region.rank() == of_rank.buffers[static_cast<std::size_t>(part.place)].region.rank() &&
                contains(of_rank.buffers[static_cast<std::size_t>(part.place)].region, part.region);
     };
-    std::vector<access> received;
-    std::vector<access> sent;
+    std::vector<touched_box> received;
+    std::vector<touched_box> sent;
     for (const message& transfer : each.receives) {
         received.push_back({transfer.place, transfer.region});
         if (!inside(received.back()) || transfer.region.empty()) {
@@ -84,8 +84,8 @@ std::string check_step(const program& of_rank, const step& each, FormOf& form_of
             return "sends nothing or from outside of its buffer";
         }
     }
-    const auto meets = [](const std::vector<access>& others, const access& part) {
-        return std::ranges::any_of(others, [&](const access& other) { return overlap(other, part); });
+    const auto meets = [](const std::vector<touched_box>& others, const touched_box& part) {
+        return std::ranges::any_of(others, [&](const touched_box& other) { return overlap(other, part); });
     };
     for (std::size_t transfer = 0; transfer < received.size(); ++transfer) {
         if (meets({received.begin(), received.begin() + static_cast<std::ptrdiff_t>(transfer)}, received[transfer]) ||
@@ -95,7 +95,7 @@ std::string check_step(const program& of_rank, const step& each, FormOf& form_of
     }
     for (const action& done : each.work) {
         const auto [reads, writes] = accesses(of_rank, done, form_of);
-        for (const access& read : reads) {
+        for (const touched_box& read : reads) {
             if (!inside(read)) {
                 return "reads outside of a buffer";
             }
@@ -103,7 +103,7 @@ std::string check_step(const program& of_rank, const step& each, FormOf& form_of
                 return "reads what it receives";
             }
         }
-        for (const access& written : writes) {
+        for (const touched_box& written : writes) {
             if (!inside(written)) {
                 return "writes outside of a buffer";
             }
