@@ -138,6 +138,7 @@ TEST_CASE("the order of summation does not depend on the number of threads") {
     const auto tall = real({70001, 24});
     const auto narrow = real({24, 16});
     const auto wide = real({3, 400009});
+    const auto slim = real({200003, 5});
     EINPARALLEL_LABELS(i, j, k);
     check_alike([&] { return ep::einsum<"ij,jk->ik">(a, b); });
     check_alike([&] { return ep::einsum<"ij,jk->ki">(a, b); });
@@ -147,6 +148,7 @@ TEST_CASE("the order of summation does not depend on the number of threads") {
     check_alike([&] { return ep::einsum<"ij,kj->ik">(wide, wide); });
     check_alike([&] { return ep::einsum<"ij->i">(wide); });
     check_alike([&] { return ep::einsum<"ij->j">(tall); });
+    check_alike([&] { return ep::einsum<"ij->j">(slim); });
     check_alike([&] { return ep::einsum<"ij->">(wide); });
     check_alike([&] {
         ep::array<double, 2> z({3, 400009});
@@ -189,6 +191,19 @@ TEST_CASE_TEMPLATE("element-wise functions and reductions on several threads", T
     check_alike([&] { return ep::einsum<"ij->i">(long_rows); });
     check_alike([&] { return ep::einsum<"ij->j">(long_rows); });
     check_alike([&] { return ep::einsum<"ij->">(long_rows); });
+    check_alike([&] {
+        EINPARALLEL_LABELS(i, j);
+        ep::array<T, 1> largest({2});
+        largest(i) = ep::max(abs(long_rows(i, j)));
+        return largest;
+    });
+    const auto square = filled<T, 2>({701, 811});
+    check_alike([&] {
+        EINPARALLEL_LABELS(i, j);
+        ep::array<T, 2> turned({811, 701});
+        turned(j, i) = square(i, j) - twice(1, 0);
+        return turned;
+    });
     check_alike([&] { return ep::array<T, 2>(long_rows); });
     check_alike([&] { return ep::array<T, 2>({700, 801}); });
 }

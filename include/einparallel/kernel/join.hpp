@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <tuple>
@@ -24,7 +25,7 @@
 namespace einparallel::detail {
 
 /// Points of a row at most: every operand may need a copy of its own beside the results.
-inline constexpr index join_row_width = 1024;
+inline constexpr index join_row_width = row_worker::least_width;
 
 /// An operand's value at every point of a row along which it does not change.
 template <class T>
@@ -71,12 +72,22 @@ private:
     T copy_[join_row_width];
 };
 
+/// The operands of a call, with elements of so many bytes each.
+inline row_operands operands_of(const block_call& call, std::initializer_list<std::size_t> bytes) {
+    row_operands list;
+    for (std::size_t operand = 0; operand < bytes.size(); ++operand) {
+        list.push_back(
+            {static_cast<const std::byte*>(call.operands[operand].data), static_cast<index>(bytes.begin()[operand])});
+    }
+    return list;
+}
+
 /// The half of a join's rows that does not depend on f: results, and how they reach the output.
 template <class Out, class Reduce>
 class reduced_rows : public row_worker {
 public:
-    reduced_rows(const Reduce& reduce, Out* output, write_mode mode)
-        : row_worker(join_row_width), reduce_(reduce), output_(output), mode_(mode) {}
+    reduced_rows(const Reduce& reduce, Out* output, const row_operands& operands, write_mode mode)
+        : row_worker(join_row_width, operands), reduce_(reduce), output_(output), mode_(mode) {}
 
     void write(index offset, index move, index count) override {
         Out* const into = output_ + offset;
@@ -85,7 +96,7 @@ public:
                 into[i * move] = static_cast<Out>(reduce_(into[i * move], results_[i]));
             }
         } else if (move == 1) {
-            std::copy(results_, results_ + count, into);
+            this->write_row(into, results_, static_cast<std::size_t>(count) * sizeof(Out));
         } else {
             for (index i = 0; i < count; ++i) {
                 into[i * move] = results_[i];
@@ -93,10 +104,10 @@ public:
         }
     }
 
-    void write_total(index offset, index count) override {
-        Out total = results_[0];
+    void write_total(index offset, index begin, index step, index count) override {
+        Out total = results_[begin];
         for (index i = 1; i < count; ++i) {
-            total = static_cast<Out>(reduce_(total, results_[i]));
+            total = static_cast<Out>(reduce_(total, results_[begin + i * step]));
         }
         results_[0] = total;
         write(offset, 1, 1);
@@ -115,46 +126,50 @@ protected:
 template <class Out, class Reduce, class Function, class... In>
 class join_rows final : public reduced_rows<Out, Reduce> {
 public:
-    join_rows(const Reduce& reduce, const Function& function, Out* output, const std::tuple<const In*...>& operands,
+    join_rows(const Reduce& reduce, const Function& function, Out* output, const row_operands& operands,
               write_mode mode)
-        : reduced_rows<Out, Reduce>(reduce, output, mode), function_(function), operands_(operands) {}
+        : reduced_rows<Out, Reduce>(reduce, output, operands, mode), function_(function) {}
 
-    void accumulate(const index* offsets, const index* moves, index count, bool first) override {
-        accumulate(offsets + 1, moves + 1, count, first, std::index_sequence_for<In...>{});
+    void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
+        accumulate(places, moves, count, first, std::index_sequence_for<In...>{});
     }
 
     void run_own(const row_walk& walk, index place) override {
         const bool piece = place != row_worker::to_output;
-        join_rows own(this->reduce_, function_, piece ? this->results_ + place : this->output_, operands_,
+        join_rows own(this->reduce_, function_, piece ? this->results_ + place : this->output_, this->operands(),
                       piece ? write_mode::overwrite : this->mode_);
         walk.run(own);
     }
 
 private:
+    template <std::size_t R>
+    using operand_type = std::tuple_element_t<R, std::tuple<In...>>;
+    template <std::size_t R>
+    static const operand_type<R>* at(const std::byte* const* places) {
+        return reinterpret_cast<const operand_type<R>*>(places[R]);
+    }
+
     template <std::size_t... R>
-    void accumulate([[maybe_unused]] const index* offsets, [[maybe_unused]] const index* moves, index count, bool first,
-                    std::index_sequence<R...>) {
+    void accumulate([[maybe_unused]] const std::byte* const* places, [[maybe_unused]] const index* moves, index count,
+                    bool first, std::index_sequence<R...>) {
         if constexpr (sizeof...(In) == 2) {
             // The shape of A(i,j) ⊗ B(j,k): one operand stands still along the row.
             if (!first && moves[0] == 0 && moves[1] == 1) {
-                const auto* const x = std::get<0>(operands_) + offsets[0];
-                combine(this->results_, this->reduce_, function_, count,
-                        constant_row<std::remove_cvref_t<decltype(*x)>>{*x}, std::get<1>(operands_) + offsets[1]);
+                combine(this->results_, this->reduce_, function_, count, constant_row<operand_type<0>>{*at<0>(places)},
+                        at<1>(places));
                 return;
             }
             if (!first && moves[0] == 1 && moves[1] == 0) {
-                const auto* const y = std::get<1>(operands_) + offsets[1];
-                combine(this->results_, this->reduce_, function_, count, std::get<0>(operands_) + offsets[0],
-                        constant_row<std::remove_cvref_t<decltype(*y)>>{*y});
+                combine(this->results_, this->reduce_, function_, count, at<0>(places),
+                        constant_row<operand_type<1>>{*at<1>(places)});
                 return;
             }
         }
         if (first) {
-            assign(this->results_, function_, count,
-                   std::get<R>(rows_).get(std::get<R>(operands_) + offsets[R], moves[R], count)...);
+            assign(this->results_, function_, count, std::get<R>(rows_).get(at<R>(places), moves[R], count)...);
         } else {
             combine(this->results_, this->reduce_, function_, count,
-                    std::get<R>(rows_).get(std::get<R>(operands_) + offsets[R], moves[R], count)...);
+                    std::get<R>(rows_).get(at<R>(places), moves[R], count)...);
         }
     }
 
@@ -210,7 +225,6 @@ private:
     }
 
     const Function& function_;
-    std::tuple<const In*...> operands_;
     std::tuple<gathered_row<In>...> rows_;
 };
 
@@ -219,21 +233,23 @@ template <class Out, class Reduce>
 class combining_rows final : public reduced_rows<Out, Reduce> {
 public:
     combining_rows(const Reduce& reduce, Out* into, const Out* from)
-        : reduced_rows<Out, Reduce>(reduce, into, write_mode::combine), from_(from) {}
+        : combining_rows(reduce, into, row_operands(1, {reinterpret_cast<const std::byte*>(from), sizeof(Out)})) {}
 
-    void accumulate(const index* offsets, const index* moves, index count, bool) override {
+    void accumulate(const std::byte* const* places, const index* moves, index count, bool) override {
+        const Out* const from = reinterpret_cast<const Out*>(places[0]);
         for (index i = 0; i < count; ++i) {
-            this->results_[i] = from_[offsets[1] + i * moves[1]];
+            this->results_[i] = from[i * moves[0]];
         }
     }
 
     void run_own(const row_walk& walk, index /*to_output*/) override {
-        combining_rows own(this->reduce_, this->output_, from_);
+        combining_rows own(this->reduce_, this->output_, this->operands());
         walk.run(own);
     }
 
 private:
-    const Out* from_;
+    combining_rows(const Reduce& reduce, Out* into, const row_operands& operands)
+        : reduced_rows<Out, Reduce>(reduce, into, operands, write_mode::combine) {}
 };
 
 /// What a join kernel does and says whatever f is, so that each f compiles little beside its own rows.
@@ -314,7 +330,10 @@ public:
                 return;
             }
         }
-        contract(call, std::index_sequence_for<In...>{});
+        detail::join_rows<Out, Reduce, Function, In...> rows(this->reduce_, function_,
+                                                             static_cast<Out*>(call.output.data),
+                                                             detail::operands_of(call, {sizeof(In)...}), call.mode);
+        this->run(call, rows);
     }
 
     [[nodiscard]] bool takes_summands(std::uint64_t operands) const override {
@@ -331,14 +350,6 @@ private:
         const detail::join_functors<Reduce, Function> functors{this->reduce_, function_};
         return detail::run_in_tiles(nest, detail::join_tile_kernel<Out, Reduce, Function, A, B>(functors),
                                     call.operands[0].data, call.operands[1].data, call.output.data, call.mode);
-    }
-
-    template <std::size_t... R>
-    void contract(const block_call& call, std::index_sequence<R...>) const {
-        detail::join_rows<Out, Reduce, Function, In...> rows(
-            this->reduce_, function_, static_cast<Out*>(call.output.data),
-            {static_cast<const In*>(call.operands[R].data)...}, call.mode);
-        this->run(call, rows);
     }
 
     Function function_;

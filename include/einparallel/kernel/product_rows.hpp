@@ -5,9 +5,11 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/small_product.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 namespace einparallel::detail {
 
@@ -32,25 +34,21 @@ class product_rows final : public row_worker {
     using semiring = sum_of_products<T>;
     /// Long rows, because what is summed over may lie a page apart: 16 KiB, but no row shorter than a tile needs.
     static constexpr index row_width = 16384 / static_cast<index>(sizeof(T) < 8 ? 8 : sizeof(T));
+    static_assert(row_width >= row_worker::least_width);
 
 public:
-    /// @param operands first elements; the array must outlive the worker
+    /// @param operands first elements
     product_rows(T* output, const T* const* operands, std::size_t operand_count, T scale, write_mode mode)
-        : row_worker(row_width),
-          output_(output),
-          operands_(operands),
-          operand_count_(operand_count),
-          scale_(scale),
-          mode_(mode) {}
+        : product_rows(output, listed(operands, operand_count), scale, mode) {}
 
-    void accumulate(const index* offsets, const index* moves, index count, bool first) override {
-        const T* const x = operands_[0] + offsets[1];
-        if (operand_count_ == 1) {
-            single(x, moves[1], count, first);
-        } else if (operand_count_ == 2) {
-            pair(x, moves[1], operands_[1] + offsets[2], moves[2], count, first);
+    void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
+        const T* const x = reinterpret_cast<const T*>(places[0]);
+        if (operands().size() == 1) {
+            single(x, moves[0], count, first);
+        } else if (operands().size() == 2) {
+            pair(x, moves[0], reinterpret_cast<const T*>(places[1]), moves[1], count, first);
         } else {
-            several(offsets, moves, count, first);
+            several(places, moves, count, first);
         }
     }
 
@@ -67,7 +65,7 @@ public:
                 into[i * move] = semiring::plus(into[i * move], sums_[i]);
             }
         } else if (move == 1) {
-            std::copy(sums_, sums_ + count, into);
+            write_row(into, sums_, static_cast<std::size_t>(count) * sizeof(T));
         } else {
             for (index i = 0; i < count; ++i) {
                 into[i * move] = sums_[i];
@@ -75,10 +73,10 @@ public:
         }
     }
 
-    void write_total(index offset, index count) override {
-        T total = sums_[0];
+    void write_total(index offset, index begin, index step, index count) override {
+        T total = sums_[begin];
         for (index i = 1; i < count; ++i) {
-            total = semiring::plus(total, sums_[i]);
+            total = semiring::plus(total, sums_[begin + i * step]);
         }
         sums_[0] = total;
         write(offset, 1, 1);
@@ -86,12 +84,23 @@ public:
 
     void run_own(const row_walk& walk, index place) override {
         const bool piece = place != to_output;
-        product_rows own(piece ? sums_ + place : output_, operands_, operand_count_, piece ? semiring::one : scale_,
+        product_rows own(piece ? sums_ + place : output_, operands(), piece ? semiring::one : scale_,
                          piece ? write_mode::overwrite : mode_);
         walk.run(own);
     }
 
 private:
+    product_rows(T* output, const row_operands& operands, T scale, write_mode mode)
+        : row_worker(row_width, operands), output_(output), scale_(scale), mode_(mode) {}
+
+    static row_operands listed(const T* const* operands, std::size_t count) {
+        row_operands list;
+        for (std::size_t operand = 0; operand < count; ++operand) {
+            list.push_back({reinterpret_cast<const std::byte*>(operands[operand]), static_cast<index>(sizeof(T))});
+        }
+        return list;
+    }
+
     void single(const T* x, index move, index count, bool first) {
         T* __restrict const sums = sums_;
         if (first && move == 1) {
@@ -111,6 +120,17 @@ private:
 
     void pair(const T* x, index x_move, const T* y, index y_move, index count, bool first) {
         T* __restrict const sums = sums_;
+        if constexpr (std::is_floating_point_v<T>) {
+            if (first && (x_move | y_move | 1) == 1) {
+                product_plane<T> row;
+                row.rows = 1;
+                row.columns = count;
+                row.x_moves = x_move == 1;
+                row.y_moves = y_move == 1;
+                best_products<T>()(row, sums, x, y);
+                return;
+            }
+        }
         if (first) {  // not added to zeros: an elementwise product keeps the sign of −0
             for (index i = 0; i < count; ++i) {
                 sums[i] = semiring::times(x[i * x_move], y[i * y_move]);
@@ -132,12 +152,12 @@ private:
         }
     }
 
-    void several(const index* offsets, const index* moves, index count, bool first) {
+    void several(const std::byte* const* places, const index* moves, index count, bool first) {
         T products[row_width];
         T* __restrict const sums = sums_;
-        for (std::size_t operand = 0; operand < operand_count_; ++operand) {
-            const T* const x = operands_[operand] + offsets[operand + 1];
-            const index move = moves[operand + 1];
+        for (std::size_t operand = 0; operand < operands().size(); ++operand) {
+            const T* const x = reinterpret_cast<const T*>(places[operand]);
+            const index move = moves[operand];
             for (index i = 0; i < count; ++i) {
                 products[i] = operand == 0 ? x[i * move] : semiring::times(products[i], x[i * move]);
             }
@@ -148,8 +168,6 @@ private:
     }
 
     T* output_;
-    const T* const* operands_;
-    std::size_t operand_count_;
     T scale_;
     write_mode mode_;
     alignas(64) T sums_[row_width];

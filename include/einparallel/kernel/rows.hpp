@@ -1,10 +1,12 @@
 #pragma once
-// Runs a loop nest row by row: the order of the loops is chosen here, once for all types and functors; what a row
-// computes is the caller's.
+// Runs a loop nest row by row, once for all types and functors; what a row computes is the caller's.
 
+#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/row_order.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/turned_operands.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
@@ -16,102 +18,60 @@ namespace einparallel::detail {
 class row_walk;
 
 /// The typed half of a nest: accumulates rows of ⊗ into a private row and writes it. A row is up to `width` points of
-/// the innermost loop, few enough for the first-level cache; `moves` holds that loop's stride in every slot.
+/// the innermost loop, few enough for the first-level cache.
 class row_worker {
 public:
-    explicit row_worker(index width) : width_(width) {}
+    row_worker(index width, const row_operands& operands) : width_(width), operands_(operands) {}
     row_worker(const row_worker&) = delete;
     row_worker& operator=(const row_worker&) = delete;
 
-    /// accumulators[i] = ⊗ at point i where `first`, accumulators[i] ⊕= ⊗ otherwise; `offsets` are those of point 0.
-    virtual void accumulate(const index* offsets, const index* moves, index count, bool first) = 0;
+    /// accumulators[i] = ⊗ at point i where `first`, accumulators[i] ⊕= ⊗ otherwise. Point i of operand r lies i ·
+    /// moves[r] elements from places[r].
+    virtual void accumulate(const std::byte* const* places, const index* moves, index count, bool first) = 0;
     /// Writes (or combines) the accumulators into the output, from `offset` on.
     virtual void write(index offset, index move, index count) = 0;
-    /// Writes (or combines) ⊕ of all `count` accumulators into the output element at `offset`.
-    virtual void write_total(index offset, index count) = 0;
+    /// Writes (or combines) ⊕ of `count` accumulators, every `step`th from `begin` on, into the output element at
+    /// `offset`. Accumulator 0 is lost.
+    virtual void write_total(index offset, index begin, index step, index count) = 0;
     /// Runs the walk, which is a piece of the nest, on a worker of its own with the same operands. Pieces of the output
-    /// go there; a piece of a sum (place >= 0) becomes accumulator number `place` of this one.
+    /// go there; pieces of sums (place >= 0) become accumulators of this one, from number `place` on.
     virtual void run_own(const row_walk& walk, index place) = 0;
     static constexpr index to_output = -1;
+    /// So many accumulators every worker has at least.
+    static constexpr index least_width = 1024;
 
     [[nodiscard]] index width() const { return width_; }
+    [[nodiscard]] const row_operands& operands() const { return operands_; }
+    /// Whether the output outgrows the caches and is written past them.
+    void stream(bool streams) { streams_ = streams; }
 
 protected:
     ~row_worker() = default;
 
+    /// Writes a row where it lies side by side.
+    void write_row(void* into, const void* row, std::size_t bytes) const {
+        auto* const to = static_cast<std::byte*>(into);
+        const auto* const from = static_cast<const std::byte*>(row);
+        streams_ ? copy_functions::best(8, false).stream(to, from, bytes) : copy_bytes(to, from, bytes);
+    }
+
 private:
     index width_;
+    row_operands operands_;
+    bool streams_ = false;
 };
-
-/// The loops of a nest in the order in which they are walked.
-struct row_order {
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-    std::size_t inner = none;                        ///< the row itself; none where the nest has no loop
-    std::size_t tiled = none;                        ///< an output loop walked inside a chunk of the row, for the cache
-    small_vector<std::size_t, 12> outer_output;      ///< outermost first
-    small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's
-};
-
-/// What a point costs when `loop` is the row, in loads of contiguous elements; only comparisons matter.
-inline double row_cost(const loop_nest& nest, std::size_t loop) {
-    const index* moves = nest.of(loop);
-    double cost = 0;
-    for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-        const bool unit = moves[slot] == 1;
-        cost += moves[slot] == 0 ? 0.25 : unit ? 0.5 : 2.0;
-    }
-    return cost + 8.0 / static_cast<double>(std::min<index>(nest.extents[loop], 256));
-}
-
-/// @pre the loops of the nest are sorted by the output's stride
-inline row_order order_rows(const loop_nest& nest) {
-    row_order order;
-    double cheapest = 0;
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        const double cost = row_cost(nest, loop);
-        if (order.inner == row_order::none || cost <= cheapest) {
-            order.inner = loop;
-            cheapest = cost;
-        }
-    }
-    if (order.inner == row_order::none) {
-        return order;
-    }
-    // Where the row jumps through an operand, each element of it brings a cache line of which the next point along that
-    // operand's own contiguous loop wants its share: walk that loop next.
-    std::size_t neighbour = row_order::none;
-    for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none; ++slot) {
-        if (nest.of(order.inner)[slot] != 0 && nest.of(order.inner)[slot] != 1) {
-            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-                if (loop != order.inner && nest.of(loop)[slot] == 1) {
-                    neighbour = loop;
-                }
-            }
-        }
-    }
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (loop != order.inner && loop != neighbour) {
-            (nest.in_output(loop) ? order.outer_output : order.outer_contracted).push_back(loop);
-        }
-    }
-    if (neighbour != row_order::none) {
-        if (!nest.in_output(neighbour)) {
-            order.outer_contracted.push_back(neighbour);
-        } else if (nest.in_output(order.inner)) {
-            order.tiled = neighbour;
-        } else {
-            order.outer_output.push_back(neighbour);
-        }
-    }
-    return order;
-}
 
 /// The points of a nest in the order in which they are walked, or those of one piece of one loop.
 class row_walk {
 public:
     /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
-    explicit row_walk(const loop_nest& nest) : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {}
+    explicit row_walk(const loop_nest& nest) : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {
+        index points = 1;
+        for (const index extent : nest.extents) {
+            points *= extent;
+        }
+        streams_ = points >= streamed_points && nest.all_in_output();
+    }
 
     /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
     /// summation stays what it is. Where no such loop has enough iterations, fewer threads.
@@ -138,19 +98,21 @@ public:
         return static_cast<int>(std::min<index>(most, nest_->extents[shared_]));
     }
 
-    /// How many pieces a long sum to a single element is made of, however many threads there are, so that its value
-    /// does not depend on them; 1 where this is no such sum.
+    /// How many pieces long sums to few elements are made of, however many threads there are, so that their values do
+    /// not depend on them; 1 where these are no such sums.
     [[nodiscard]] index pieces() {
         index points = 1;
+        index elements = 1;
         std::size_t longest = row_order::none;
         for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
-            if (nest_->in_output(loop)) {
-                return 1;
-            }
             points *= nest_->extents[loop];
-            longest = longest == row_order::none || nest_->extents[loop] > nest_->extents[longest] ? loop : longest;
+            if (nest_->in_output(loop)) {
+                elements *= nest_->extents[loop];
+            } else if (longest == row_order::none || nest_->extents[loop] > nest_->extents[longest]) {
+                longest = loop;
+            }
         }
-        if (points < shared_points) {
+        if (points < shared_points || elements > few_elements || longest == row_order::none) {
             return 1;
         }
         shared_ = longest;
@@ -169,7 +131,9 @@ public:
 
 private:
     static constexpr index shared_points = index{1} << 17;
+    static constexpr index streamed_points = streamed_bytes / 8;
     static constexpr index most_pieces = 64;
+    static constexpr index few_elements = row_worker::least_width / most_pieces;
 
     /// The first loop that has enough iterations for all threads; before one is found, the longest.
     [[nodiscard]] std::size_t longer(std::size_t found, std::size_t loop, int threads) const {
@@ -183,7 +147,46 @@ private:
     row_order order_;
     std::size_t shared_ = row_order::none;  ///< none: all of the nest is walked
     even_part own_;
+    bool streams_ = false;
 };
+
+/// Walks a nest that sums nothing in the blocks of its turned operands.
+/// @param offsets of the first point, in every slot
+inline void run_in_blocks(const loop_nest& nest, const row_order& order, turned_operands& blocks, index* offsets,
+                          row_worker& worker) {
+    const row_operands& operands = worker.operands();
+    const index* const along = nest.of(order.inner);
+    const index* const across = nest.of(order.tiled);
+    const index length = nest.extents[order.inner];
+    const index rows = nest.extents[order.tiled];
+    small_vector<index, 12> at(nest.slots, 0);
+    small_vector<index, 12> moves(nest.slots, 0);
+    small_vector<const std::byte*, 8> places(operands.size(), nullptr);
+    std::copy(along, along + nest.slots, moves.begin());
+    blocks.straighten(moves.data());
+    odometer output(nest, order.outer_output);
+    do {
+        for (index start = 0; start < length; start += turned_operands::width) {
+            const index count = std::min(turned_operands::width, length - start);
+            for (index first = 0; first < rows; first += turned_operands::height) {
+                const index end = std::min(first + turned_operands::height, rows);
+                for (std::size_t slot = 0; slot < nest.slots; ++slot) {
+                    at[slot] = offsets[slot] + start * along[slot] + first * across[slot];
+                }
+                blocks.read(at.data(), end - first, count);
+                for (index row = first; row < end; ++row) {
+                    for (std::size_t slot = 1; slot < nest.slots; ++slot) {
+                        const index offset = at[slot] + (row - first) * across[slot];
+                        places[slot - 1] = operands[slot - 1].data + offset * operands[slot - 1].bytes;
+                    }
+                    blocks.point_to(row - first, places.data());
+                    worker.accumulate(places.data(), moves.data() + 1, count, true);
+                    worker.write(at[0] + (row - first) * across[0], along[0], count);
+                }
+            }
+        }
+    } while (output.advance(offsets));
+}
 
 inline void row_walk::run(row_worker& worker) const {
     const row_order& order = order_;
@@ -197,7 +200,16 @@ inline void row_walk::run(row_worker& worker) const {
         }
     }
     const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
-    small_vector<index, 12> at(nest.slots, 0);
+    const row_operands& operands = worker.operands();
+    worker.stream(streams_);
+    if (turned_operands blocks(nest, order, operands); !blocks.empty()) {
+        run_in_blocks(nest, order, blocks, offsets.data(), worker);
+        if (streams_) {
+            end_streaming();
+        }
+        return;
+    }
+    small_vector<const std::byte*, 8> places(operands.size(), nullptr);
     const small_vector<index, 12> still(nest.slots, 0);
     const bool loops = order.inner != row_order::none;
     const index* moves = loops ? nest.of(order.inner) : still.data();
@@ -214,36 +226,33 @@ inline void row_walk::run(row_worker& worker) const {
 
     odometer output(nest, order.outer_output);
     odometer contracted(nest, order.outer_contracted);
-    const auto move_to = [&](index start) {
-        for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-            at[slot] = offsets[slot] + start * moves[slot];
+    const auto accumulate = [&](index start, index count, bool first) {
+        for (std::size_t slot = 1; slot < nest.slots; ++slot) {
+            const row_operand& operand = operands[slot - 1];
+            places[slot - 1] = operand.data + (offsets[slot] + start * moves[slot]) * operand.bytes;
         }
-    };
-    const auto accumulate_row = [&](index start, index count) {
-        bool first = true;
-        do {
-            move_to(start);
-            worker.accumulate(at.data(), moves, count, first);
-            first = false;
-        } while (contracted.advance(offsets.data()));
+        worker.accumulate(places.data(), moves + 1, count, first);
     };
     do {
         if (contracted_row) {
             bool first = true;
             do {
                 for (index start = 0; start < length; start += width) {
-                    move_to(start);
-                    worker.accumulate(at.data(), moves, std::min(width, length - start), first);
+                    accumulate(start, std::min(width, length - start), first);
                     first = false;
                 }
             } while (contracted.advance(offsets.data()));
-            worker.write_total(offsets[0], std::min(width, length));
+            worker.write_total(offsets[0], 0, 1, std::min(width, length));
             continue;
         }
         for (index start = 0; start < length; start += width) {
             const index count = std::min(width, length - start);
             for (index row = 0; row < tile_rows; ++row) {
-                accumulate_row(start, count);
+                bool first = true;
+                do {
+                    accumulate(start, count, first);
+                    first = false;
+                } while (contracted.advance(offsets.data()));
                 worker.write(offsets[0] + start * moves[0], moves[0], count);
                 if (tiled) {
                     const index* next = nest.of(order.tiled);
@@ -255,31 +264,53 @@ inline void row_walk::run(row_worker& worker) const {
             }
         }
     } while (output.advance(offsets.data()));
+    if (streams_) {
+        end_streaming();
+    }
+}
+
+/// Computes the sums of a nest with few outputs in pieces, which are accumulators of the worker: element o of piece p
+/// is number p · elements + o. Then adds them up in order.
+inline void run_pieces(const loop_nest& nest, index pieces, row_worker& worker) {
+    loop_nest dense = nest;
+    index elements = 1;
+    for (std::size_t loop = nest.size(); loop-- > 0;) {
+        if (nest.in_output(loop)) {
+            dense.of(loop)[0] = elements;
+            elements *= nest.extents[loop];
+        }
+    }
+    row_walk walk(dense);
+    static_cast<void>(walk.pieces());
+    on_threads(static_cast<int>(std::min<index>(available_threads(), pieces)), [&](index part, index parts) {
+        const even_part own(pieces, part, parts);
+        for (index piece = own.begin; piece < own.end; ++piece) {
+            worker.run_own(walk.part(piece, pieces), piece * elements);
+        }
+    });
+    odometer point = output_points(nest);
+    small_vector<index, 12> offsets(nest.slots, 0);
+    for (index element = 0; element < elements; ++element) {
+        worker.write_total(offsets[0], element, elements, pieces);
+        point.advance(offsets.data());
+    }
 }
 
 /// Computes every output element of the nest through `worker`, on several threads where that is worth it.
 /// @pre no extent of the nest is 0; loops sorted by the output's stride
 inline void run_rows(const loop_nest& nest, row_worker& worker) {
     row_walk walk(nest);
-    const index pieces = walk.pieces();
-    const int threads = pieces > 1 ? static_cast<int>(std::min<index>(available_threads(), pieces)) : walk.threads();
-    if (pieces == 1 && threads == 1) {
+    if (const index pieces = walk.pieces(); pieces > 1) {
+        run_pieces(nest, pieces, worker);
+        return;
+    }
+    const int threads = walk.threads();
+    if (threads == 1) {
         walk.run(worker);
         return;
     }
-    on_threads(threads, [&](index part, index parts) {
-        if (pieces == 1) {
-            worker.run_own(walk.part(part, parts), row_worker::to_output);
-            return;
-        }
-        const even_part own(pieces, part, parts);
-        for (index piece = own.begin; piece < own.end; ++piece) {
-            worker.run_own(walk.part(piece, pieces), piece);
-        }
-    });
-    if (pieces > 1) {
-        worker.write_total(0, pieces);
-    }
+    on_threads(threads,
+               [&](index part, index parts) { worker.run_own(walk.part(part, parts), row_worker::to_output); });
 }
 
 }  // namespace einparallel::detail

@@ -1,0 +1,133 @@
+#pragma once
+// Copies planes of elements, two loops of any strides: those where each side is contiguous along a loop of its own are
+// turned round.
+
+#include <einparallel/kernel/copy_functions.hpp>
+#include <einparallel/kernel/vector_copy.hpp>
+#include <einparallel/notation/box.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace einparallel::detail {
+
+/// Copies one plane: `rows` rows of `count` elements of Bytes bytes each. Steps are in bytes. In tiles of tiles: the
+/// outer ones keep to few pages; the inner ones are a cache line wide on both sides and are turned round in a buffer,
+/// so that each line is read once and written once even where all lines of a tile fall into the same cache set.
+template <std::size_t Bytes>
+class plane_copy {
+public:
+    static void run(std::byte* into, index into_row, index into_step, const std::byte* from, index from_row,
+                    index from_step, index rows, index count) {
+        const bool turned = into_step == bytes && from_row == bytes;
+        for (index row = 0; row < rows; row += outer) {
+            const index last_row = std::min(rows, row + outer);
+            for (index start = 0; start < count; start += outer) {
+                const index last = std::min(count, start + outer);
+                for (index tile_row = row; tile_row < last_row; tile_row += side) {
+                    const index high = std::min(side, last_row - tile_row);
+                    for (index tile = start; tile < last; tile += side) {
+                        const index wide = std::min(side, last - tile);
+                        std::byte* const to = into + tile_row * into_row + tile * into_step;
+                        const std::byte* const source = from + tile_row * from_row + tile * from_step;
+                        if (turned && high == side && wide == side) {
+                            turn(to, into_row, source, from_step);
+                        } else {
+                            copy(to, into_row, into_step, source, from_row, from_step, high, wide);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+private:
+    static constexpr auto bytes = static_cast<index>(Bytes);
+    static constexpr index side = 64 / bytes;
+    static constexpr index outer = 64;
+
+    static void turn(std::byte* into, index into_row, const std::byte* from, index from_step) {
+        alignas(64) std::byte tile[side * side * bytes];
+        for (index column = 0; column < side; ++column) {
+            copy_bytes(tile + column * side * bytes, from + column * from_step, static_cast<std::size_t>(side * bytes));
+        }
+        // Whole lines in, single elements out: a processor forwards a wide store to narrow loads, not the reverse.
+        for (index row = 0; row < side; ++row) {
+            for (index column = 0; column < side; ++column) {
+                copy_bytes(into + row * into_row + column * bytes, tile + (column * side + row) * bytes, Bytes);
+            }
+        }
+    }
+
+    static void copy(std::byte* into, index into_row, index into_step, const std::byte* from, index from_row,
+                     index from_step, index rows, index count) {
+        for (index row = 0; row < rows; ++row) {
+            for (index position = 0; position < count; ++position) {
+                copy_bytes(into + row * into_row + position * into_step, from + row * from_row + position * from_step,
+                           Bytes);
+            }
+        }
+    }
+};
+
+using plane_function = void (*)(std::byte*, index, index, const std::byte*, index, index, index, index);
+
+/// @pre element_bytes is 1, 2, 4, 8 or 16
+inline plane_function plane_copy_for(std::size_t element_bytes) {
+    switch (element_bytes) {
+        case 1:
+            return &plane_copy<1>::run;
+        case 2:
+            return &plane_copy<2>::run;
+        case 4:
+            return &plane_copy<4>::run;
+        case 8:
+            return &plane_copy<8>::run;
+        default:
+            return &plane_copy<16>::run;
+    }
+}
+
+/// A plane of which the output is contiguous along columns and the input along rows.
+struct plane_to_turn {
+    index rows = 0;
+    index columns = 0;
+    index into_row = 0;     ///< bytes from one row to the next of what is written
+    index from_column = 0;  ///< bytes from one column to the next of what is read
+    index next = 0;         ///< bytes from what this plane reads to what the next one will
+};
+
+/// Copies element (row, column) from from + row · element + column · from_column to into + row · into_row + column ·
+/// element.
+/// @pre element_bytes is 1, 2, 4, 8 or 16
+inline void turn_plane(std::byte* into, const std::byte* from, const plane_to_turn& plane, index element_bytes) {
+    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(into) | reinterpret_cast<std::uintptr_t>(from) |
+                                static_cast<std::uintptr_t>(plane.into_row) |
+                                static_cast<std::uintptr_t>(plane.from_column);
+    if ((element_bytes != 4 && element_bytes != 8) || bits % static_cast<std::uintptr_t>(element_bytes) != 0) {
+        plane_copy_for(static_cast<std::size_t>(element_bytes))(
+            into, plane.into_row, element_bytes, from, element_bytes, plane.from_column, plane.rows, plane.columns);
+        return;
+    }
+    constexpr index longest = 256;
+    const block_function turn = copy_functions::best(element_bytes, true).turn;
+    index tables[3][longest];
+    for (index at = 0; at < std::min(longest, std::max(plane.rows, plane.columns)); ++at) {
+        tables[0][at] = at * element_bytes;
+        tables[1][at] = at * plane.from_column;
+        tables[2][at] = at * plane.into_row;
+    }
+    for (index row = 0; row < plane.rows; row += longest) {
+        for (index column = 0; column < plane.columns; column += longest) {
+            const index columns = std::min(longest, plane.columns - column);
+            const index rows = std::min(longest, plane.rows - row);
+            const turned_block block{
+                {tables[0], tables[1], columns, columns, 0}, {tables[2], tables[0], rows, rows, 0}, false, plane.next};
+            turn(into + row * plane.into_row + column * element_bytes,
+                 from + row * element_bytes + column * plane.from_column, block);
+        }
+    }
+}
+
+}  // namespace einparallel::detail

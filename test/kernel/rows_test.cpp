@@ -1,0 +1,209 @@
+// Nests that are walked row by row: operands that lie across the rows, outputs that go past the caches, long sums to
+// few elements. Against plain loops.
+
+#include "block_oracle.hpp"
+
+#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/join.hpp>
+#include <einparallel/notation/operators.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using einparallel::index;
+using einparallel::join_kernel;
+using einparallel::label_id;
+using einparallel::operand_block;
+using einparallel::product_kernel;
+using einparallel::write_mode;
+using namespace kernel_test;
+
+/// A case in which every tensor has every label, in an order of its own; small integers, so that all is exact.
+template <class T>
+random_case<T> elementwise_case(random_source& random, std::size_t operands, std::size_t rank, index largest) {
+    random_case<T> made;
+    std::vector<label_id> labels;
+    for (std::size_t label = 0; label < rank; ++label) {
+        labels.push_back(static_cast<label_id>(label));
+        made.extents.push_back(pick(random, 1, largest));
+    }
+    const auto fill = [&](strided_tensor<stored<T>>& tensor) {
+        for (auto& element : tensor.memory) {
+            element = static_cast<stored<T>>(static_cast<float>(pick(random, -3, 3)));
+        }
+    };
+    for (std::size_t operand = 0; operand < operands; ++operand) {
+        std::shuffle(labels.begin(), labels.end(), random);
+        made.operands.push_back(random_layout<stored<T>>(random, labels, made.extents, true));
+        fill(made.operands.back());
+    }
+    std::shuffle(labels.begin(), labels.end(), random);
+    made.output = random_layout<stored<T>>(random, labels, made.extents, false);
+    fill(made.output);
+    return made;
+}
+
+/// The output's memory after into ⊕= value(elements) at every point.
+template <class T, class Value>
+std::vector<stored<T>> expected_of(const random_case<T>& made, bool combine, const Value& value) {
+    std::vector<stored<T>> expected = made.output.memory;
+    std::vector<T> elements(made.operands.size());
+    made.for_each(made.labels_of(true), [&](const std::vector<index>& point) {
+        for (std::size_t operand = 0; operand < elements.size(); ++operand) {
+            const auto& tensor = made.operands[operand];
+            elements[operand] = static_cast<T>(tensor.memory[static_cast<std::size_t>(tensor.offset(point))]);
+        }
+        auto& into = expected[static_cast<std::size_t>(made.output.offset(point))];
+        const T result = value(elements);
+        into = static_cast<stored<T>>(combine ? static_cast<T>(static_cast<T>(into) + result) : result);
+    });
+    return expected;
+}
+
+struct product_less_one {
+    template <class T>
+    T operator()(T a, T b) const {
+        return static_cast<T>(a * b - T(1));
+    }
+};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("element by element, every tensor in an order of its own", T, double, float, int, std::int8_t,
+                   std::uint16_t, std::complex<float>, std::complex<double>) {
+    random_source random(40);
+    for (int repetition = 0; repetition < 120; ++repetition) {
+        CAPTURE(repetition);
+        const auto operands = static_cast<std::size_t>(pick(random, 1, 3));
+        const auto rank = static_cast<std::size_t>(pick(random, 2, 4));
+        random_case<T> made = elementwise_case<T>(random, operands, rank,
+                                                  rank == 2   ? (repetition % 8 == 0 ? 600 : 90)
+                                                  : rank == 3 ? 30
+                                                              : 11);
+        const bool combine = pick(random, 0, 1) == 1;
+        const T scale = pick(random, 0, 1) == 0 ? T(1) : T(2);
+        const auto mode = combine ? write_mode::combine : write_mode::overwrite;
+        const auto expected = expected_of<T>(made, combine, [&](const std::vector<T>& x) {
+            T product = scale;
+            for (const T& factor : x) {
+                product = static_cast<T>(product * factor);
+            }
+            return product;
+        });
+        const auto before = made.output.memory;
+        std::vector<operand_block> blocks;
+        product_kernel<T>(scale, operands).contract(call_of(made, blocks, mode));
+        CHECK(made.output.memory == expected);
+        if (operands == 2) {
+            made.output.memory = before;
+            const auto joined =
+                expected_of<T>(made, combine, [](const std::vector<T>& x) { return product_less_one{}(x[0], x[1]); });
+            const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {}, false, 3, "f");
+            kernel.contract(call_of(made, blocks, mode));
+            CHECK(made.output.memory == joined);
+        }
+    }
+}
+
+TEST_CASE("element by element past the caches, operands of different types across the rows") {
+    const std::vector<index> extents{1451, 1453};
+    const std::vector<label_id> both{0, 1}, turned{1, 0};
+    const std::vector<index> rows{1453, 1}, other_rows{1451, 1}, wider{1460, 1};
+    const std::size_t points = 1451 * 1453;
+    std::vector<float> x(points);
+    std::vector<double> y(points);
+    for (std::size_t at = 0; at < points; ++at) {
+        x[at] = static_cast<float>(at % 1013);
+        y[at] = static_cast<double>(at % 911);
+    }
+    std::vector<double> z(1451 * 1460, -1.0);
+    const std::vector<operand_block> operands{{x.data(), turned, other_rows}, {y.data(), both, rows}};
+    const auto difference = [](float a, double b) { return static_cast<double>(a) - b; };
+    const join_kernel<double, einparallel::op::sum_type, decltype(difference), float, double> kernel({}, difference,
+                                                                                                     false, 2, "f");
+    kernel.contract({extents, operands, {z.data(), both, wider}, write_mode::overwrite});
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < 1451; ++i) {
+        for (std::size_t j = 0; j < 1460; ++j) {
+            const double expected = j < 1453 ? static_cast<double>(x[j * 1451 + i]) - y[i * 1453 + j] : -1.0;
+            wrong += z[i * 1460 + j] == expected ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a factor across the rows is multiplied in place") {
+    std::vector<double> x(70 * 50);
+    std::vector<double> y(70 * 50);
+    for (std::size_t at = 0; at < x.size(); ++at) {
+        x[at] = static_cast<double>(at % 17);
+        y[at] = static_cast<double>(at % 13);
+    }
+    std::vector<double> expected = x;
+    for (std::size_t i = 0; i < 70; ++i) {
+        for (std::size_t j = 0; j < 50; ++j) {
+            expected[i * 50 + j] *= y[j * 70 + i];
+        }
+    }
+    const std::vector<index> extents{70, 50};
+    const std::vector<label_id> both{0, 1}, turned{1, 0};
+    const std::vector<index> rows{50, 1}, other_rows{70, 1};
+    const std::vector<operand_block> operands{{x.data(), both, rows}, {y.data(), turned, other_rows}};
+    product_kernel<double>(1.0, 2).contract({extents, operands, {x.data(), both, rows}, write_mode::overwrite});
+    CHECK(x == expected);
+}
+
+TEST_CASE_TEMPLATE("long sums and maxima to few elements", T, double, std::int64_t, float) {
+    for (const index elements : {1, 2, 5, 16, 17}) {
+        for (const bool across : {false, true}) {
+            CAPTURE(elements);
+            CAPTURE(across);
+            const index length = (index{1} << 17) / elements + 1003;
+            const index step = across ? elements : 1;  // along the sum
+            const index other = across ? 1 : length;   // from one sum to the next
+            const auto made = [&](index i, index j) { return static_cast<T>((i * 31 + j * 7) % 11 - 5); };
+            std::vector<T> x(static_cast<std::size_t>(elements * length));
+            std::vector<T> sums(static_cast<std::size_t>(elements), T(0));
+            std::vector<T> most(static_cast<std::size_t>(elements), T(-100));
+            for (index i = 0; i < elements; ++i) {
+                for (index j = 0; j < length; ++j) {
+                    const auto element = static_cast<std::size_t>(i);
+                    x[static_cast<std::size_t>(i * other + j * step)] = made(i, j);
+                    sums[element] = sums[element] + T(2) * made(i, j);
+                    most[element] = std::max(most[element], static_cast<T>(made(i, j) + T(i)));
+                }
+            }
+            std::vector<T> terms(static_cast<std::size_t>(elements));
+            for (index i = 0; i < elements; ++i) {
+                terms[static_cast<std::size_t>(i)] = static_cast<T>(i);
+            }
+            const std::vector<index> extents{elements, length};
+            const std::vector<label_id> both{0, 1}, i{0};
+            const std::vector<index> strides{other, step}, one{1}, apart{-3};
+            std::vector<T> z(static_cast<std::size_t>(3 * elements), T(1));
+            T* const last = z.data() + 3 * (elements - 1);
+            const std::vector<operand_block> summed{{x.data(), both, strides}};
+            product_kernel<T>(T(2), 1).contract({extents, summed, {last, i, apart}, write_mode::combine});
+            const auto check = [&](const std::vector<T>& expected, T added) {
+                for (index element = 0; element < elements; ++element) {
+                    CHECK(last[-3 * element] == static_cast<T>(expected[static_cast<std::size_t>(element)] + added));
+                }
+            };
+            check(sums, T(1));
+            const auto plus = [](T a, T b) { return static_cast<T>(a + b); };
+            const std::vector<operand_block> joined{{x.data(), both, strides}, {terms.data(), i, one}};
+            const join_kernel<T, einparallel::op::max_type, decltype(plus), T, T> kernel({}, plus, true, 2, "f");
+            kernel.contract({extents, joined, {last, i, apart}, write_mode::overwrite});
+            check(most, T(0));
+            CHECK(std::count(z.begin(), z.end(), T(1)) >= 2 * (elements - 1));
+        }
+    }
+}
