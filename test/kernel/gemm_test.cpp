@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -151,6 +152,28 @@ TEST_CASE("the blocks of a product follow the caches") {
     CHECK(cache_sizes{3, 5}.checked().first == 0);
     CHECK(cache_sizes{3, 5}.checked().second == 0);
     CHECK(cache_sizes{48U << 10, 1U << 20}.checked().second == 1U << 20);
+}
+
+TEST_CASE("every element of a block lies on a line that is listed") {
+    gemm_axis axis;
+    axis.add(3, 1000, 1);
+    axis.add(21, 1, 40);
+    axis.add(5, 30, 7);
+    axis.cut(60, 1, 8, 1);
+    std::vector<index> tables(2 * 400);
+    gemm_blocks blocks(axis, 400, tables.data());
+    for (index number = 0; number < axis.block_count(); ++number) {
+        blocks.go_to(number);
+        for (const bool of_first : {true, false}) {
+            std::vector<index> lines(static_cast<std::size_t>(blocks.count));
+            lines.resize(static_cast<std::size_t>(blocks.lines(of_first, 8, lines.data())));
+            for (index each = 0; each < blocks.count; ++each) {
+                const index at = 8 * (of_first ? blocks.first() : blocks.second())[each];
+                CHECK(
+                    std::any_of(lines.begin(), lines.end(), [&](index line) { return line <= at && at < line + 64; }));
+            }
+        }
+    }
 }
 
 TEST_CASE("gemm: fused labels as rows, columns and sum") {

@@ -174,14 +174,14 @@ void check_small(std::mt19937& random) {
                     value = small_integer<T>(random);
                 }
             }
-            std::vector<index> a_rows, a_along, b_along, c_rows;
+            std::vector<index> a_rows, c_rows;
+            std::vector<small_step> along;
             for (index row = 0; row < m; ++row) {
                 a_rows.push_back(row);
                 c_rows.push_back(row * (n + 3));
             }
             for (index step = 0; step < k; ++step) {
-                a_along.push_back((k - 1 - step) * m);
-                b_along.push_back(step * n);
+                along.push_back({(k - 1 - step) * m, step * n});
             }
             std::vector<T> expected = c;
             for (index row = 0; row < m; ++row) {
@@ -195,7 +195,7 @@ void check_small(std::mt19937& random) {
                     into = (add ? into : T(0)) + 3 * sum;
                 }
             }
-            const small_call<T> call{m, n, k, a_rows.data(), a_along.data(), b_along.data(), c_rows.data(), T(3)};
+            const small_call<T> call{m, n, k, a_rows.data(), along.data(), c_rows.data(), T(3)};
             code::small(call, a.data(), b.data(), c.data(), add);
             CHECK(c == expected);
         }

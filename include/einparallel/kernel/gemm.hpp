@@ -6,6 +6,7 @@
 #include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/workspace.hpp>
@@ -112,6 +113,7 @@ public:
 
 private:
     static constexpr index rows_in_place = 6;
+    static constexpr index rows_ahead = 12;  ///< that are asked for before they are read: memory answers meanwhile
     static constexpr std::size_t small_bytes = 16384;
 
     /// Steps of a block of A that is read where it lies, 0 where it is better packed: A is not worth packing where many
@@ -147,7 +149,9 @@ private:
         const std::size_t b_size =
             static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
         const std::size_t needed =
-            a_size + b_size + sizeof(index) * static_cast<std::size_t>(2 * (rows_ + columns_ + depth_) + depth_);
+            a_size + b_size +
+            sizeof(index) * static_cast<std::size_t>(2 * (rows_ + columns_ + depth_) +
+                                                     std::max({rows_, columns_, depth_}) + 2 * depth_);
         alignas(64) std::byte on_stack[small_bytes];
         if (needed <= small_bytes) {
             walk(on_stack, a_size, b_size, a, b, c, add, rows, columns);
@@ -165,16 +169,17 @@ private:
         gemm_blocks m(m_, rows_, tables);
         gemm_blocks n(n_, columns_, tables + 2 * rows_);
         gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
-        index* const b_along = tables + 2 * (rows_ + columns_ + depth_);
-        for (index step = 0; in_place_ && step < depth_; ++step) {
-            b_along[step] = step * kernel_.columns;
-        }
+        index* const lines = tables + 2 * (rows_ + columns_ + depth_);
+        auto* const along = reinterpret_cast<small_step*>(lines + std::max({rows_, columns_, depth_}));
         const index k_blocks = k_.block_count();
         bool a_stays = false;
         for (index column = columns.begin; column < columns.end; ++column) {
             n.go_to(column);
             for (index step = 0; step < k_blocks; ++step) {
                 k.go_to(step);
+                for (index each = 0; in_place_ && each < k.count; ++each) {
+                    along[each] = {k.first()[each], each * kernel_.columns};
+                }
                 pack_source source{n.first(), k.second(), n.count, k.count, b_sliver(k.count), 0, 0};
                 n.stretch(true, source.period, source.run);
                 kernel_.pack_b(kernel_.context, packed_b, at(b, n.first_start + k.second_start, kernel_.b_element),
@@ -182,9 +187,11 @@ private:
                 for (index row = rows.begin; row < rows.end; ++row) {
                     m.go_to(row);
                     if (in_place_) {
+                        const index line_count = (along_rows_ ? k : m).lines(true, signed_of(kernel_.a_element), lines);
                         multiply_in_place(at(a, m.first_start + k.first_start, kernel_.a_element),
-                                          next_of_a(a, m, k, row, step, rows), packed_b, b_along, m, n, k,
-                                          at(c, m.second_start + n.second_start, kernel_.c_element), add || step > 0);
+                                          next_of_a(a, m, k, row, step, rows), packed_b, along, lines, line_count, m, n,
+                                          k, at(c, m.second_start + n.second_start, kernel_.c_element),
+                                          add || step > 0);
                         continue;
                     }
                     if (!a_stays) {
@@ -208,61 +215,32 @@ private:
 
     static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
 
-    /// Where the block of A after this one begins; null where it has another shape.
+    /// Where the block of A after this one begins.
     const std::byte* next_of_a(const std::byte* a, const gemm_blocks& m, const gemm_blocks& k, index row, index step,
                                even_part rows) const {
         index row_start = 0;
         index step_start = 0;
         index unused = 0;
         const bool below = row + 1 < rows.end;
-        const bool same = m.peek(below ? row + 1 : rows.begin, row_start, unused) &&
-                          k.peek(below ? step : std::min(step + 1, k_.block_count() - 1), step_start, unused);
-        return same ? at(a, row_start + step_start, kernel_.a_element) : nullptr;
+        m.peek(below ? row + 1 : rows.begin, row_start, unused);
+        k.peek(below ? step : std::min(step + 1, k_.block_count() - 1), step_start, unused);
+        return at(a, row_start + step_start, kernel_.a_element);
     }
 
-    /// Asks for a share of what A's rows need after these: the next rows, or all of the next block, in the order of
-    /// memory. `done` of `all` points of the block are computed, and `more` will be meanwhile. Always inlined: g++
-    /// drops calls of a function that does nothing but prefetch.
-    [[gnu::always_inline]] void look_ahead(const std::byte* a, const std::byte* next_a, const gemm_blocks& m,
-                                           const gemm_blocks& k, index done, index more, index all) const {
+    /// A block of A where it lies times one packed block of B: some rows of A, which stay in the first-level cache,
+    /// past all columns. `next_a` is where the next block begins.
+    void multiply_in_place(const std::byte* a, const std::byte* next_a, const std::byte* b, const small_step* along,
+                           const index* lines, index line_count, const gemm_blocks& m, const gemm_blocks& n,
+                           const gemm_blocks& k, std::byte* c, bool add) const {
+        const index calls =
+            (m.count + rows_in_place - 1) / rows_in_place * ((n.count + kernel_.columns - 1) / kernel_.columns);
         const index element = signed_of(kernel_.a_element);
-        const index line = 64 / element;
-        if (along_rows_) {
-            const index last = std::min(m.count, (done + more) * m.count / all + rows_in_place);
-            for (index row = done * m.count / all + rows_in_place; row < last; ++row) {
-                for (index step = 0; step < k.count; step += line) {
-                    __builtin_prefetch(a + (m.first()[row] + k.first()[step]) * element);
-                }
-            }
-        } else if (next_a != nullptr) {
-            const index last = (done + more) * k.count / all;
-            for (index step = done * k.count / all; step < last; ++step) {
-                for (index row = 0; row < m.count; row += line) {
-                    __builtin_prefetch(next_a + (m.first()[row] + k.first()[step]) * element);
-                }
-            }
-        }
-    }
-
-    /// A block of A in place times one packed block of B: some rows of A, which stay in the first-level cache, past all
-    /// columns. `next_a` is where the block of the next steps begins.
-    void multiply_in_place(const std::byte* a, const std::byte* next_a, const std::byte* b, const index* b_along,
-                           const gemm_blocks& m, const gemm_blocks& n, const gemm_blocks& k, std::byte* c,
-                           bool add) const {
-        block_in_place block{0, 0, k.count, nullptr, k.first(), b_along, nullptr};
-        const index b_step = b_sliver(k.count);
-        for (index row = 0; row < m.count; row += rows_in_place) {
-            block.rows = std::min(rows_in_place, m.count - row);
-            block.a_rows = m.first() + row;
-            block.c_rows = m.second() + row;
-            for (index column = 0; column < n.count; column += kernel_.columns) {
-                block.columns = std::min(kernel_.columns, n.count - column);
-                look_ahead(a, next_a, m, k, row * n.count + block.rows * column, block.rows * block.columns,
-                           m.count * n.count);
-                kernel_.run_in_place(kernel_.context, block, a, b + column / kernel_.columns * b_step,
-                                     c + column * signed_of(kernel_.c_element), add);
-            }
-        }
+        lines_ahead ahead(along_rows_ ? a : next_a, next_a, element, along_rows_ ? m.first() : k.first(),
+                          along_rows_ ? m.count : k.count, lines, line_count, along_rows_ ? rows_ahead : 0, calls);
+        kernel_.run_in_place(kernel_.context,
+                             {m.count, n.count, k.count, m.first(), along, m.second(),
+                              b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns, &ahead},
+                             a, b, c, add);
     }
 
     /// One packed block of A times one packed block of B.

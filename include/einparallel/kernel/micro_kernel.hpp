@@ -17,16 +17,17 @@
 
 namespace einparallel::detail {
 
-/// Rows of A in place times one packed sliver of B: row i of A is at a + a_rows[i], step d at a_along[d] from there and
-/// at b_along[d] in the sliver, row i of C at c + c_rows[i], its columns side by side.
+/// Rows of A in place times packed slivers of B: row i of A is at a + a_rows[i], step d at along[d] from there and in a
+/// sliver, row i of C at c + c_rows[i], its columns side by side.
 struct block_in_place {
     index rows = 0;
     index columns = 0;
     index depth = 0;
     const index* a_rows = nullptr;
-    const index* a_along = nullptr;
-    const index* b_along = nullptr;
+    const small_step* along = nullptr;
     const index* c_rows = nullptr;
+    index b_gap = 0;               ///< from the end of a step of a sliver to the same step of the next
+    lines_ahead* ahead = nullptr;  ///< what is asked for meanwhile
 };
 
 /// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
@@ -117,8 +118,15 @@ struct vector_code {
     }
     static void run_in_place(const void* context, const block_in_place& block, const void* a, const void* b, void* c,
                              bool add) {
-        const small_call<T> call{block.rows,    block.columns, block.depth,  block.a_rows,
-                                 block.a_along, block.b_along, block.c_rows, *static_cast<const T*>(context)};
+        const small_call<T> call{block.rows,
+                                 block.columns,
+                                 block.depth,
+                                 block.a_rows,
+                                 block.along,
+                                 block.c_rows,
+                                 *static_cast<const T*>(context),
+                                 block.b_gap,
+                                 block.ahead};
         vector_small<T, Set>::small(call, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), add);
     }
 };

@@ -36,7 +36,10 @@ public:
         if constexpr (std::is_floating_point_v<T>) {
             const index n = call.n.size;
             const bool contiguous = consecutive(b_columns_, n) && consecutive(c_columns_, n);
-            small_ = {call.m.size, n, call.k.size, a_rows_, a_along_, b_along_, c_rows_, call.scale};
+            for (index step = 0; step < call.k.size; ++step) {
+                along_[step] = {a_along_[step], b_along_[step]};
+            }
+            small_ = {call.m.size, n, call.k.size, a_rows_, along_, c_rows_, call.scale};
             if (contiguous) {
                 choose(call.m.size * call.k.size > 1 ? n : 0);
             }
@@ -104,6 +107,7 @@ private:
     index c_columns_[longest];
     index a_along_[longest];
     index b_along_[longest];
+    small_step along_[longest];
 };
 
 /// The products of a plane with the widest instructions of this processor; null where T has none.

@@ -6,9 +6,16 @@
 #define EINPARALLEL_DETAIL_VECTOR_SMALL
 
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/notation/box.hpp>
 
 namespace einparallel::detail {
+
+/// Offsets of step d in A and in B.
+struct small_step {
+    index a;
+    index b;
+};
 
 /// A product too small to be worth packing: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables and j
 /// contiguous in B and C.
@@ -18,10 +25,11 @@ struct small_call {
     index n = 0;
     index k = 0;
     const index* a_rows = nullptr;
-    const index* a_along = nullptr;
-    const index* b_along = nullptr;
+    const small_step* along = nullptr;
     const index* c_rows = nullptr;
     T scale = T(1);
+    index b_gap = 0;               ///< between two vectors of columns of B and the next two
+    lines_ahead* ahead = nullptr;  ///< what is asked for meanwhile, at every two vectors
 };
 
 /// z[i][j] (+)= scale · x[i][j] · y[i][j] where nothing is summed: z is contiguous along j, and each operand contiguous
@@ -61,52 +69,63 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
     static constexpr index columns = 2 * lanes;
 
-    /// Operands in place: Rows rows, which may be copies of one another, times Parts vectors.
+    /// Operands in place: Rows rows, which may be copies of one another, times Parts vectors of columns at a time, from
+    /// `column` on while there are more than so many less one. The last vector may overlap the one before.
+    /// @return the first column that is left
     template <int Rows, int Parts>
-    EINPARALLEL_DETAIL_TARGET static void small_tile(const small_call<T>& call, const T* a, const index* a_rows,
-                                                     const T* b, T* c, const index* c_rows, const index* places,
-                                                     bool add) {
-        vector sums[Rows][Parts];
+    EINPARALLEL_DETAIL_TARGET static index small_tiles(const small_call<T>& call, const T* a, const index* a_rows,
+                                                       const T* b, T* c, const index* c_rows, index column, bool add) {
         const T* rows_of_a[Rows];
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
             rows_of_a[row] = a + a_rows[row];
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                sums[row][part] = vector{};
-            }
         }
-        for (index step = 0; step < call.k; ++step) {
-            const T* const right_row = b + call.b_along[step];
-            const index along = call.a_along[step];
-            vector right[Parts];
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                right[part] = *reinterpret_cast<const loose*>(right_row + places[part]);
+        const small_step* const end = call.along + call.k;
+        for (; column + (Parts - 1) * lanes < call.n; column += Parts * lanes) {
+            if (call.ahead != nullptr) {
+                call.ahead->ask();
             }
+            const index place = column + lanes <= call.n ? column : call.n - lanes;
+            const index apart = column + columns <= call.n ? lanes : call.n - lanes - column;
+            const T* const first_of_b = b + column / columns * call.b_gap + place;
+            vector sums[Rows][Parts];
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                 EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                    sums[row][part] += rows_of_a[row][along] * right[part];
+                    sums[row][part] = vector{};
+                }
+            }
+            for (const small_step* step = call.along; step != end; ++step) {
+                const T* const right_row = first_of_b + step->b;
+                const index along = step->a;
+                vector right[Parts];
+                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                    right[part] = *reinterpret_cast<const loose*>(right_row + part * apart);
+                }
+                EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                        sums[row][part] += rows_of_a[row][along] * right[part];
+                    }
+                }
+            }
+            const vector scale = vector{} + call.scale;
+            T* const first_of_c = c + place;
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                T* const row_of_c = first_of_c + c_rows[row];
+                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                    auto* into = reinterpret_cast<loose*>(row_of_c + part * apart);
+                    const vector sum = sums[row][part] * scale;
+                    *into = add ? *into + sum : sum;
                 }
             }
         }
-        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                auto* into = reinterpret_cast<loose*>(c + c_rows[row] + places[part]);
-                const vector sum = sums[row][part] * call.scale;
-                *into = add ? *into + sum : sum;
-            }
-        }
+        return column;
     }
 
     template <int Rows>
     EINPARALLEL_DETAIL_TARGET static void small_rows(const small_call<T>& call, const T* a, const index* a_rows,
                                                      const T* b, T* c, const index* c_rows, bool add) {
-        index column = 0;
-        for (; column + lanes < call.n; column += columns) {  // the last vector may overlap the one before
-            const index places[2] = {column, column + columns <= call.n ? column + lanes : call.n - lanes};
-            small_tile<Rows, 2>(call, a, a_rows, b, c, c_rows, places, add);
-        }
+        const index column = call.n > lanes ? small_tiles<Rows, 2>(call, a, a_rows, b, c, c_rows, 0, add) : 0;
         if (column < call.n) {
-            const index place = call.n - lanes;
-            small_tile<Rows, 1>(call, a, a_rows, b, c, c_rows, &place, add);
+            small_tiles<Rows, 1>(call, a, a_rows, b, c, c_rows, column, add);
         }
     }
 
