@@ -272,6 +272,34 @@ void check_turn() {
     }
 }
 
+template <class T, instruction_set Set>
+void check_turn_plane() {
+    constexpr index lanes = vector_copy<T, Set>::lanes;
+    constexpr auto bytes = static_cast<index>(sizeof(T));
+    for (const index rows : {lanes, lanes + 1, 2 * lanes, 3 * lanes - 1, index{41}}) {
+        for (const index columns : {lanes, lanes + 3, 2 * lanes, index{39}}) {
+            const index into_row = columns + 3;
+            const index from_column = -(rows + 2);
+            std::vector<T> from(static_cast<std::size_t>(-columns * from_column));
+            for (std::size_t at = 0; at < from.size(); ++at) {
+                from[at] = static_cast<T>(at);
+            }
+            const T* const first = from.data() - (columns - 1) * from_column;
+            std::vector<T> into(static_cast<std::size_t>(rows * into_row), T(-1));
+            std::vector<T> expected = into;
+            for (index row = 0; row < rows; ++row) {
+                for (index column = 0; column < columns; ++column) {
+                    expected[static_cast<std::size_t>(row * into_row + column)] = first[column * from_column + row];
+                }
+            }
+            vector_copy<T, Set>::turn_plane(reinterpret_cast<std::byte*>(into.data()),
+                                            reinterpret_cast<const std::byte*>(first),
+                                            {rows, columns, into_row * bytes, from_column * bytes});
+            CHECK(into == expected);
+        }
+    }
+}
+
 template <instruction_set Set>
 void check_stream() {
     std::vector<std::byte> from(700);
@@ -383,7 +411,10 @@ TEST_CASE_TEMPLATE("products in place, and dot products", T, double, float) {
 }
 
 TEST_CASE_TEMPLATE("planes turned round", T, double, float) {
-    with_each_set([]<instruction_set Set>() { check_turn<T, Set>(); });
+    with_each_set([]<instruction_set Set>() {
+        check_turn<T, Set>();
+        check_turn_plane<T, Set>();
+    });
 }
 
 TEST_CASE("runs go past the caches from any place, and nothing beside them is written") {

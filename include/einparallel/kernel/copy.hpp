@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <span>
 
 namespace einparallel::detail {
@@ -49,6 +50,18 @@ struct copy_plane {
     [[nodiscard]] bool is_turned(const loop_nest& nest) const {
         return other != none && nest.of(inner)[0] == 1 && nest.of(other)[1] == 1;
     }
+    /// Bytes from which on blocks are worth what they take to set up: planes that are turned in vectors make up for
+    /// little.
+    [[nodiscard]] index least_for_blocks(const loop_nest& nest) const {
+        if (is_run(nest)) {
+            return threaded_bytes;
+        }
+        if (!is_turned(nest)) {
+            return std::numeric_limits<index>::max();
+        }
+        const bool small = nest.size() > 2 && std::min(nest.extents[inner], nest.extents[other]) < 16;
+        return small ? blocked_bytes : 16 * blocked_bytes;
+    }
 };
 
 /// Copies plane after plane: what has no vectors, and what is too small for blocks. The threads share the points
@@ -56,12 +69,32 @@ struct copy_plane {
 inline void copy_planes(const loop_nest& nest, const copy_plane& loops, index bytes, std::byte* into,
                         const std::byte* from, int threads) {
     const bool run = loops.is_run(nest);
+    const bool turned = loops.is_turned(nest);
     const auto step = [&](std::size_t loop, std::size_t slot) {
         return loop == copy_plane::none ? 0 : nest.of(loop)[slot] * bytes;
     };
+    const index into_row = step(loops.other, 0);
+    const index into_step = step(loops.inner, 0);
+    const index from_row = step(loops.other, 1);
+    const index from_step = step(loops.inner, 1);
     const index count = loops.inner == copy_plane::none ? 1 : nest.extents[loops.inner];
     const index rows = loops.other == copy_plane::none ? 1 : nest.extents[loops.other];
-    const plane_function plane = plane_copy_for(static_cast<std::size_t>(bytes));
+    const auto copy_one = [&](std::byte* to, const std::byte* source, const even_part& own) {
+        to += own.begin * into_row;
+        source += own.begin * from_row;
+        if (run) {
+            copy_bytes(to, source, static_cast<std::size_t>(count * bytes));
+        } else if (turned) {
+            turn_plane(to, source, {own.end - own.begin, count, into_row, from_step}, bytes);
+        } else {
+            plane_copy_for(static_cast<std::size_t>(bytes))(to, into_row, into_step, source, from_row, from_step,
+                                                            own.end - own.begin, count);
+        }
+    };
+    if (loops.outer.empty() && threads == 1) {
+        copy_one(into, from, even_part(rows, 0, 1));
+        return;
+    }
     const index points = odometer(nest, loops.outer).size();
     const bool split_rows = points < 2 * threads && rows > points;
     on_threads(threads, [&](index part, index parts) {
@@ -71,14 +104,7 @@ inline void copy_planes(const loop_nest& nest, const copy_plane& loops, index by
         index at[2] = {0, 0};
         point.go_to(own.begin, at);
         for (index number = own.begin; number < own.end; ++number) {
-            std::byte* const to = into + at[0] * bytes + own_rows.begin * step(loops.other, 0);
-            const std::byte* const source = from + at[1] * bytes + own_rows.begin * step(loops.other, 1);
-            if (run) {
-                copy_bytes(to, source, static_cast<std::size_t>(count * bytes));
-            } else {
-                plane(to, step(loops.other, 0), step(loops.inner, 0), source, step(loops.other, 1),
-                      step(loops.inner, 1), own_rows.end - own_rows.begin, count);
-            }
+            copy_one(into + at[0] * bytes, from + at[1] * bytes, own_rows);
             point.advance(at);
         }
     });
@@ -93,8 +119,7 @@ inline void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* in
     for (const index extent : nest.extents) {
         total *= extent;
     }
-    const bool large = loops.is_run(nest) ? total >= threaded_bytes : loops.is_turned(nest) && total >= blocked_bytes;
-    if (nest.size() > 0 && large) {
+    if (nest.size() > 0 && total >= loops.least_for_blocks(nest)) {
         const blocked_copy blocks(nest, element_bytes, into, from);
         if (blocks.pays()) {
             blocks.run();

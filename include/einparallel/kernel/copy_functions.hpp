@@ -54,12 +54,15 @@ inline void copy_elements(std::byte* into, const std::byte* from, const turned_b
 struct copy_functions {
     block_function turn = nullptr;  ///< null where only runs of elements are copied
     void (*stream)(std::byte*, const std::byte*, std::size_t) = nullptr;
+    void (*turn_plane)(std::byte*, const std::byte*, const plane_to_turn&) = nullptr;  ///< null as `turn` is
+    index lanes = 0;  ///< rows and columns that it takes at least
 
     /// @param turns of 4 or 8 bytes, in vectors
     static copy_functions best(index element_bytes, bool turns) {
         copy_functions found = turns && element_bytes == 4 ? best_of<float>() : best_of<double>();
         if (!turns) {
             found.turn = element_bytes == 16 ? &copy_elements : nullptr;
+            found.turn_plane = nullptr;
         }
         return found;
     }
@@ -69,11 +72,15 @@ private:
     static copy_functions best_of() {
 #if EINPARALLEL_DETAIL_X86
         if (supported(instruction_set::avx2)) {
-            return {&vector_copy<T, instruction_set::avx2>::turn, &vector_copy<double, instruction_set::avx2>::stream};
+            return of<T, instruction_set::avx2>();
         }
 #endif
-        return {&vector_copy<T, instruction_set::baseline>::turn,
-                &vector_copy<double, instruction_set::baseline>::stream};
+        return of<T, instruction_set::baseline>();
+    }
+    template <class T, instruction_set Set>
+    static copy_functions of() {
+        using code = vector_copy<T, Set>;
+        return {&code::turn, &vector_copy<double, Set>::stream, &code::turn_plane, code::lanes};
     }
 };
 

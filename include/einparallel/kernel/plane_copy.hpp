@@ -89,45 +89,23 @@ inline plane_function plane_copy_for(std::size_t element_bytes) {
     }
 }
 
-/// A plane of which the output is contiguous along columns and the input along rows.
-struct plane_to_turn {
-    index rows = 0;
-    index columns = 0;
-    index into_row = 0;     ///< bytes from one row to the next of what is written
-    index from_column = 0;  ///< bytes from one column to the next of what is read
-    index next = 0;         ///< bytes from what this plane reads to what the next one will
-};
-
 /// Copies element (row, column) from from + row · element + column · from_column to into + row · into_row + column ·
-/// element.
+/// element, in vectors where there are enough elements of 4 or 8 bytes.
 /// @pre element_bytes is 1, 2, 4, 8 or 16
 inline void turn_plane(std::byte* into, const std::byte* from, const plane_to_turn& plane, index element_bytes) {
-    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(into) | reinterpret_cast<std::uintptr_t>(from) |
-                                static_cast<std::uintptr_t>(plane.into_row) |
-                                static_cast<std::uintptr_t>(plane.from_column);
-    if ((element_bytes != 4 && element_bytes != 8) || bits % static_cast<std::uintptr_t>(element_bytes) != 0) {
-        plane_copy_for(static_cast<std::size_t>(element_bytes))(
-            into, plane.into_row, element_bytes, from, element_bytes, plane.from_column, plane.rows, plane.columns);
-        return;
-    }
-    constexpr index longest = 256;
-    const block_function turn = copy_functions::best(element_bytes, true).turn;
-    index tables[3][longest];
-    for (index at = 0; at < std::min(longest, std::max(plane.rows, plane.columns)); ++at) {
-        tables[0][at] = at * element_bytes;
-        tables[1][at] = at * plane.from_column;
-        tables[2][at] = at * plane.into_row;
-    }
-    for (index row = 0; row < plane.rows; row += longest) {
-        for (index column = 0; column < plane.columns; column += longest) {
-            const index columns = std::min(longest, plane.columns - column);
-            const index rows = std::min(longest, plane.rows - row);
-            const turned_block block{
-                {tables[0], tables[1], columns, columns, 0}, {tables[2], tables[0], rows, rows, 0}, false, plane.next};
-            turn(into + row * plane.into_row + column * element_bytes,
-                 from + row * element_bytes + column * plane.from_column, block);
+    if (element_bytes == 4 || element_bytes == 8) {
+        const copy_functions functions = copy_functions::best(element_bytes, true);
+        const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(into) | reinterpret_cast<std::uintptr_t>(from) |
+                                    static_cast<std::uintptr_t>(plane.into_row) |
+                                    static_cast<std::uintptr_t>(plane.from_column);
+        if (std::min(plane.rows, plane.columns) >= functions.lanes &&
+            bits % static_cast<std::uintptr_t>(element_bytes) == 0) {
+            functions.turn_plane(into, from, plane);
+            return;
         }
     }
+    plane_copy_for(static_cast<std::size_t>(element_bytes))(into, plane.into_row, element_bytes, from, element_bytes,
+                                                            plane.from_column, plane.rows, plane.columns);
 }
 
 }  // namespace einparallel::detail

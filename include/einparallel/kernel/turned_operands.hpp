@@ -37,12 +37,8 @@ public:
     void read(const index* offsets, index rows, index columns) {
         std::byte* into = lease_.data();
         for (const turned& each : turned_) {
-            plane_to_turn plane;
-            plane.rows = rows;
-            plane.columns = columns;
-            plane.into_row = pitch(each.bytes);
-            plane.from_column = each.column;
-            turn_plane(into, each.data + offsets[each.slot] * each.bytes, plane, each.bytes);
+            turn_plane(into, each.data + offsets[each.slot] * each.bytes,
+                       {rows, columns, pitch(each.bytes), each.column}, each.bytes);
             into += height * pitch(each.bytes);
         }
     }

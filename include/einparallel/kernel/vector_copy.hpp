@@ -38,6 +38,14 @@ struct turned_block {
     index next = 0;        ///< bytes from what this block reads to what the next one will
 };
 
+/// A plane of which the output is contiguous along columns and the input along rows.
+struct plane_to_turn {
+    index rows = 0;
+    index columns = 0;
+    index into_row = 0;     ///< bytes from one row to the next of what is written
+    index from_column = 0;  ///< bytes from one column to the next of what is read
+};
+
 /// Copies of elements as large as T (float or double; bits are moved, whatever they mean) with the instructions of Set.
 template <class T, instruction_set Set>
 struct vector_copy;
@@ -80,6 +88,29 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             }
             narrow(into, from, block, at, end - at);
             at = end;
+        }
+    }
+
+    /// Element (row, column) goes from from + row · element + column · from_column to into + row · into_row + column ·
+    /// element: planes that lie in the caches, where tables would take longer than they save.
+    /// @pre at least `lanes` rows and columns, strides in whole elements
+    EINPARALLEL_DETAIL_TARGET static void turn_plane(std::byte* into, const std::byte* from,
+                                                     const plane_to_turn& plane) {
+        index offsets[lanes];
+        for (index each = 0; each < lanes; ++each) {
+            offsets[each] = each * (plane.from_column / bytes);
+        }
+        for (index column = 0; column < plane.columns; column += lanes) {
+            column = column + lanes <= plane.columns ? column : plane.columns - lanes;  // some again, not one by one
+            for (index row = 0; row < plane.rows; row += lanes) {
+                row = row + lanes <= plane.rows ? row : plane.rows - lanes;
+                vector block[lanes];
+                pack::read_turned(block, reinterpret_cast<const T*>(from + column * plane.from_column) + row, offsets);
+                std::byte* const place = into + row * plane.into_row + column * bytes;
+                EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
+                    *reinterpret_cast<loose*>(place + each * plane.into_row) = block[each];
+                }
+            }
         }
     }
 
@@ -130,8 +161,8 @@ private:
         for (index each = 0; each < Parts * lanes; ++each) {
             const index later = column + each + line;
             offsets[each] = block.columns.from[column + each] / bytes;
-            soon[each] = later < block.columns.count ? block.columns.from[later]
-                                                     : block.columns.from[each % block.columns.count] + block.next;
+            soon[each] =
+                later < block.columns.count ? block.columns.from[later] : block.columns.from[each] + block.next;
         }
         std::byte* const first = into + block.columns.into[column];
         for (index row = 0; row < rows.count;) {
