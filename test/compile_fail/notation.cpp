@@ -85,6 +85,18 @@ void statements() {
 #elif defined(CONST_VIEW_LEFT)
     const ep::view<const double, 2> seen(C);
     seen(i, k) = A(i, j) * B(j, k);
+#elif defined(SOFTMAX_WITHOUT_LABEL)
+    C(i, k) = ep::softmax(A(i, k));
+#elif defined(FUNCTION_OF_TOO_FEW)
+    C(i, k) = ep::join([](double x) { return x; }, A(i, j), B(j, k));
+#elif defined(FUNCTION_OF_TEXT)
+    C(i, k) = ep::map([](const char* x) { return x[0]; }, A(i, k));
+#elif defined(FUNCTION_TO_TEXT)
+    C(i, k) = ep::join([](double x, double y) { return x < y ? "less" : "more"; }, A(i, j), B(j, k));
+#elif defined(NO_LABELS)
+    C = A * B;
+#elif defined(NO_LABELS_ON_ONE)
+    C(i, k) = A(i, k) + 2 * C;
 #elif defined(SOFTMAX_UNDER_A_MAP)
     v(i) += 2.0 * exp(ep::softmax(j, A(i, j) * A(k, j)));
 #else

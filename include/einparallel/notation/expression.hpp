@@ -7,6 +7,7 @@
 
 #include <boost/hana/basic_tuple.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -175,6 +176,53 @@ template <class A, class B>
 auto operator/(const A& a, const B& b) {
     return detail::join_pair(detail::over{}, a, b);
 }
+namespace detail {
+
+/// An array, view or tensor without labels.
+template <class A>
+concept Unlabelled = !Expression<A> && requires(const A& tensor) {
+    typename A::value_type;
+    { A::rank } -> std::convertible_to<std::size_t>;
+    {tensor.extents()};
+};
+template <class A, class B>
+concept PairWithoutLabels = (Unlabelled<A> && (Unlabelled<B> || Expression<B> || Scalar<B>)) ||
+                            (Unlabelled<B> && (Expression<A> || Scalar<A>));
+
+template <class A, class B>
+const auto& refuse_without_labels(const A& a, const B& b) {
+    static_assert(!std::is_same_v<A, A>,
+                  "einsum: tensors are added and multiplied with labels, as in C(i, k) = A(i, j) * B(j, k)");
+    if constexpr (Scalar<A> || Expression<B>) {
+        return b;
+    } else {
+        return a;
+    }
+}
+
+}  // namespace detail
+
+template <class A, class B>
+    requires detail::PairWithoutLabels<A, B>
+auto operator+(const A& a, const B& b) {
+    return detail::refuse_without_labels(a, b);
+}
+template <class A, class B>
+    requires detail::PairWithoutLabels<A, B>
+auto operator-(const A& a, const B& b) {
+    return detail::refuse_without_labels(a, b);
+}
+template <class A, class B>
+    requires detail::PairWithoutLabels<A, B>
+auto operator*(const A& a, const B& b) {
+    return detail::refuse_without_labels(a, b);
+}
+template <class A, class B>
+    requires detail::PairWithoutLabels<A, B>
+auto operator/(const A& a, const B& b) {
+    return detail::refuse_without_labels(a, b);
+}
+
 template <Expression A>
 auto operator-(const A& a) {
     return detail::make_join(detail::negate{}, a);

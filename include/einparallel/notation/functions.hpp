@@ -34,6 +34,47 @@ struct check_reduced_label {
         "ep::sum, max, min, prod, reduce or softmax over a label: this label appears in no operand of the expression");
 };
 
+/// A function of elements takes one of each argument and gives a value: a number, or whatever a function around it
+/// takes.
+template <class Function, class... Values>
+inline constexpr bool gives_value = [] {
+    if constexpr (std::is_invocable_v<const Function&, Values...>) {
+        using Result = std::remove_cvref_t<std::invoke_result_t<const Function&, Values...>>;
+        return Scalar<Result> || std::is_class_v<Result>;
+    } else {
+        return false;
+    }
+}();
+/// Stands where such a function stood.
+struct left_out {
+    template <class First, class... Rest>
+    EINPARALLEL_HOST_DEVICE constexpr First operator()(First first, const Rest&... /*rest*/) const {
+        return first;
+    }
+};
+template <class Function, class... Values>
+struct check_function {
+    static constexpr bool takes = std::is_invocable_v<const Function&, Values...>;
+    static_assert(takes,
+                  "ep::map or ep::join: the function (const) cannot be called with one element of each expression, in "
+                  "their order");
+    static_assert(!takes || gives_value<Function, Values...>, "ep::map or ep::join: the function returns no number");
+};
+
+/// A function of the user's at the elements of expressions. One that does not fit is reported once, here, and left out
+/// so that nothing else is said about it.
+template <class Function, class First, class... Rest>
+auto apply_function(Function function, const First& first, const Rest&... rest) {
+    static_cast<void>(sizeof(check_function<Function, typename First::value_type, typename Rest::value_type...>));
+    if constexpr (gives_value<Function, typename First::value_type, typename Rest::value_type...>) {
+        return make_join(std::move(function), first, rest...);
+    } else if constexpr (sizeof...(Rest) > 0) {
+        return make_join(left_out{}, first, rest...);
+    } else {
+        return typename First::node(first);
+    }
+}
+
 /// op over the labels that come first, of the expression that comes last.
 template <class Op, class... Labels, class Inner>
 auto reduce_named(Op op, label_list<Labels...> /*over*/, const Inner& inner) {
@@ -134,13 +175,13 @@ EINPARALLEL_DETAIL_MAP(gelu, gelu_function);
 /// Any function of one element. It must be pure: it is called once per element on whichever rank holds it.
 template <class Function, Expression E>
 auto map(Function function, const E& expression) {
-    return detail::make_join(std::move(function), expression);
+    return detail::apply_function(std::move(function), expression);
 }
 
 /// Any function of two or more elements: ⊗.
 template <class Function, Expression A, Expression B, Expression... Rest>
 auto join(Function function, const A& a, const B& b, const Rest&... rest) {
-    return detail::make_join(std::move(function), a, b, rest...);
+    return detail::apply_function(std::move(function), a, b, rest...);
 }
 
 /// exp(x − max x) / Σ exp(x − max x) over label `over`, batched over all others: the paper's EinSum macro (EinDecomp
@@ -156,6 +197,12 @@ auto softmax(const L& /*over*/, const E& expression) {
     } else {
         return typename E::node(expression);
     }
+}
+template <Expression E>
+auto softmax(const E& expression) {
+    static_assert(!std::is_same_v<E, E>,
+                  "ep::softmax: the label that it runs over comes first: ep::softmax(j, S(i, j))");
+    return typename E::node(expression);
 }
 
 }  // namespace einparallel
