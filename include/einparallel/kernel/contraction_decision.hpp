@@ -295,6 +295,9 @@ inline std::string contraction_decision::text() const {
         text += sums_first && sums_second ? "; both operands are" : sums_first ? "; operand 1 is" : "; operand 2 is";
         text += " summed first over what only it has";
     }
+    if (way == contraction_way::library_product) {
+        return text + "; threads as the library has them";
+    }
     const int most = std::max(threads, threads_inside);
     return text + "; " + std::to_string(most) + (most == 1 ? " thread" : " threads");
 }
