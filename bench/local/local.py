@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the local contraction beside its peers, in one process and on the same memory.
 
-    local.py --ours libbench_ours.so [--eigen libbench_eigen.so] [--cases contractions,squares,...] [--only TEXT]
+    local.py --ours libbench_local_ours.so [--eigen libbench_local_eigen.so] [--cases contractions,squares,...] [--only TEXT]
              [--type double,float] [--threads 1,2] [--seconds 0.2] [--rounds 5] [--unseen 12] [--seed 7] [--peers ...]
 
 Peers: Eigen's Tensor module, TBLIS (PyPI pytblis), einsum_ir (PyPI etops) and torch.einsum (PyPI torch); the plain matrix
@@ -511,16 +511,17 @@ def dispatch(contenders):
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parse.add_argument("--ours", required=True)
-    parse.add_argument("--eigen", default="")
-    parse.add_argument("--cases", default="contractions,unseen,squares,attention,chains,batches,general,permutations,dispatch")
+    parse.add_argument("--ours", required=True, help="the library that the target bench_local_ours builds")
+    parse.add_argument("--eigen", default="", help="that of bench_local_eigen; without it Eigen is missing")
+    parse.add_argument("--cases", default="contractions,unseen,squares,attention,chains,batches,general,permutations,dispatch",
+                       help="lists to run, by default all: %(default)s")
     parse.add_argument("--only", default="", help="cases whose name has this text")
     parse.add_argument("--type", default="double,float")
     parse.add_argument("--threads", default="1,2")
     parse.add_argument("--seconds", type=float, default=1.0, help="per contender and case")
-    parse.add_argument("--rounds", type=int, default=5)
-    parse.add_argument("--unseen", type=int, default=12)
-    parse.add_argument("--seed", type=int, default=7)
+    parse.add_argument("--rounds", type=int, default=5, help="whose median is printed")
+    parse.add_argument("--unseen", type=int, default=12, help="random contractions")
+    parse.add_argument("--seed", type=int, default=7, help="of the random ones")
     parse.add_argument("--peers", default="eigen,tblis,einsum_ir,torch,openblas")
     parse.add_argument("--no-gemm", action="store_true", help="leave the plain product out")
     options = parse.parse_args()
