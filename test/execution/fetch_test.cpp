@@ -299,7 +299,7 @@ TEST_CASE("fetches that cannot be, on one rank: the same sentence on all, and no
           "fetch: the part of " + on_rank + " reaches from 0 to 4 in dimension 1, the extent is 3");
     CHECK(sentence_of([&] {
               spread.fetch_into({0, 0}, ep::view<double, 2>(target.data(), {2, 3}, {3, here ? 0 : 1}));
-          }) == "fetch: " + on_rank + ": the view has stride 0 in dimension 1, so elements share memory");
+          }) == "fetch: " + on_rank + ": the view has strides by which several of its elements share one place");
     CHECK(sentence_of([&] {
               static_cast<void>(spread.fetch({0, 0}, {1, here ? -2 : 1}));
           }) == "fetch: " + on_rank + ": extent -2 of dimension 1 is negative");

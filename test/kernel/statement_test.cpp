@@ -444,8 +444,24 @@ TEST_CASE("operands between the elements of the output share nothing with it") {
     CHECK_THROWS_AS(next(i) = before(i), ep::error);
     const ep::view<double, 2> one_place(memory.data(), {3, 2}, {0, 1});
     CHECK_THROWS_WITH_AS((one_place(i, j) = right(k, j) * left(k, i)),
-                         "einsum: the output has a stride of 0, so that several of its elements share one place",
-                         ep::error);
+                         "einsum: the output has strides by which several of its elements share one place", ep::error);
+    const ep::view<double, 2> meeting(memory.data(), {3, 2}, {1, 2});
+    CHECK_THROWS_AS((ep::einsum_into<"ki,kj->ji">(meeting, left, right)), ep::error);
+    const ep::view<double, 2> woven(memory.data(), {2, 3}, {3, 2});  // 0 2 4, 3 5 7
+    const ep::array<double, 2> source({2, 3});
+    CHECK_NOTHROW(woven(i, j) = source(i, j) + 1.0);
+    CHECK(memory(0) + memory(2) + memory(4) + memory(3) + memory(5) + memory(7) == 6);
+}
+
+TEST_CASE("a view of a null pointer has no elements to read or write") {
+    ep::array<double, 1> v({4});
+    const ep::view<double, 1> nowhere(nullptr, {4});
+    const ep::view<double, 1> empty(nullptr, {0});
+    constexpr const char* sentence = "einsum: a view of a null pointer has elements";
+    CHECK_THROWS_WITH_AS(v(i) = nowhere(i), sentence, ep::error);
+    CHECK_THROWS_WITH_AS(nowhere(i) = v(i), sentence, ep::error);
+    CHECK_THROWS_WITH_AS((ep::einsum_into<"i->i">(v, nowhere)), sentence, ep::error);
+    CHECK(double(ep::einsum<"i->">(empty)) == 0);
 }
 
 TEST_CASE("elements of another size are not the same elements, wherever they begin") {

@@ -1,12 +1,16 @@
 #pragma once
-// Whether two strided blocks of memory have bytes in common.
+// Whether two strided blocks of memory, or two indices of one block, have bytes in common.
 
+#include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace einparallel::detail {
 
@@ -56,6 +60,66 @@ inline bool interleave(const touched_memory& a, const touched_memory& b) {
         static_cast<index>(reinterpret_cast<std::uintptr_t>(b.data) - reinterpret_cast<std::uintptr_t>(a.data));
     const index place = (distance % period + period) % period;
     return place >= static_cast<index>(a.element_bytes) && period - place >= static_cast<index>(b.element_bytes);
+}
+
+/// Several indices of the block are one place: it cannot be written element by element.
+inline bool shares_places(std::span<const index> extents, std::span<const index> strides) {
+    struct loop {
+        index extent;
+        index stride;
+    };
+    small_vector<loop, 8> loops;  // by their strides, whose signs make no difference
+    index count = 1;
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        count *= extents[dimension];
+        if (extents[dimension] > 1) {
+            loops.push_back({extents[dimension], strides[dimension] < 0 ? -strides[dimension] : strides[dimension]});
+            for (std::size_t at = loops.size() - 1; at > 0 && loops[at].stride < loops[at - 1].stride; --at) {
+                std::swap(loops[at], loops[at - 1]);
+            }
+        }
+    }
+    if (count == 0) {
+        return false;
+    }
+    index reach = 0;
+    bool nested = true;  // each loop steps over all that those inside it reach
+    for (const loop& each : loops) {
+        nested = nested && each.stride > reach;
+        reach += (each.extent - 1) * each.stride;
+    }
+    if (nested || count > reach + 1) {
+        return !nested;
+    }
+    std::vector<bool> taken(static_cast<std::size_t>(reach + 1));
+    for (index number = 0; number < count; ++number) {
+        index place = 0;
+        index rest = number;
+        for (const loop& each : loops) {
+            place += rest % each.extent * each.stride;
+            rest /= each.extent;
+        }
+        if (taken[static_cast<std::size_t>(place)]) {
+            return true;
+        }
+        taken[static_cast<std::size_t>(place)] = true;
+    }
+    return false;
+}
+
+/// Throws where a statement or einsum cannot read a block …
+inline void check_readable(const touched_memory& block) {
+    if (block.data == nullptr && block.begin != block.end) {
+        throw error("einsum: a view of a null pointer has elements");
+    }
+}
+
+/// … or write it.
+inline void check_writable(const touched_memory& block) {
+    check_readable(block);
+    if (shares_places(block.extents, block.strides)) {
+        throw error("einsum: the output has strides by which several of its elements share one place");
+    }
 }
 
 /// The blocks may have bytes in common; false only where they have none.

@@ -145,11 +145,7 @@ class preflight {
 public:
     preflight(immediate_builder& builder, const block_target& target, std::size_t element_bytes)
         : builder_(builder), target_(target), written_{target.data, target.extents, target.strides, element_bytes} {
-        for (std::size_t dimension = 0; dimension < target.extents.size(); ++dimension) {
-            if (target.strides[dimension] == 0 && target.extents[dimension] > 1) {
-                throw error("einsum: the output has a stride of 0, so that several of its elements share one place");
-            }
-        }
+        check_writable(written_);
     }
 
     template <class A, class B>
@@ -179,7 +175,9 @@ private:
         const auto& held = node.operand;
         static constexpr auto labels = Statement::ids::template ids<Labels>;
         leaves_.push_back({immediate_builder::handle_of(held), labels});
-        if (!overlap(written_, {held.data, held.extents, held.strides, sizeof(T)})) {
+        const touched_memory read(held.data, held.extents, held.strides, sizeof(T));
+        check_readable(read);
+        if (!overlap(written_, read)) {
             return;
         }
         bool same = InPlace && held.data == target_.data && Rank == target_.labels.size() &&

@@ -200,9 +200,14 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
 
     const block_target target{output.data(), labels.output(), output.extents(), output.strides()};
     const touched_memory written(output.data(), output.extents(), output.strides(), sizeof(Out));
-    if ((overlap(written, touched_memory(operands.data(), operands.extents(), operands.strides(),
-                                         sizeof(typename Operands::value_type))) ||
-         ...)) {
+    check_writable(written);
+    const auto is_output = [&](const auto& operand) {
+        using T = typename std::remove_cvref_t<decltype(operand)>::value_type;
+        const touched_memory read(operand.data(), operand.extents(), operand.strides(), sizeof(T));
+        check_readable(read);
+        return overlap(written, read);
+    };
+    if ((is_output(operands) || ...)) {
         throw error("ep::einsum_into: the output is also an operand: give the result memory of its own");
     }
     std::array<index, table.names.size()> scratch{};

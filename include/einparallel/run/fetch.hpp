@@ -1,6 +1,7 @@
 #pragma once
 // Brings elements of a distributed tensor to the ranks that ask for them, in boxes given rank by rank.
 
+#include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/box.hpp>
@@ -23,12 +24,14 @@ namespace einparallel::detail {
 
 /// What is wrong with memory to write to; empty where nothing is.
 inline std::string check_target(const box& wanted, std::span<const index> strides) {
-    for (std::size_t dimension = 0; dimension < strides.size() && !wanted.nothing; ++dimension) {
-        if (strides[dimension] == 0 && wanted.sides[dimension].size() > 1) {
-            return "the view has stride 0 in dimension " + std::to_string(dimension) + ", so elements share memory";
-        }
+    std::vector<index> extents;
+    for (const interval& side : wanted.sides) {
+        extents.push_back(side.size());
     }
-    return {};
+    if (wanted.nothing || !shares_places(extents, strides)) {
+        return {};
+    }
+    return "the view has strides by which several of its elements share one place";
 }
 
 /// Brings `wanted.held_by(rank)` of a tensor to where place() says, which also allocates. Boxes of different ranks may
