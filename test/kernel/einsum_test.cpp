@@ -124,6 +124,15 @@ TEST_CASE("Eigen matrices of either order, vectors, maps, blocks and tensor maps
 TEST_CASE("std::span and mdspan-shaped types") {
     std::vector<double> values{1, 2, 3, 4, 5, 6};
     CHECK(ep::einsum<"i->">(std::span<double>(values)).value() == 21);
+    const std::vector<double> owned(std::begin(values), std::end(values));
+    CHECK(ep::einsum<"i,i->">(owned, values).value() == 91);
+    std::vector<double> doubled(owned.size());
+    ep::einsum_into<"i->i">(doubled, owned);
+    CHECK(doubled == owned);
+    EINPARALLEL_LABELS(i);
+    const ep::view into(doubled);
+    into(i) = 2.0 * ep::view(owned)(i);
+    CHECK(doubled[5] == 12);
     CHECK(ep::einsum<"i,i->">(std::span<const double>(values), std::span<double>(values)).value() == 91);
 
     struct mdspan_shape {

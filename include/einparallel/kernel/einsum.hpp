@@ -32,9 +32,9 @@ inline constexpr bool is_view<view<T, Rank>> = true;
 
 /// What immediate einsums take: arrays, views, and whatever a view can be made of.
 template <class T>
-concept DenseOperand =
-    is_array<std::remove_cvref_t<T>> || is_view<std::remove_cvref_t<T>> || EigenMatrix<std::remove_reference_t<T>> ||
-    EigenTensor<std::remove_reference_t<T>> || Mdspan<std::remove_reference_t<T>> || Span<std::remove_reference_t<T>>;
+concept DenseOperand = is_array<std::remove_cvref_t<T>> || is_view<std::remove_cvref_t<T>> ||
+    EigenMatrix<std::remove_reference_t<T>> || EigenTensor<std::remove_reference_t<T>> ||
+    Mdspan<std::remove_reference_t<T>> || Sequence<std::remove_reference_t<T>>;
 
 template <class T, std::size_t Rank>
 view<const T, Rank> readable(const array<T, Rank>& operand) {

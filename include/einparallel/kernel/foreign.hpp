@@ -1,6 +1,6 @@
 #pragma once
 // Other libraries' tensors, recognised by their shape and without including them: Eigen matrices, vectors, maps and
-// tensor maps; std::span; std::mdspan and its ancestors.
+// tensor maps; std::span, std::vector and std::array; std::mdspan and its ancestors.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -28,7 +28,7 @@ template <class M>
 concept EigenTensor = requires(M& tensor) {
     typename std::remove_cvref_t<M>::Scalar;
     { std::remove_cvref_t<M>::NumDimensions } -> std::convertible_to<int>;
-    { tensor.dimension(std::size_t{0}) } -> std::convertible_to<index>;
+    { tensor.dimensions()[std::size_t{0}] } -> std::convertible_to<index>;
     { std::remove_cvref_t<M>::Layout } -> std::convertible_to<int>;
     {tensor.data()};
 };
@@ -42,14 +42,13 @@ concept Mdspan = requires(M& span) {
     { span.stride(0) } -> std::convertible_to<index>;
 };
 
-/// std::span and alike: contiguous, one dimension, not owning.
+/// std::span, std::vector, std::array and alike: contiguous, one dimension.
 template <class M>
-concept Span = requires(M& span) {
-    typename std::remove_cvref_t<M>::element_type;
-    { std::remove_cvref_t<M>::extent } -> std::convertible_to<std::size_t>;
-    { span.size() } -> std::convertible_to<std::size_t>;
-    {span.data()};
-    {span.subspan(std::size_t{0})};
+concept Sequence = requires(M& elements) {
+    typename std::remove_cvref_t<M>::value_type;
+    { elements.size() } -> std::convertible_to<std::size_t>;
+    { elements.data() } -> std::convertible_to<const typename std::remove_cvref_t<M>::value_type*>;
+    {elements[std::size_t{0}]};
 };
 
 template <class M>
@@ -72,7 +71,7 @@ inline constexpr std::size_t foreign_rank = rank_of_foreign<M>();
 template <class M, std::size_t Rank>
 concept ForeignTensor = (EigenMatrix<std::remove_reference_t<M>> || EigenTensor<std::remove_reference_t<M>> ||
                          Mdspan<std::remove_reference_t<M>> ||
-                         Span<std::remove_reference_t<M>>)&&foreign_rank<std::remove_reference_t<M>> == Rank;
+                         Sequence<std::remove_reference_t<M>>)&&foreign_rank<std::remove_reference_t<M>> == Rank;
 
 template <class M>
 auto foreign_data(M& object) {
@@ -96,7 +95,7 @@ auto foreign_extents(M& object) {
         }
     } else if constexpr (EigenTensor<M>) {
         for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-            extents[dimension] = static_cast<index>(object.dimension(dimension));
+            extents[dimension] = static_cast<index>(object.dimensions()[dimension]);
         }
     } else if constexpr (Mdspan<M>) {
         for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
@@ -123,7 +122,7 @@ auto foreign_strides(M& object) {
         for (std::size_t step = 0; step < strides.size(); ++step) {
             const std::size_t dimension = row_major_layout ? strides.size() - 1 - step : step;
             strides[dimension] = stride;
-            stride *= static_cast<index>(object.dimension(dimension));
+            stride *= static_cast<index>(object.dimensions()[dimension]);
         }
     } else if constexpr (Mdspan<M>) {
         for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {

@@ -48,7 +48,7 @@ public:
          const std::array<index, Rank>& strides)
         : data_(data), extents_(extents), strides_(strides) {}
 
-    /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, and mdspan-shaped types.
+    /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, std::vector, and mdspan-shaped types.
     template <class Foreign>
     requires detail::ForeignTensor<Foreign, Rank> && std::is_convertible_v<detail::foreign_pointer_t<Foreign>, T*> view(
         Foreign&& foreign)  // implicit: accepted wherever a view is
