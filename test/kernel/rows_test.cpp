@@ -140,6 +140,56 @@ TEST_CASE("element by element past the caches, operands of different types acros
     CHECK(wrong == 0);
 }
 
+TEST_CASE_TEMPLATE("sums of products of which one factor lies across the other", T, double, float, int) {
+    // z(b) (+)= 2 · Σ x(b, i, j) · y(i, j, b) in several orders of y's dimensions, large and small.
+    for (const index side : {3, 17, 40, 130}) {
+        for (const index batch : {1, 2, 19}) {
+            for (int order = 0; order < 4; ++order) {
+                CAPTURE(side);
+                CAPTURE(batch);
+                CAPTURE(order);
+                const index other = side + side / 2;
+                const std::vector<index> extents{batch, side, other};
+                const std::vector<label_id> all{0, 1, 2}, b{0};
+                const std::vector<index> rows{side * other, other, 1}, apart{2};
+                const std::vector<index> orders[4] = {{side * other, 1, side},
+                                                      {1, other * batch, batch},
+                                                      {side, 1, side * batch},
+                                                      {-side * other, -1, -side}};
+                const std::vector<index>& strides = orders[order];
+                const index origin = order == 3 ? batch * side * other - 1 : 0;
+                std::vector<T> x(static_cast<std::size_t>(batch * side * other));
+                std::vector<T> y(x.size());
+                for (std::size_t at = 0; at < x.size(); ++at) {
+                    x[at] = static_cast<T>(static_cast<int>(at % 7) - 3);
+                    y[at] = static_cast<T>(static_cast<int>(at % 5) - 2);
+                }
+                std::vector<T> z(static_cast<std::size_t>(2 * batch), T(1));
+                std::vector<T> expected = z;
+                for (index k = 0; k < batch; ++k) {
+                    for (index i = 0; i < side; ++i) {
+                        for (index j = 0; j < other; ++j) {
+                            const index at = origin + k * strides[0] + i * strides[1] + j * strides[2];
+                            expected[static_cast<std::size_t>(2 * k)] +=
+                                T(2) * x[static_cast<std::size_t>((k * side + i) * other + j)] *
+                                y[static_cast<std::size_t>(at)];
+                        }
+                    }
+                }
+                const std::vector<operand_block> operands{{x.data(), all, rows}, {y.data() + origin, all, strides}};
+                product_kernel<T>(T(2), 2).contract({extents, operands, {z.data(), b, apart}, write_mode::combine});
+                CHECK(z == expected);
+                const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {}, false, 3, "f");
+                kernel.contract({extents, operands, {z.data(), b, apart}, write_mode::overwrite});
+                for (index k = 0; k < batch; ++k) {
+                    const T doubled = expected[static_cast<std::size_t>(2 * k)] - T(1);
+                    CHECK(z[static_cast<std::size_t>(2 * k)] + static_cast<T>(side * other) == doubled / T(2));
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("a factor across the rows is multiplied in place") {
     std::vector<double> x(70 * 50);
     std::vector<double> y(70 * 50);

@@ -14,8 +14,8 @@ namespace einparallel::detail {
 struct row_order {
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    std::size_t inner = none;                        ///< the row itself; none where the nest has no loop
-    std::size_t tiled = none;                        ///< an output loop walked inside a chunk of the row, for the cache
+    std::size_t inner = none;  ///< the row itself; none where the nest has no loop
+    std::size_t tiled = none;  ///< a loop of the row's kind walked inside a chunk of the row, for the cache
     small_vector<std::size_t, 12> outer_output;      ///< outermost first
     small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's
 };
@@ -65,12 +65,10 @@ inline row_order order_rows(const loop_nest& nest) {
         }
     }
     if (neighbour != row_order::none) {
-        if (!nest.in_output(neighbour)) {
-            order.outer_contracted.push_back(neighbour);
-        } else if (nest.in_output(order.inner)) {
+        if (nest.in_output(neighbour) == nest.in_output(order.inner)) {
             order.tiled = neighbour;
         } else {
-            order.outer_output.push_back(neighbour);
+            (nest.in_output(neighbour) ? order.outer_output : order.outer_contracted).push_back(neighbour);
         }
     }
     return order;

@@ -150,7 +150,7 @@ private:
     bool streams_ = false;
 };
 
-/// Walks a nest that sums nothing in the blocks of its turned operands.
+/// Walks a nest in the blocks of its turned operands: one that sums nothing, or over the rows.
 /// @param offsets of the first point, in every slot
 inline void run_in_blocks(const loop_nest& nest, const row_order& order, turned_operands& blocks, index* offsets,
                           row_worker& worker) {
@@ -164,8 +164,10 @@ inline void run_in_blocks(const loop_nest& nest, const row_order& order, turned_
     small_vector<const std::byte*, 8> places(operands.size(), nullptr);
     std::copy(along, along + nest.slots, moves.begin());
     blocks.straighten(moves.data());
+    const bool sums = !nest.in_output(order.inner);
     odometer output(nest, order.outer_output);
-    do {
+    odometer contracted(nest, order.outer_contracted);
+    const auto walk = [&](bool overwrites) {
         for (index start = 0; start < length; start += turned_operands::width) {
             const index count = std::min(turned_operands::width, length - start);
             for (index first = 0; first < rows; first += turned_operands::height) {
@@ -180,10 +182,23 @@ inline void run_in_blocks(const loop_nest& nest, const row_order& order, turned_
                         places[slot - 1] = operands[slot - 1].data + offset * operands[slot - 1].bytes;
                     }
                     blocks.point_to(row - first, places.data());
-                    worker.accumulate(places.data(), moves.data() + 1, count, true);
-                    worker.write(at[0] + (row - first) * across[0], along[0], count);
+                    worker.accumulate(places.data(), moves.data() + 1, count, overwrites || !sums);
+                    overwrites = false;
+                    if (!sums) {
+                        worker.write(at[0] + (row - first) * across[0], along[0], count);
+                    }
                 }
             }
+        }
+    };
+    do {
+        bool first = true;
+        do {
+            walk(first);
+            first = false;
+        } while (contracted.advance(offsets));
+        if (sums) {
+            worker.write_total(offsets[0], 0, 1, std::min(turned_operands::width, length));
         }
     } while (output.advance(offsets));
 }
@@ -215,7 +230,7 @@ inline void row_walk::run(row_worker& worker) const {
     const index* moves = loops ? nest.of(order.inner) : still.data();
     const index length = loops ? nest.extents[order.inner] : 1;
     const bool contracted_row = loops && !nest.in_output(order.inner);
-    const bool tiled = order.tiled != row_order::none;
+    const bool tiled = order.tiled != row_order::none && !contracted_row;
     const index tile_rows = tiled ? nest.extents[order.tiled] : 1;
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
@@ -225,7 +240,11 @@ inline void row_walk::run(row_worker& worker) const {
                                                          : worker.width();
 
     odometer output(nest, order.outer_output);
-    odometer contracted(nest, order.outer_contracted);
+    odometer::loop_list summed = order.outer_contracted;
+    if (contracted_row && order.tiled != row_order::none) {
+        summed.push_back(order.tiled);
+    }
+    odometer contracted(nest, summed);
     const auto accumulate = [&](index start, index count, bool first) {
         for (std::size_t slot = 1; slot < nest.slots; ++slot) {
             const row_operand& operand = operands[slot - 1];

@@ -74,7 +74,8 @@ private:
         turned_list list;
         constexpr index least = 256;  // points that are worth what a block takes to set up
         constexpr index shortest = 4;
-        if (order.tiled == row_order::none || !order.outer_contracted.empty() ||
+        const bool sums_inside = !order.outer_contracted.empty() && nest.in_output(order.inner);
+        if (order.tiled == row_order::none || sums_inside ||
             std::min(nest.extents[order.tiled], nest.extents[order.inner]) < shortest ||
             nest.extents[order.tiled] * nest.extents[order.inner] < least) {
             return list;

@@ -104,6 +104,11 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             column = column + lanes <= plane.columns ? column : plane.columns - lanes;  // some again, not one by one
             for (index row = 0; row < plane.rows; row += lanes) {
                 row = row + lanes <= plane.rows ? row : plane.rows - lanes;
+                if (row % line == 0 && column + lanes < plane.columns) {  // the next columns lie far away
+                    for (index each = 0; each < lanes; ++each) {
+                        __builtin_prefetch(from + (column + lanes + each) * plane.from_column + row * bytes);
+                    }
+                }
                 vector block[lanes];
                 pack::read_turned(block, reinterpret_cast<const T*>(from + column * plane.from_column) + row, offsets);
                 std::byte* const place = into + row * plane.into_row + column * bytes;
