@@ -69,8 +69,8 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
     static constexpr index columns = 2 * lanes;
 
-    /// Operands in place: Rows rows, which may be copies of one another, times Parts vectors of columns at a time, from
-    /// `column` on while there are more than so many less one. The last vector may overlap the one before.
+    /// Operands in place: Rows rows, which may be copies of one another, times two vectors of columns at a time while
+    /// more than one is left, from `column` on, or times the last vector, which may overlap the one before.
     /// @return the first column that is left
     template <int Rows, int Parts>
     EINPARALLEL_DETAIL_TARGET static index small_tiles(const small_call<T>& call, const T* a, const index* a_rows,
@@ -80,11 +80,11 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             rows_of_a[row] = a + a_rows[row];
         }
         const small_step* const end = call.along + call.k;
-        for (; column + (Parts - 1) * lanes < call.n; column += Parts * lanes) {
+        do {
             if (call.ahead != nullptr) {
                 call.ahead->ask();
             }
-            const index place = column + lanes <= call.n ? column : call.n - lanes;
+            const index place = Parts == 1 ? call.n - lanes : column;
             const index apart = column + columns <= call.n ? lanes : call.n - lanes - column;
             const T* const first_of_b = b + column / columns * call.b_gap + place;
             vector sums[Rows][Parts];
@@ -116,7 +116,8 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     *into = add ? *into + sum : sum;
                 }
             }
-        }
+            column += Parts * lanes;
+        } while (Parts > 1 && column + lanes < call.n);
         return column;
     }
 
