@@ -5,6 +5,7 @@
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contract_in_order.hpp>
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/large_pages.hpp>
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/small_vector.hpp>
@@ -182,7 +183,9 @@ private:
             made->strides[dimension] = stride;
             stride *= made->extents[dimension];
         }
-        made->bytes.reset(new std::byte[static_cast<std::size_t>(stride) * element_bytes]);
+        const std::size_t bytes = static_cast<std::size_t>(stride) * element_bytes;
+        made->bytes.reset(new std::byte[bytes]);
+        wish_large_pages(made->bytes.get(), bytes);
         temporaries_.push_back(std::move(made));
         return {temporaries_.back()->bytes.get(), out, temporaries_.back()->strides};
     }

@@ -4,6 +4,7 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/large_pages.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <concepts>
@@ -36,7 +37,11 @@ struct host_space {
     static constexpr std::align_val_t alignment{64};
 
     /// @throws std::bad_alloc
-    [[nodiscard]] void* allocate(std::size_t bytes) { return ::operator new(bytes, alignment); }
+    [[nodiscard]] void* allocate(std::size_t bytes) {
+        void* const memory = ::operator new(bytes, alignment);
+        detail::wish_large_pages(memory, bytes);
+        return memory;
+    }
     void deallocate(void* memory, std::size_t /*bytes*/) noexcept { ::operator delete(memory, alignment); }
 
     void contract(const kernel& work, const block_call& call) { work.contract(call); }
