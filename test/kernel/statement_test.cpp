@@ -445,6 +445,10 @@ TEST_CASE("operands between the elements of the output share nothing with it") {
     const ep::view<double, 2> one_place(memory.data(), {3, 2}, {0, 1});
     CHECK_THROWS_WITH_AS((one_place(i, j) = right(k, j) * left(k, i)),
                          "einsum: the output has strides by which several of its elements share one place", ep::error);
+    const ep::view<double, 2> diagonal(memory.data(), {10, 10}, {1, 1});
+    const ep::view<double, 2> columns(memory.data(), {10, 3}, {1, 12});
+    const ep::array<double, 1> three({3});
+    CHECK_THROWS_AS((columns(i, j) = diagonal(i, i) + three(j)), ep::error);
     const ep::view<double, 2> meeting(memory.data(), {3, 2}, {1, 2});
     CHECK_THROWS_AS((ep::einsum_into<"ki,kj->ji">(meeting, left, right)), ep::error);
     const ep::view<double, 2> woven(memory.data(), {2, 3}, {3, 2});  // 0 2 4, 3 5 7

@@ -8,6 +8,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/functions.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -188,7 +189,9 @@ private:
                 found = found || (target_.labels[other] == labels[dimension] &&
                                   (target_.strides[other] == held.strides[dimension] || held.extents[dimension] <= 1));
             }
-            same = found;
+            // A label that is repeated reads a diagonal, and leaves a label of the output without a dimension.
+            const auto here = labels.begin() + static_cast<std::ptrdiff_t>(dimension);
+            same = found && std::find(labels.begin(), here, *here) == here;
         }
         if (!same) {
             throw error(
