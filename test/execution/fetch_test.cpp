@@ -282,7 +282,7 @@ TEST_CASE("fetches that cannot be, on one rank: the same sentence on all, and no
     const auto fetch_at = [&](ep::index row, ep::index rows, ep::index columns) {
         return sentence_of([&] {
             spread.fetch_into({here ? row : 0, 0},
-                              ep::view<double, 2>(target.data(), {here ? rows : 1, here ? columns : 3}, {3, 1}));
+                              ep::view<double, 2>(target.data(), {here ? rows : 1, here ? columns : 3}, {4, 1}));
         });
     };
     const ep::index end = std::numeric_limits<ep::index>::max();
