@@ -457,6 +457,17 @@ TEST_CASE("operands between the elements of the output share nothing with it") {
     CHECK(memory(0) + memory(2) + memory(4) + memory(3) + memory(5) + memory(7) == 6);
 }
 
+TEST_CASE("the output's extents are checked however an einsum is computed") {
+    const ep::array<double, 1> x({4});
+    ep::array<double, 1> shorter({3});
+    ep::array<float, 1> shorter_and_single({3});
+    CHECK_THROWS_AS((ep::einsum_into<"i->i">(shorter, x)), ep::error);
+    CHECK_THROWS_AS((ep::einsum_into<"i,i,i->i">(shorter, x, x, x)), ep::error);
+    CHECK_THROWS_AS((ep::einsum_into<"i,i->i">(shorter_and_single, x, x)), ep::error);
+    CHECK_THROWS_AS(shorter(i) = x(i) * x(i) * x(i), ep::error);
+    CHECK_THROWS_AS(shorter_and_single(i) = x(i) * x(i), ep::error);
+}
+
 TEST_CASE("a view of a null pointer has no elements to read or write") {
     ep::array<double, 1> v({4});
     const ep::view<double, 1> nowhere(nullptr, {4});

@@ -121,6 +121,7 @@ public:
         learn_extents(out, operands);
         const label_id disagreeing = merge_extents(extents_, target_.labels, target_.extents);
         if (disagreeing == no_label) {
+            checked_ = times_learnt_ == 1;
             return;
         }
         index of_output = 0;
@@ -152,6 +153,7 @@ private:
     /// Extents of all labels of the vertex, and where its output goes. Throws where extents disagree.
     void learn_extents(std::span<const label_id> out, std::span<const labelled_handle<handle>> operands) {
         ++times_learnt_;
+        checked_ = false;
         for (index& extent : extents_) {
             extent = -1;
         }
@@ -165,7 +167,7 @@ private:
     }
     output_block prepare(into_target /*sink*/, std::span<const label_id> out,
                          std::span<const labelled_handle<handle>> operands, std::size_t /*element_bytes*/) {
-        if (times_learnt_ != 1) {  // a statement of one vertex has been checked, and its extents are known
+        if (!checked_) {
             check(out, operands);
         }
         return {target_.data, target_.labels, target_.strides};
@@ -250,6 +252,7 @@ private:
     std::span<index> extents_;
     block_target target_;
     std::size_t times_learnt_ = 0;
+    bool checked_ = false;  ///< the statement is one vertex, its extents are known and the output's agree with them
     std::vector<std::unique_ptr<memory>> temporaries_;
 };
 
