@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -151,18 +152,25 @@ private:
     }
 };
 
-/// What the environment chooses; empty where it says nothing.
+/// What the environment says of the choice; empty where it says nothing.
 inline std::string_view gemm_in_environment() {
     const char* const said = std::getenv("EINPARALLEL_GEMM");
     return said == nullptr ? "" : said;
 }
 
+/// The choice that a word means; none where it means nothing.
+inline std::optional<gemm_choice> gemm_choice_of(std::string_view word) {
+    if (word.empty() || word == "automatic") {
+        return gemm_choice::automatic;
+    }
+    return word == "own"    ? std::optional(gemm_choice::own)
+           : word == "blas" ? std::optional(gemm_choice::blas)
+                            : std::nullopt;
+}
+
 /// The choice of this process: of use_gemm, or of the environment.
 inline std::atomic<gemm_choice>& chosen_gemm() {
-    static std::atomic<gemm_choice> chosen = [] {
-        const std::string_view word = gemm_in_environment();
-        return word == "own" ? gemm_choice::own : word == "blas" ? gemm_choice::blas : gemm_choice::automatic;
-    }();
+    static std::atomic<gemm_choice> chosen = gemm_choice_of(gemm_in_environment()).value_or(gemm_choice::automatic);
     return chosen;
 }
 
@@ -238,10 +246,10 @@ inline void use_gemm(gemm_choice choice) {
 /// kernels are for an older processor"; a word in EINPARALLEL_GEMM that means nothing is said at its end.
 inline std::string local_kernels() {
     const std::string_view word = detail::gemm_in_environment();
-    const bool known = word.empty() || word == "own" || word == "blas" || word == "automatic";
     const std::string unknown =
-        known ? ""
-              : "; EINPARALLEL_GEMM=" + std::string(word) + " is neither own nor blas nor automatic, and not heeded";
+        detail::gemm_choice_of(word)
+            ? ""
+            : "; EINPARALLEL_GEMM=" + std::string(word) + " is neither own nor blas nor automatic, and not heeded";
     std::string text = std::string(detail::name_of(detail::best_instruction_set())) + " kernels";
     const detail::blas_library& found = detail::blas_library::get();
     if (!found.linked) {

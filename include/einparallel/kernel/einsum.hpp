@@ -96,22 +96,24 @@ template <const auto& Table, std::size_t Operands>
 class subscript_labels {
 public:
     template <class Extents>
-    explicit subscript_labels(const Extents& extents_of) : dimensions_(Table.dimensions) {
-        std::array<index, Table.names.size()> longest{};  // or 0, against which 1 stands as well
-        longest.fill(1);
-        for (std::size_t operand = 0; operand < Operands; ++operand) {
-            for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
-                index& known = longest[static_cast<std::size_t>(dimensions_[at])];
-                const index extent = extents_of[operand][at - Table.first[operand]];
-                known = known == 1 ? extent : known;
+    explicit subscript_labels([[maybe_unused]] const Extents& extents_of) : dimensions_(Table.dimensions) {
+        if constexpr (has_ellipsis<Table>) {
+            std::array<index, Table.names.size()> longest{};  // or 0, against which 1 stands as well
+            longest.fill(1);
+            for (std::size_t operand = 0; operand < Operands; ++operand) {
+                for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
+                    index& known = longest[static_cast<std::size_t>(dimensions_[at])];
+                    const index extent = extents_of[operand][at - Table.first[operand]];
+                    known = known == 1 ? extent : known;
+                }
             }
-        }
-        for (std::size_t operand = 0; operand < Operands; ++operand) {
-            for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
-                const auto label = static_cast<std::size_t>(dimensions_[at]);
-                const index extent = extents_of[operand][at - Table.first[operand]];
-                if (Table.is_ellipsis[label] && extent == 1 && longest[label] != 1) {
-                    dimensions_[at] = no_label;
+            for (std::size_t operand = 0; operand < Operands; ++operand) {
+                for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
+                    const auto label = static_cast<std::size_t>(dimensions_[at]);
+                    const index extent = extents_of[operand][at - Table.first[operand]];
+                    if (Table.is_ellipsis[label] && extent == 1 && longest[label] != 1) {
+                        dimensions_[at] = no_label;
+                    }
                 }
             }
         }
@@ -126,24 +128,8 @@ public:
     }
 
 private:
-    std::remove_const_t<decltype(Table.dimensions)> dimensions_;
-};
-
-/// Without an ellipsis they are constants.
-template <const auto& Table, std::size_t Operands>
-    requires(!has_ellipsis<Table>)
-class subscript_labels<Table, Operands> {
-public:
-    template <class Extents>
-    explicit subscript_labels(const Extents& /*extents_of*/) {}
-
-    [[nodiscard]] static constexpr std::span<const label_id> of(std::size_t operand) {
-        return std::span<const label_id>(Table.dimensions)
-            .subspan(Table.first[operand], Table.first[operand + 1] - Table.first[operand]);
-    }
-    static constexpr std::span<const label_id> output() {
-        return std::span<const label_id>(Table.output).first(Table.output_rank);
-    }
+    using constant = decltype(Table.dimensions);
+    std::conditional_t<has_ellipsis<Table>, std::remove_const_t<constant>, const constant&> dimensions_;
 };
 
 /// Names of a table's labels.

@@ -10,9 +10,8 @@
 //                                                         makes its kernel; make_kernel(std::true_type{}) with the
 //                                                         formula that tables show, make_kernel(std::false_type{})
 //                                                         without
-//   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out, as many as
-//   the
-//                                                         extent of their span
+//   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
+//                                                         span's extent is static
 // where a sink says where the result goes: `temporary{}` or what the builder's own statement passes in.
 
 #include <einparallel/kernel/contract.hpp>

@@ -66,21 +66,16 @@ class row_walk {
 public:
     /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
     explicit row_walk(const loop_nest& nest) : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {
-        index points = 1;
         for (const index extent : nest.extents) {
-            points *= extent;
+            points_ *= extent;
         }
-        streams_ = points >= streamed_points && nest.all_in_output();
+        streams_ = points_ >= streamed_points && nest.all_in_output();
     }
 
     /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
     /// summation stays what it is. Where no such loop has enough iterations, fewer threads.
     [[nodiscard]] int threads() {
-        index points = 1;
-        for (const index extent : nest_->extents) {
-            points *= extent;
-        }
-        const int most = points < shared_points ? 1 : available_threads();
+        const int most = points_ < shared_points ? 1 : available_threads();
         if (most == 1) {
             return 1;
         }
@@ -101,18 +96,16 @@ public:
     /// How many pieces long sums to few elements are made of, however many threads there are, so that their values do
     /// not depend on them; 1 where these are no such sums.
     [[nodiscard]] index pieces() {
-        index points = 1;
         index elements = 1;
         std::size_t longest = row_order::none;
         for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
-            points *= nest_->extents[loop];
             if (nest_->in_output(loop)) {
                 elements *= nest_->extents[loop];
             } else if (longest == row_order::none || nest_->extents[loop] > nest_->extents[longest]) {
                 longest = loop;
             }
         }
-        if (points < shared_points || elements > few_elements || longest == row_order::none) {
+        if (points_ < shared_points || elements > few_elements || longest == row_order::none) {
             return 1;
         }
         shared_ = longest;
@@ -147,6 +140,7 @@ private:
     row_order order_;
     std::size_t shared_ = row_order::none;  ///< none: all of the nest is walked
     even_part own_;
+    index points_ = 1;  ///< of all of the nest
     bool streams_ = false;
 };
 
