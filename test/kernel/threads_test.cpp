@@ -2,6 +2,7 @@
 // threads.
 
 #include <einparallel/kernel/einsum.hpp>
+#include <einparallel/kernel/thread_grid.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/functions.hpp>
 
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,11 +22,13 @@
 namespace {
 
 namespace ep = einparallel;
+using ep::index;
+using ep::detail::thread_grid;
 
 template <class T, std::size_t Rank>
-ep::array<T, Rank> filled(const std::array<ep::index, Rank>& extents) {
+ep::array<T, Rank> filled(const std::array<index, Rank>& extents) {
     ep::array<T, Rank> made(extents);
-    for (ep::index at = 0; at < made.size(); ++at) {
+    for (index at = 0; at < made.size(); ++at) {
         made.data()[at] = static_cast<T>((at * 7 + at / 13) % 11 - 5);
     }
     return made;
@@ -53,7 +57,6 @@ void check_alike(Compute&& compute) {
 }  // namespace
 
 TEST_CASE("every part is visited once, and what a part throws arrives") {
-    using ep::index;
     std::vector<std::atomic<int>> visits(4);
     std::atomic<index> parts_seen{0};
     ep::detail::on_threads(4, [&](index part, index parts) {
@@ -110,6 +113,83 @@ TEST_CASE_TEMPLATE("contractions on several threads", T, double, float) {
     });
 }
 
+TEST_CASE("threads share rows, columns and pieces of the sum so that the busiest has least to do") {
+    const auto grid = [](index threads, index m, index n, index pieces) {
+        return thread_grid::of(threads, m, 6, n, 8, pieces);
+    };
+    const auto is = [](const thread_grid& made, index rows, index columns, index pieces) {
+        return made.rows == rows && made.columns == columns && made.pieces == pieces;
+    };
+    CHECK(is(grid(1, 600, 600, 32), 1, 1, 1));
+    CHECK(is(grid(4, 4096, 4096, 1), 2, 2, 1));
+    CHECK(is(grid(16, 4096, 4096, 1), 4, 4, 1));
+    CHECK(is(grid(8, 100000, 16, 1), 8, 1, 1));
+    CHECK(is(grid(8, 16, 100000, 1), 1, 8, 1));
+    CHECK(is(grid(8, 60, 64, 32), 1, 1, 8));
+    CHECK(is(grid(7, 4096, 400, 1), 7, 1, 1));
+    CHECK(is(grid(8, 96, 96, 2), 2, 2, 2));
+    for (const index threads : {1, 2, 3, 4, 6, 7, 12, 30}) {  // every one of them has a place of its own
+        const thread_grid made = grid(threads, 50, 70, 5);
+        CHECK(made.rows * made.columns * made.pieces == threads);
+        std::vector<int> places(static_cast<std::size_t>(threads), 0);
+        for (index thread = 0; thread < threads; ++thread) {
+            ++places.at(static_cast<std::size_t>(
+                (made.piece_of(thread) * made.rows + made.row_of(thread)) * made.columns + made.column_of(thread)));
+        }
+        CHECK(places == std::vector<int>(static_cast<std::size_t>(threads), 1));
+    }
+}
+
+TEST_CASE_TEMPLATE("long sums to a small output on several threads", T, double, float, int) {
+    constexpr index length = 70001;
+    const auto a = filled<T, 3>({length, 3, 5});
+    const auto b = filled<T, 2>({length, 17});
+    const auto sums = [&](auto&& term, auto&& reduced) {
+        ep::array<T, 3> expected({5, 17, 3});
+        for (index x = 0; x < 3; ++x) {
+            for (index y = 0; y < 5; ++y) {
+                for (index z = 0; z < 17; ++z) {
+                    T total = term(a(0, x, y), b(0, z));
+                    for (index j = 1; j < length; ++j) {
+                        total = reduced(total, term(a(j, x, y), b(j, z)));
+                    }
+                    expected(y, z, x) = total;
+                }
+            }
+        }
+        return expected;
+    };
+    EINPARALLEL_LABELS(j, x, y, z);
+    const auto products = [&] { return ep::einsum<"jxy,jz->yzx">(a, b); };
+    check_alike(products);
+    CHECK(equal(products(), sums(std::multiplies<>(), std::plus<>())));
+    const auto added = [&] {
+        ep::array<T, 3> made({5, 17, 3});
+        std::fill_n(made.data(), made.size(), T(7));
+        made(y, z, x) += a(j, x, y) * b(j, z);
+        return made;
+    };
+    check_alike(added);
+    auto expected = sums(std::multiplies<>(), std::plus<>());
+    std::for_each(expected.data(), expected.data() + expected.size(), [](T& each) { each += 7; });
+    CHECK(equal(added(), expected));
+    const auto largest = [&] {
+        ep::array<T, 3> made({5, 17, 3});
+        made(y, z, x) = ep::max(a(j, x, y) + b(j, z));
+        return made;
+    };
+    check_alike(largest);
+    CHECK(equal(largest(), sums(std::plus<>(), [](T left, T right) { return std::max(left, right); })));
+    const auto distances = [&] {
+        ep::array<T, 3> made({5, 17, 3});
+        made(y, z, x) = ep::sum(abs(a(j, x, y) - b(j, z)));
+        return made;
+    };
+    check_alike(distances);
+    CHECK(equal(distances(),
+                sums([](T left, T right) { return left > right ? left - right : right - left; }, std::plus<>())));
+}
+
 TEST_CASE_TEMPLATE("permutations on several threads", T, double, float, unsigned char) {
     const auto turned = filled<T, 2>({1301, 1201});
     check_alike([&] { return ep::einsum<"ij->ji">(turned); });
@@ -126,9 +206,9 @@ TEST_CASE_TEMPLATE("permutations on several threads", T, double, float, unsigned
 
 TEST_CASE("the order of summation does not depend on the number of threads") {
     // Elements that no order sums exactly.
-    const auto real = [](const std::array<ep::index, 2>& extents) {
+    const auto real = [](const std::array<index, 2>& extents) {
         ep::array<double, 2> made(extents);
-        for (ep::index at = 0; at < made.size(); ++at) {
+        for (index at = 0; at < made.size(); ++at) {
             made.data()[at] = std::sin(static_cast<double>(at) * 0.7) * std::exp2(static_cast<double>(at % 31 - 15));
         }
         return made;
@@ -144,6 +224,12 @@ TEST_CASE("the order of summation does not depend on the number of threads") {
     check_alike([&] { return ep::einsum<"ij,jk->ki">(a, b); });
     check_alike([&] { return ep::einsum<"ij,jk->ik">(tall, narrow); });
     check_alike([&] { return ep::einsum<"ji,jk->ik">(tall, tall); });
+    check_alike([&] {
+        ep::array<double, 2> sums({24, 24});
+        sums(i, k) = ep::sum(abs(tall(j, i) - tall(j, k)));
+        sums(k, i) += tall(j, i) * tall(j, k);
+        return sums;
+    });
     check_alike([&] { return ep::einsum<"ij,ij->i">(wide, wide); });
     check_alike([&] { return ep::einsum<"ij,kj->ik">(wide, wide); });
     check_alike([&] { return ep::einsum<"ij->i">(wide); });
@@ -210,11 +296,11 @@ TEST_CASE_TEMPLATE("element-wise functions and reductions on several threads", T
 
 TEST_CASE("a long sum has the same value on any number of threads, whatever its terms") {
     ep::array<double, 2> terms({517, 1003});
-    for (ep::index at = 0; at < terms.size(); ++at) {
+    for (index at = 0; at < terms.size(); ++at) {
         terms.data()[at] = 1.0 / static_cast<double>(at % 1009 + 1);
     }
     long double expected = 0;
-    for (ep::index at = 0; at < terms.size(); ++at) {
+    for (index at = 0; at < terms.size(); ++at) {
         expected += static_cast<long double>(terms.data()[at]);
     }
     const auto sum = [&] {

@@ -3,11 +3,13 @@
 // of a strided tensor, and panels are packed straight from it.
 
 #include <einparallel/kernel/arithmetic.hpp>
-#include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/gemm_budget.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
+#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/thread_grid.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
@@ -30,37 +32,6 @@ struct gemm_call {
     bool add = false;
 };
 
-/// What packed blocks may take in bytes: of A in the second-level cache, of B in the last, and of B in the second where
-/// A is one block; a sliver of B in the first.
-struct gemm_budget {
-    std::size_t a = std::size_t{240} << 10;
-    std::size_t b = std::size_t{2} << 20;
-    std::size_t b_alone = std::size_t{384} << 10;
-    std::size_t sliver = std::size_t{20} << 10;
-    index longest = 4096;  ///< rows or columns of a block
-
-    /// The shares of the caches that were best where they are 32 and 512 KiB; where they are not known, processors with
-    /// wide vectors have larger ones.
-    static gemm_budget of(const tile_kernel& kernel, const cache_sizes& caches = cache_sizes::here()) {
-        gemm_budget budget;
-        const bool wide = static_cast<std::size_t>(kernel.columns) * kernel.b_bytes > 64;
-        const std::size_t second =
-            caches.second > 0 ? std::min(caches.second, std::size_t{1} << 20) : std::size_t{wide ? 1024U : 512U} << 10;
-        budget.a = second / 32 * 15;
-        budget.b_alone = second / 4 * 3;
-        budget.sliver = caches.first > 0
-                            ? std::clamp(caches.first, std::size_t{16} << 10, std::size_t{64} << 10) / 8 * 5
-                            : std::size_t{wide ? 32U : 20U} << 10;
-        return budget;
-    }
-};
-
-/// How many threads are worth starting for so many multiply-adds.
-inline int threads_for(index points) {
-    constexpr index worth = index{1} << 20;
-    return points < worth ? 1 : static_cast<int>(std::min<index>(available_threads(), points / (worth / 2)));
-}
-
 /// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
 class blocked_gemm {
 public:
@@ -78,36 +49,34 @@ public:
         depth_ =
             k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
         const auto deep = static_cast<std::size_t>(depth_);
+        pieces_ = most_pieces();
+        grid_ = best_grid(threads);
+        // As many blocks for each thread.
+        const auto shared = [](index limit, index size, index parts, index tile) {
+            const index blocks = ((size + limit - 1) / limit + parts - 1) / parts * parts;
+            return parts == 1 ? limit : std::max((size + blocks - 1) / blocks, tile);
+        };
         const index row_limit =
             in_place_ && along_rows_ ? budget.longest / 4 : at_most(budget.a, deep * kernel.a_bytes);
-        rows_ = m_.cut(std::max(row_limit, kernel.rows), in_place_ ? rows_in_place : kernel.rows,
-                       lines(4, kernel.a_element), 1);
-        const bool alone = rows_ == m_.size;
-        index column_limit =
-            std::max(at_most(alone ? budget.b_alone : budget.b, deep * kernel.b_bytes), kernel.columns);
-        if (threads_ > 1) {  // as many blocks for each, of columns if they are enough
-            const auto shares = [this](index size, index limit, index unit) {
-                const index parts = ((size + limit - 1) / limit + threads_ - 1) / threads_ * threads_;
-                return std::max((size + parts - 1) / parts, unit);
-            };
-            split_columns_ = n_.size / kernel.columns >= m_.size / kernel.rows;
-            if (split_columns_) {
-                column_limit = shares(n_.size, column_limit, kernel.columns);
-            } else {
-                rows_ = m_.cut(shares(m_.size, rows_, kernel.rows), kernel.rows, lines(4, kernel.a_element), 1);
-            }
-        }
-        columns_ = n_.cut(column_limit, kernel.columns, lines(4, kernel.b_element),
-                          std::max(lines(1, kernel.c_element), kernel.columns));
+        rows_ = m_.cut(shared(std::max(row_limit, kernel.rows), m_.size, grid_.rows, kernel.rows),
+                       in_place_ ? rows_in_place : kernel.rows, lines(4, kernel.a_element), 1);
+        const bool alone = m_.block_count() <= grid_.rows;
+        const index column_limit = at_most(alone ? budget.b_alone : budget.b, deep * kernel.b_bytes);
+        columns_ =
+            n_.cut(shared(std::max(column_limit, kernel.columns), n_.size, grid_.columns, kernel.columns),
+                   kernel.columns, lines(4, kernel.b_element), std::max(lines(1, kernel.c_element), kernel.columns));
     }
 
     /// @pre no axis is empty
     void run(const void* a, const void* b, void* c, bool add) const {
+        const operands from{static_cast<const std::byte*>(a), static_cast<const std::byte*>(b)};
+        if (pieces_ > 1) {
+            run_pieces(from, static_cast<std::byte*>(c), add);
+            return;
+        }
+        const target into{m_, n_, static_cast<std::byte*>(c), add};
         on_threads(threads_, [&](index part, index parts) {
-            const even_part rows(m_.block_count(), split_columns_ ? 0 : part, split_columns_ ? 1 : parts);
-            const even_part columns(n_.block_count(), split_columns_ ? part : 0, split_columns_ ? parts : 1);
-            run_part(static_cast<const std::byte*>(a), static_cast<const std::byte*>(b), static_cast<std::byte*>(c),
-                     add, rows, columns);
+            run_part(from, into, blocks_of(grid_of(parts), part), even_part(k_.block_count(), 0, 1));
         });
     }
 
@@ -115,6 +84,42 @@ private:
     static constexpr index rows_in_place = 6;
     static constexpr index rows_ahead = 12;  ///< that are asked for before they are read: memory answers meanwhile
     static constexpr std::size_t small_bytes = 16384;
+    static constexpr index blocks_in_piece = 8;  ///< of the summed index, at least: a piece is worth adding up
+    static constexpr index most_in_sum = 32;     ///< pieces
+    static constexpr std::size_t pieces_bytes = std::size_t{4} << 20;
+
+    struct operands {
+        const std::byte* a;
+        const std::byte* b;
+    };
+    /// A matrix with the rows and columns of C, which is C or what a piece of the sum comes to.
+    struct target {
+        const gemm_axis& m;
+        const gemm_axis& n;
+        std::byte* c;
+        bool add;
+    };
+    struct block_range {
+        even_part rows;
+        even_part columns;
+    };
+
+    /// Pieces in which long sums for a small C are computed, so that many threads can share them; their number does
+    /// not depend on that of the threads, nor do the sums.
+    [[nodiscard]] index most_pieces() const {
+        const auto bytes = static_cast<std::size_t>(m_.size * n_.size) * kernel_.c_element;
+        const index pieces =
+            std::min({k_.block_count() / blocks_in_piece, static_cast<index>(pieces_bytes / bytes), most_in_sum});
+        return std::max<index>(pieces, 1);
+    }
+    [[nodiscard]] thread_grid grid_of(index threads) const { return threads == threads_ ? grid_ : best_grid(threads); }
+    [[nodiscard]] thread_grid best_grid(index threads) const {
+        return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns, pieces_);
+    }
+    [[nodiscard]] block_range blocks_of(const thread_grid& grid, index part) const {
+        return {even_part(m_.block_count(), grid.row_of(part), grid.rows),
+                even_part(n_.block_count(), grid.column_of(part), grid.columns)};
+    }
 
     /// Steps of a block of A that is read where it lies, 0 where it is better packed: A is not worth packing where many
     /// rows go past few columns of C, each once. Its rows are contiguous, or its columns, and then a block's steps must
@@ -142,8 +147,7 @@ private:
         return sliver(static_cast<std::size_t>(kernel_.columns * depth) * kernel_.b_bytes);
     }
 
-    void run_part(const std::byte* a, const std::byte* b, std::byte* c, bool add, even_part rows,
-                  even_part columns) const {
+    void run_part(const operands& from, const target& into, const block_range& blocks, even_part steps) const {
         const std::size_t a_size =
             in_place_ ? 0 : static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
         const std::size_t b_size =
@@ -154,55 +158,86 @@ private:
                                                      std::max({rows_, columns_, depth_}) + 2 * depth_);
         alignas(64) std::byte on_stack[small_bytes];
         if (needed <= small_bytes) {
-            walk(on_stack, a_size, b_size, a, b, c, add, rows, columns);
+            walk(on_stack, a_size, b_size, from, into, blocks, steps);
         } else {
             const scratch_lease<scratch_purpose::packing> lease(needed);
-            walk(lease.data(), a_size, b_size, a, b, c, add, rows, columns);
+            walk(lease.data(), a_size, b_size, from, into, blocks, steps);
         }
     }
 
-    void walk(std::byte* scratch, std::size_t a_size, std::size_t b_size, const std::byte* a, const std::byte* b,
-              std::byte* c, bool add, even_part rows, even_part columns) const {
+    /// Computes the pieces of the sum on their own, and adds them up in order; one thread one after the other, in
+    /// memory that stays in its caches.
+    void run_pieces(const operands& from, std::byte* c, bool add) const {
+        const index bytes = m_.size * n_.size * signed_of(kernel_.c_element);
+        const index together = threads_ > 1 ? pieces_ : 1;
+        const scratch_lease<scratch_purpose::pieces> lease(static_cast<std::size_t>(together * bytes));
+        gemm_axis m = m_;
+        gemm_axis n = n_;
+        small_vector<index, 256> places(static_cast<std::size_t>(2 * (m.size + n.size)));
+        const index* const rows = m.all(places.data());
+        const index* const columns = n.all(places.data() + 2 * m.size);
+        m.lay_out(n.lay_out(1));
+        for (index first = 0; first < pieces_; first += together) {
+            on_threads(threads_, [&](index part, index parts) {
+                const thread_grid grid = grid_of(parts);
+                const even_part own(together, grid.piece_of(part), grid.pieces);
+                for (index piece = own.begin; piece < own.end; ++piece) {
+                    run_part(from, {m, n, lease.data() + piece * bytes, false}, blocks_of(grid, part),
+                             even_part(k_.block_count(), first + piece, pieces_));
+                }
+            });
+            on_threads(threads_, [&](index part, index parts) {
+                const even_part own(m.size, part, parts);
+                for (index piece = 0; piece < together; ++piece) {
+                    const std::byte* const sums = lease.data() + piece * bytes;
+                    kernel_.scatter(kernel_.context, at(sums, own.begin * n.size, kernel_.c_element), n.size, c,
+                                    rows + own.begin, own.end - own.begin, columns, n.size, add || first + piece > 0);
+                }
+            });
+        }
+    }
+
+    void walk(std::byte* scratch, std::size_t a_size, std::size_t b_size, const operands& from, const target& into,
+              const block_range& blocks, even_part steps) const {
         std::byte* const packed_a = scratch;
         std::byte* const packed_b = scratch + a_size;
         auto* const tables = reinterpret_cast<index*>(scratch + a_size + b_size);
-        gemm_blocks m(m_, rows_, tables);
-        gemm_blocks n(n_, columns_, tables + 2 * rows_);
+        gemm_blocks m(into.m, rows_, tables);
+        gemm_blocks n(into.n, columns_, tables + 2 * rows_);
         gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
         index* const lines = tables + 2 * (rows_ + columns_ + depth_);
         auto* const along = reinterpret_cast<small_step*>(lines + std::max({rows_, columns_, depth_}));
-        const index k_blocks = k_.block_count();
+        const even_part& rows = blocks.rows;
         bool a_stays = false;
-        for (index column = columns.begin; column < columns.end; ++column) {
+        for (index column = blocks.columns.begin; column < blocks.columns.end; ++column) {
             n.go_to(column);
-            for (index step = 0; step < k_blocks; ++step) {
+            for (index step = steps.begin; step < steps.end; ++step) {
+                const bool add = into.add || step > steps.begin;
                 k.go_to(step);
                 for (index each = 0; in_place_ && each < k.count; ++each) {
                     along[each] = {k.first()[each], each * kernel_.columns};
                 }
                 pack_source source{n.first(), k.second(), n.count, k.count, b_sliver(k.count), 0, 0};
                 n.stretch(true, source.period, source.run);
-                kernel_.pack_b(kernel_.context, packed_b, at(b, n.first_start + k.second_start, kernel_.b_element),
+                kernel_.pack_b(kernel_.context, packed_b, at(from.b, n.first_start + k.second_start, kernel_.b_element),
                                source);
                 for (index row = rows.begin; row < rows.end; ++row) {
                     m.go_to(row);
+                    const std::byte* const a = at(from.a, m.first_start + k.first_start, kernel_.a_element);
+                    std::byte* const c = at(into.c, m.second_start + n.second_start, kernel_.c_element);
                     if (in_place_) {
                         const index line_count = (along_rows_ ? k : m).lines(true, signed_of(kernel_.a_element), lines);
-                        multiply_in_place(at(a, m.first_start + k.first_start, kernel_.a_element),
-                                          next_of_a(a, m, k, row, step, rows), packed_b, along, lines, line_count, m, n,
-                                          k, at(c, m.second_start + n.second_start, kernel_.c_element),
-                                          add || step > 0);
+                        multiply_in_place(a, next_of_a(from.a, m, k, row, step, rows), packed_b, along, lines,
+                                          line_count, m, n, k, c, add);
                         continue;
                     }
                     if (!a_stays) {
                         source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
                         m.stretch(true, source.period, source.run);
-                        kernel_.pack_a(kernel_.context, packed_a,
-                                       at(a, m.first_start + k.first_start, kernel_.a_element), source);
-                        a_stays = rows.end - rows.begin == 1 && k_blocks == 1;
+                        kernel_.pack_a(kernel_.context, packed_a, a, source);
+                        a_stays = rows.end - rows.begin == 1 && steps.end - steps.begin == 1;
                     }
-                    multiply(packed_a, packed_b, k.count, m, n,
-                             at(c, m.second_start + n.second_start, kernel_.c_element), add || step > 0);
+                    multiply(packed_a, packed_b, k.count, m, n, c, add);
                 }
             }
         }
@@ -297,7 +332,8 @@ private:
     gemm_axis& n_;
     gemm_axis& k_;
     int threads_ = 1;
-    bool split_columns_ = true;
+    index pieces_ = 1;  ///< of the sum
+    thread_grid grid_;
     bool in_place_ = false;    ///< A is not packed
     bool along_rows_ = false;  ///< A is contiguous along k
     index rows_ = 0;

@@ -46,6 +46,20 @@ struct gemm_axis {
     /// @return values of the largest block
     index cut(index limit, index unit, index first_run, index second_run);
 
+    /// The offsets of all values in the second matrix.
+    /// @param tables room for twice as many
+    const index* all(index* tables) const;
+
+    /// Strides of a dense second matrix, `step` for the innermost loop.
+    /// @return what one more loop around these would have
+    index lay_out(index step) {
+        for (std::size_t position = loops.size(); position-- > 0;) {
+            loops[position].second = step;
+            step *= loops[position].extent;
+        }
+        return step;
+    }
+
     [[nodiscard]] index block_count() const {
         index count = 1;
         for (const loop& each : loops) {
@@ -190,5 +204,15 @@ private:
     small_vector<index, 4> lengths_;
     bool filled_ = false;
 };
+
+inline const index* gemm_axis::all(index* tables) const {
+    gemm_axis whole = *this;
+    for (loop& each : whole.loops) {
+        each.tile = each.extent;
+    }
+    gemm_blocks block(whole, size, tables);
+    block.go_to(0);
+    return block.second();
+}
 
 }  // namespace einparallel::detail

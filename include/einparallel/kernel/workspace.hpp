@@ -10,7 +10,7 @@
 namespace einparallel::detail {
 
 /// What scratch is for; each purpose keeps a block of its own, since one call may hold both.
-enum class scratch_purpose : std::uint8_t { packing, reduction };
+enum class scratch_purpose : std::uint8_t { packing, reduction, pieces };
 
 /// Scratch memory of one call, aligned to a cache line, not initialised. A block of up to `kept_bytes` stays with the
 /// thread until the thread ends; a larger one, or a second lease while the first is out, comes from the heap and goes

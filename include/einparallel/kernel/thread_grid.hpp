@@ -1,0 +1,62 @@
+#pragma once
+// How the threads of one matrix product share it out: among rows, columns and pieces of the sum.
+
+#include <einparallel/kernel/threads.hpp>
+#include <einparallel/notation/box.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace einparallel::detail {
+
+/// How many threads are worth starting for so many multiply-adds.
+inline int threads_for(index points) {
+    constexpr index worth = index{1} << 20;
+    return points < worth ? 1 : static_cast<int>(std::min<index>(available_threads(), points / (worth / 2)));
+}
+
+/// Threads as a grid over the rows of C, its columns, and pieces of the summed index.
+struct thread_grid {
+    index rows = 1;
+    index columns = 1;
+    index pieces = 1;
+
+    [[nodiscard]] index row_of(index thread) const { return thread / columns % rows; }
+    [[nodiscard]] index column_of(index thread) const { return thread % columns; }
+    [[nodiscard]] index piece_of(index thread) const { return thread / (columns * rows); }
+
+    /// The grid of so many threads with the least work for the busiest of them, packing of its own rows and columns
+    /// included. Columns first where two are equal.
+    /// @param row_tile, column_tile rows and columns that are computed together
+    /// @param most_pieces into which the sum falls, whatever the number of threads
+    static thread_grid of(index threads, index m, index row_tile, index n, index column_tile, index most_pieces) {
+        constexpr double packing = 12;  // what packing an element costs, in multiply-adds
+        const auto share = [](index size, index tile, index parts) {
+            const index tiles = (size + tile - 1) / tile;
+            return static_cast<double>((tiles + parts - 1) / parts * tile);
+        };
+        thread_grid best;
+        double least = std::numeric_limits<double>::infinity();
+        for (index pieces = 1; pieces <= threads; ++pieces) {
+            if (threads % pieces != 0 || pieces > most_pieces) {
+                continue;
+            }
+            const double steps = share(most_pieces, 1, pieces) / static_cast<double>(most_pieces);
+            for (index rows = 1; rows <= threads / pieces; ++rows) {
+                if (threads / pieces % rows != 0) {
+                    continue;
+                }
+                const index columns = threads / pieces / rows;
+                const double high = share(m, row_tile, rows);
+                const double wide = share(n, column_tile, columns);
+                if (const double work = steps * (high * wide + packing * (high + wide)); work < least) {
+                    least = work;
+                    best = {rows, columns, pieces};
+                }
+            }
+        }
+        return best;
+    }
+};
+
+}  // namespace einparallel::detail
