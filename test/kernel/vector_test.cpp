@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfenv>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -337,9 +338,20 @@ void with_each_set(Check&& check) {
     }
 }
 
-/// Σ, max, … of f(x, y) as C(i, j) over p with A(p, i), B(j, p), by tiles, in every set.
-template <class Out, class A, class B, class Reduce, class Function>
-void check_join(Reduce reduce, Function function) {
+template <class T>
+bool same(T a, T b) {
+    return a == b || (a != a && b != b);
+}
+
+struct unspoilt {
+    template <class A, class B>
+    void operator()(A* /*a*/, index /*a_size*/, B* /*b*/, index /*b_size*/) const {}
+};
+
+/// Σ, max, … of f(x, y) as C(i, j) over p with A(p, i), B(j, p), by tiles, in every set. `spoil` puts what is rare into
+/// A and B.
+template <class Out, class A, class B, class Reduce, class Function, class Spoil = unspoilt>
+void check_join(Reduce reduce, Function function, Spoil spoil = {}) {
     std::mt19937 random(9);
     const join_functors<Reduce, Function> functors{reduce, function};
     with_each_set([&]<instruction_set Set>() {
@@ -357,6 +369,7 @@ void check_join(Reduce reduce, Function function) {
                 const auto c = std::make_unique<Out[]>(static_cast<std::size_t>(m * n));
                 std::generate_n(a.get(), m * k, [&] { return static_cast<A>(pick(random, 1, 5)); });
                 std::generate_n(b.get(), n * k, [&] { return static_cast<B>(pick(random, 1, 5)); });
+                spoil(a.get(), m * k, b.get(), n * k);
                 std::fill_n(c.get(), m * n, Out(1));
                 loop_nest nest(3);
                 const auto add = [&](index extent, index z, index x, index y) {
@@ -384,7 +397,7 @@ void check_join(Reduce reduce, Function function) {
                                                                          b[static_cast<std::size_t>(j * k + p)])));
                         }
                         expected = combine ? reduce(Out(1), expected) : expected;
-                        right = right && c[static_cast<std::size_t>(i * n + j)] == expected;
+                        right = right && same(c[static_cast<std::size_t>(i * n + j)], expected);
                     }
                 }
                 CHECK(right);
@@ -419,6 +432,40 @@ TEST_CASE_TEMPLATE("planes turned round", T, double, float) {
 
 TEST_CASE("runs go past the caches from any place, and nothing beside them is written") {
     with_each_set([]<instruction_set Set>() { check_stream<Set>(); });
+}
+
+TEST_CASE_TEMPLATE("maxima and minima in tiles lose no NaN, wherever it comes from", T, double, float) {
+    namespace op = einparallel::op;
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    const T infinity = std::numeric_limits<T>::infinity();
+    const auto check_all = [&] {
+        for (const index place : {index{0}, index{1}, index{9}, index{23}, index{63}}) {
+            const auto in_first = [=](T* x, index size, T* /*y*/, index) { x[size * place / 64] = nan; };
+            const auto in_second = [=](T* /*x*/, index, T* y, index size) { y[size * place / 64] = -nan; };
+            const auto made = [=](T* x, index x_size, T* y, index y_size) {
+                x[x_size * place / 64] = infinity;
+                std::fill(y + y_size / 2, y + y_size, -infinity);
+            };
+            const auto none = [=](T* x, index size, T* y, index) { x[size * place / 64] = y[0] = -infinity; };
+            check_join<T, T, T>(op::max, plus{}, in_first);
+            check_join<T, T, T>(op::min, plus{}, in_second);
+            check_join<T, T, T>(op::max, plus{}, made);
+            check_join<T, T, T>(op::max, plus{}, none);
+            check_join<T, T, T>(
+                op::min, [](T x, T y) { return x < y ? y : x; }, in_first);
+        }
+        check_join<T, T, T>(op::max, times{}, [=](T* x, index size, T*, index) { std::fill(x, x + size, nan); });
+    };
+    check_all();
+    for (const bool raised : {true, false}) {  // before: whoever asks afterwards is told what is so
+        std::feclearexcept(FE_INVALID);
+        if (raised) {
+            std::feraiseexcept(FE_INVALID);
+        }
+        check_join<T, T, T>(op::max, plus{});
+        CHECK((std::fetestexcept(FE_INVALID) != 0) == raised);
+    }
+    check_all();
 }
 
 TEST_CASE("tiles of general operators") {

@@ -6,6 +6,7 @@
 #define EINPARALLEL_DETAIL_VECTOR_JOIN
 
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/quick_reduce.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/operators.hpp>
 
@@ -41,12 +42,39 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
                                               const void* right, void* c, const index* row_offsets,
                                               const index* vector_offsets, bool add) {
         const auto& functors = *static_cast<const join_functors<Reduce, Function>*>(context);
-        const A* a = static_cast<const A*>(left);
-        const B* b = static_cast<const B*>(right);
+        const A* const a = static_cast<const A*>(left);
+        const B* const b = static_cast<const B*>(right);
+        Out sums[rows][columns];
+        bool done = false;
+#if EINPARALLEL_DETAIL_INVALID_FLAG
+        if constexpr (has_quick_form<Reduce, Out>) {
+            if (invalid_flag::works()) {
+                const invalid_flag flag;
+                accumulate(sums, quick_form<Reduce, Out>{}, functors.function, depth, a, b);
+                done = !flag.raised_by(sums);
+            }
+        }
+#endif
+        if (!done) {
+            accumulate(sums, functors.reduce, functors.function, depth, a, b);
+        }
+        EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
+            Out* const into = static_cast<Out*>(c) + row_offsets[row] + vector_offsets[0];
+            for (index column = 0; column < columns; ++column) {
+                into[column] =
+                    add ? static_cast<Out>(functors.reduce(into[column], sums[row][column])) : sums[row][column];
+            }
+        }
+    }
+
+private:
+    template <class Plus>
+    EINPARALLEL_DETAIL_TARGET static void accumulate(Out (&result)[rows][columns], const Plus& plus,
+                                                     const Function& function, index depth, const A* a, const B* b) {
         Out sums[rows][columns];
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
             for (index column = 0; column < columns; ++column) {
-                sums[row][column] = converted<Out>(functors.function(a[row], b[column]));
+                sums[row][column] = converted<Out>(function(a[row], b[column]));
             }
         }
         for (index step = 1; step < depth; ++step) {
@@ -55,16 +83,14 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
             EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
                 const A x = a[row];
                 for (index column = 0; column < columns; ++column) {
-                    sums[row][column] = static_cast<Out>(
-                        functors.reduce(sums[row][column], converted<Out>(functors.function(x, b[column]))));
+                    sums[row][column] =
+                        static_cast<Out>(plus(sums[row][column], converted<Out>(function(x, b[column]))));
                 }
             }
         }
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
-            Out* const into = static_cast<Out*>(c) + row_offsets[row] + vector_offsets[0];
             for (index column = 0; column < columns; ++column) {
-                into[column] =
-                    add ? static_cast<Out>(functors.reduce(into[column], sums[row][column])) : sums[row][column];
+                result[row][column] = sums[row][column];
             }
         }
     }

@@ -1,0 +1,95 @@
+#pragma once
+// Maxima and minima in one instruction, which lose NaNs, and the processor's word on whether there were any.
+
+#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/notation/operators.hpp>
+
+#include <limits>
+#include <type_traits>
+
+#if EINPARALLEL_DETAIL_X86 && defined(__SSE2_MATH__)
+#define EINPARALLEL_DETAIL_INVALID_FLAG 1
+#else
+#define EINPARALLEL_DETAIL_INVALID_FLAG 0
+#endif
+
+namespace einparallel::detail {
+
+/// The larger of two numbers. Of a number and a NaN either, and the processor's flag of invalid operations is raised.
+struct quick_max {
+    template <class T>
+    constexpr T operator()(T a, T b) const {
+        return a < b ? b : a;
+    }
+};
+
+/// The smaller of two numbers. Of a number and a NaN either, and the processor's flag of invalid operations is raised.
+struct quick_min {
+    template <class T>
+    constexpr T operator()(T a, T b) const {
+        return b < a ? b : a;
+    }
+};
+
+/// The quick form of Reduce on elements of type T; Reduce itself where it has none.
+template <class Reduce, class T>
+using quick_form =
+    std::conditional_t<!EINPARALLEL_DETAIL_INVALID_FLAG || !(std::is_same_v<T, float> || std::is_same_v<T, double>),
+                       Reduce,
+                       std::conditional_t<std::is_same_v<Reduce, op::max_type>, quick_max,
+                                          std::conditional_t<std::is_same_v<Reduce, op::min_type>, quick_min, Reduce>>>;
+
+template <class Reduce, class T>
+inline constexpr bool has_quick_form = !std::is_same_v<quick_form<Reduce, T>, Reduce>;
+
+#if EINPARALLEL_DETAIL_INVALID_FLAG
+
+/// The flag that this thread's processor raises where an operation meets a NaN or makes one, lowered from here on; one
+/// that was up before is up again afterwards.
+class invalid_flag {
+public:
+    invalid_flag() : before_(__builtin_ia32_stmxcsr()) {
+        if ((before_ & up) != 0) {
+            __builtin_ia32_ldmxcsr(before_ & ~up);
+        }
+    }
+    invalid_flag(const invalid_flag&) = delete;
+    invalid_flag& operator=(const invalid_flag&) = delete;
+    ~invalid_flag() {
+        if ((before_ & up) != 0) {
+            __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | up);
+        }
+    }
+
+    /// Whether one of the operations whose results lie at `results` raised it.
+    [[nodiscard]] bool raised_by(const void* results) const {
+        __asm__ volatile("" : : "r"(results) : "memory");  // they are all done before the flag is read
+        return (__builtin_ia32_stmxcsr() & up) != 0;
+    }
+
+    /// False under emulators that keep no such flag: tried once, on a NaN.
+    static bool works() {
+        static const bool found = [] {
+            const unsigned before = __builtin_ia32_stmxcsr();
+            __builtin_ia32_ldmxcsr((before | quiet) & ~up);
+            volatile double number = 1;
+            volatile double nan = std::numeric_limits<double>::quiet_NaN();
+            volatile double either = quick_max{}(double{number}, double{nan});
+            static_cast<void>(either);
+            const bool raised = (__builtin_ia32_stmxcsr() & up) != 0;
+            __builtin_ia32_ldmxcsr(before);
+            return raised;
+        }();
+        return found;
+    }
+
+private:
+    static constexpr unsigned up = 1;
+    static constexpr unsigned quiet = 128;  // raises no signal
+
+    unsigned before_;
+};
+
+#endif
+
+}  // namespace einparallel::detail
