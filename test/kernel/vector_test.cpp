@@ -451,6 +451,8 @@ TEST_CASE_TEMPLATE("maxima and minima in tiles lose no NaN, wherever it comes fr
             check_join<T, T, T>(op::min, plus{}, in_second);
             check_join<T, T, T>(op::max, plus{}, made);
             check_join<T, T, T>(op::max, plus{}, none);
+            check_join<T, T, T>(op::max, smaller{}, in_first);
+            check_join<T, T, T>(op::sum, larger{}, in_second);
             check_join<T, T, T>(
                 op::min, [](T x, T y) { return x < y ? y : x; }, in_first);
         }
@@ -477,6 +479,9 @@ TEST_CASE("tiles of general operators") {
     check_join<std::int16_t, std::int8_t, std::int16_t>(op::max, minus{});
     check_join<std::int64_t, std::int64_t, std::int32_t>(op::sum, [](std::int64_t x, std::int32_t y) { return x / y; });
     check_join<bool, std::int32_t, std::int32_t>(op::sum, [](int x, int y) { return x == y; });
+    check_join<bool, double, double>(op::prod, [](double x, double y) { return x < y + 4; });
+    check_join<std::int8_t, std::int64_t, std::int8_t>(op::max, [](std::int64_t x, std::int8_t y) { return x - y; });
+    check_join<std::int32_t, double, float>(op::sum, [](double x, float y) { return x < y ? 1 : 0; });
 }
 
 TEST_CASE("an index is cut into rectangular blocks that keep cache lines whole") {

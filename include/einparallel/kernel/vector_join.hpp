@@ -6,9 +6,13 @@
 #define EINPARALLEL_DETAIL_VECTOR_JOIN
 
 #include <einparallel/kernel/instruction_set.hpp>
-#include <einparallel/kernel/quick_reduce.hpp>
+#include <einparallel/kernel/quick_form.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/operators.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
 
 namespace einparallel::detail {
 
@@ -36,7 +40,13 @@ namespace einparallel::detail {
 template <class Out, class Reduce, class Function, class A, class B>
 struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr index rows = EINPARALLEL_DETAIL_ROWS < 6 ? 4 : 6;
-    static constexpr index columns = 2 * EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(Out));
+    // Two vectors of the widest type, but no less than one of results.
+    static constexpr std::size_t widest = std::max({sizeof(Out), sizeof(A), sizeof(B)});
+    static constexpr auto columns =
+        static_cast<index>(std::max<std::size_t>(2 * EINPARALLEL_DETAIL_BYTES / widest, 16 / sizeof(Out)));
+    using quick_plus = quick_form<Reduce, Out>;
+    using quick_times =
+        std::conditional_t<std::is_same_v<A, Out> && std::is_same_v<B, Out>, quick_form<Function, Out>, Function>;
 
     EINPARALLEL_DETAIL_TARGET static void run(const void* context, index depth, index /*high*/, const void* left,
                                               const void* right, void* c, const index* row_offsets,
@@ -47,10 +57,11 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
         Out sums[rows][columns];
         bool done = false;
 #if EINPARALLEL_DETAIL_INVALID_FLAG
-        if constexpr (has_quick_form<Reduce, Out>) {
+        if constexpr (!std::is_same_v<quick_plus, Reduce> || !std::is_same_v<quick_times, Function>) {
             if (invalid_flag::works()) {
                 const invalid_flag flag;
-                accumulate(sums, quick_form<Reduce, Out>{}, functors.function, depth, a, b);
+                accumulate(sums, quick<quick_plus>(functors.reduce), quick<quick_times>(functors.function), depth, a,
+                           b);
                 done = !flag.raised_by(sums);
             }
         }
@@ -68,9 +79,9 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
     }
 
 private:
-    template <class Plus>
+    template <class Plus, class Times>
     EINPARALLEL_DETAIL_TARGET static void accumulate(Out (&result)[rows][columns], const Plus& plus,
-                                                     const Function& function, index depth, const A* a, const B* b) {
+                                                     const Times& function, index depth, const A* a, const B* b) {
         Out sums[rows][columns];
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
             for (index column = 0; column < columns; ++column) {
@@ -82,6 +93,16 @@ private:
             b += columns;
             EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
                 const A x = a[row];
+                if constexpr (sizeof(Out) < widest) {  // g++ vectorises either half, not the whole
+                    Out mapped[columns];
+                    for (index column = 0; column < columns; ++column) {
+                        mapped[column] = converted<Out>(function(x, b[column]));
+                    }
+                    for (index column = 0; column < columns; ++column) {
+                        sums[row][column] = static_cast<Out>(plus(sums[row][column], mapped[column]));
+                    }
+                    continue;
+                }
                 for (index column = 0; column < columns; ++column) {
                     sums[row][column] =
                         static_cast<Out>(plus(sums[row][column], converted<Out>(function(x, b[column]))));

@@ -31,16 +31,23 @@ struct quick_min {
     }
 };
 
-/// The quick form of Reduce on elements of type T; Reduce itself where it has none.
-template <class Reduce, class T>
-using quick_form =
-    std::conditional_t<!EINPARALLEL_DETAIL_INVALID_FLAG || !(std::is_same_v<T, float> || std::is_same_v<T, double>),
-                       Reduce,
-                       std::conditional_t<std::is_same_v<Reduce, op::max_type>, quick_max,
-                                          std::conditional_t<std::is_same_v<Reduce, op::min_type>, quick_min, Reduce>>>;
+/// The quick form of a functor on elements of type T; the functor itself where it has none.
+template <class Functor, class T>
+using quick_form = std::conditional_t<
+    !EINPARALLEL_DETAIL_INVALID_FLAG || !(std::is_same_v<T, float> || std::is_same_v<T, double>), Functor,
+    std::conditional_t<std::is_same_v<Functor, op::max_type> || std::is_same_v<Functor, larger>, quick_max,
+                       std::conditional_t<std::is_same_v<Functor, op::min_type> || std::is_same_v<Functor, smaller>,
+                                          quick_min, Functor>>>;
 
-template <class Reduce, class T>
-inline constexpr bool has_quick_form = !std::is_same_v<quick_form<Reduce, T>, Reduce>;
+/// `functor` where it is its own quick form, else the quick form.
+template <class Quick, class Functor>
+constexpr decltype(auto) quick(const Functor& functor) {
+    if constexpr (std::is_same_v<Quick, Functor>) {
+        return (functor);
+    } else {
+        return Quick{};
+    }
+}
 
 #if EINPARALLEL_DETAIL_INVALID_FLAG
 
