@@ -1,5 +1,6 @@
 # cmake -DEXPECT=<regular expression> -P expect_error.cmake -- <compiler> <argument>...
-# Passes where the compiler refuses and its first error is our sentence. WILL_FAIL would let a misspelt name pass.
+# Passes where the compiler refuses, its first error is our sentence, and what it says can still be read. WILL_FAIL would
+# let a misspelt name pass.
 
 set(command "")
 set(after FALSE)
@@ -25,6 +26,10 @@ endif()
 # Semicolons and brackets would change what a list of lines is.
 string(REGEX REPLACE "[][;]" "_" lines "${output}")
 string(REPLACE "\n" ";" lines "${lines}")
+list(LENGTH lines length)
+if(length GREATER 400)
+    message(FATAL_ERROR "The compiler wrote ${length} lines.")
+endif()
 list(FILTER lines INCLUDE REGEX "error:|error #|fatal error")
 list(LENGTH lines count)
 if(count EQUAL 0)
@@ -34,4 +39,4 @@ list(GET lines 0 first)
 if(NOT first MATCHES "${EXPECT}")
     message(FATAL_ERROR "The first of ${count} errors is not our sentence '${EXPECT}'. The compiler said:\n${output}")
 endif()
-message("${count} error(s), the first: ${first}")
+message("${count} error(s) in ${length} lines, the first: ${first}")

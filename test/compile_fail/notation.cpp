@@ -30,7 +30,12 @@ void statements() {
     ep::array<double, 1> v({2});
     ep::tensor<double, 2> X = ep::placeholder<double>({2, 3}), Y = ep::placeholder<double>({3, 4}), Z;
 
-#if defined(TOO_FEW_LABELS)
+#if defined(LABEL_IS_A_TENSOR)
+    EINPARALLEL_LABELS(m, n, C);
+#elif defined(LABELS_IN_ONE_DECLARATION)
+    EINPARALLEL_LABELS(a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7, c0, c1, c2, c3, c4, c5, c6, c7,
+                       d0, d1, d2, d3, d4, d5, d6, d7, e);
+#elif defined(TOO_FEW_LABELS)
     C(i, k) = A(i) * B(j, k);
 #elif defined(TOO_MANY_LABELS)
     Z(i, k) = X(i, j, l) * Y(j, k);
