@@ -111,6 +111,20 @@ TEST_CASE_TEMPLATE("contractions on several threads", T, double, float) {
         nearest(i, k) = ep::min(abs(wide(i, j) - tall(j, k)));
         return nearest;
     });
+    const auto many = filled<T, 3>({301, 17, 19});
+    check_alike([&] {
+        EINPARALLEL_LABELS(n, i, j, k);
+        ep::array<T, 3> nearest({19, 301, 19});
+        nearest(k, n, i) = ep::min(abs(many(n, j, i) - many(n, j, k)));
+        return nearest;
+    });
+    const auto few = filled<T, 3>({2, 170, 190});
+    check_alike([&] {
+        EINPARALLEL_LABELS(n, i, j, k);
+        ep::array<T, 3> longest({190, 2, 190});
+        longest(k, n, i) = ep::max(few(n, j, i) + few(n, j, k));
+        return longest;
+    });
 }
 
 TEST_CASE("threads share rows, columns and pieces of the sum so that the busiest has least to do") {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <tuple>
 
 namespace einparallel {
 
@@ -161,8 +162,7 @@ private:
                 made.threads = static_cast<int>(std::min<index>(all, made.batch));
                 break;
             case contraction_way::packed_product:
-                made.threads_inside = made.batch < available_threads() ? threads_for(points) : 1;
-                made.threads = made.threads_inside > 1 ? 1 : static_cast<int>(std::min<index>(all, made.batch));
+                std::tie(made.threads, made.threads_inside) = threads_for_batch(points, made.batch);
                 break;
             default:
                 break;

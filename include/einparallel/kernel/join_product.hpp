@@ -6,8 +6,11 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
 #include <einparallel/kernel/pack.hpp>
+#include <einparallel/kernel/product_axes.hpp>
+#include <einparallel/kernel/thread_grid.hpp>
 #include <einparallel/kernel/vector_join.hpp>
 #include <einparallel/kernel/vector_pack.hpp>
+#include <einparallel/kernel/visit_points.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <cstddef>
@@ -75,38 +78,20 @@ inline bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void*
     gemm_axis m;
     gemm_axis n;
     gemm_axis k;
-    odometer::loop_list batch;
-    nest.sort_by(0);
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        const index* moves = nest.of(loop);
-        const index extent = nest.extents[loop];
-        if (moves[0] == 0) {
-            k.add(extent, moves[1], moves[2]);
-        } else if (moves[1] != 0 && moves[2] == 0) {
-            m.add(extent, moves[1], moves[0]);
-        } else if (moves[1] == 0 && moves[2] != 0) {
-            n.add(extent, moves[2], moves[0]);
-        } else {
-            batch.push_back(loop);
-        }
-    }
+    const odometer::loop_list batch = sort_axes(nest, x_slot, y_slot, m, n, k);
     if (m.size < 4 || n.size < kernel.columns / 2 || k.size < 4 || m.size * n.size * k.size < 4096) {
         return false;
     }
-    m.move_contiguous(false);
-    n.move_contiguous(true);
-    k.move_contiguous(false);
-    const blocked_gemm product(kernel, m, n, k, threads_for(m.size * n.size * k.size));
-    odometer point(nest, batch);
-    index at[3] = {0, 0, 0};
+    const auto [outside, inside] = threads_for_batch(m.size * n.size * k.size, odometer(nest, batch).size());
+    const blocked_gemm product(kernel, m, n, k, inside);
     const auto moved = [](auto* start, index offset, std::size_t element) {
         return start + offset * static_cast<index>(element);
     };
-    do {
-        product.run(moved(static_cast<const std::byte*>(x), at[1], kernel.a_element),
-                    moved(static_cast<const std::byte*>(y), at[2], kernel.b_element),
-                    moved(static_cast<std::byte*>(z), at[0], kernel.c_element), mode == write_mode::combine);
-    } while (point.advance(at));
+    for_each_point(nest, batch, outside, [&](const index* at) {
+        product.run(moved(static_cast<const std::byte*>(x), at[x_slot], kernel.a_element),
+                    moved(static_cast<const std::byte*>(y), at[y_slot], kernel.b_element),
+                    moved(static_cast<std::byte*>(z), at[z_slot], kernel.c_element), mode == write_mode::combine);
+    });
     return true;
 }
 

@@ -15,6 +15,7 @@
 #include <einparallel/kernel/small_product.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/visit_points.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -25,27 +26,6 @@
 #include <type_traits>
 
 namespace einparallel::detail {
-
-/// What is done at a point of a batch.
-struct point_visitor {
-    const void* context;
-    void (*visit)(const void* context, const index* offsets);
-};
-
-/// Calls the visitor with the offsets of every point, shared among the threads. Compiled once for all visitors.
-inline void visit_points(const loop_nest& nest, const odometer::loop_list& batch, int threads, point_visitor visitor) {
-    const index count = odometer(nest, batch).size();
-    on_threads(threads, [&](index part, index parts) {
-        const even_part own(count, part, parts);
-        odometer point(nest, batch);
-        index at[3] = {0, 0, 0};
-        point.go_to(own.begin, at);
-        for (index number = own.begin; number < own.end; ++number) {
-            visitor.visit(visitor.context, at);
-            point.advance(at);
-        }
-    });
-}
 
 /// Contracts two operands.
 template <Element T>
@@ -120,7 +100,7 @@ private:
         const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call.m, call.n, call.k);
         if (decision.way == contraction_way::small_products) {
             const small_product<T> product(call);
-            for_each_point(batch, decision.threads,
+            for_each_point(nest_, batch, decision.threads,
                            [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot]); });
             return;
         }
@@ -132,7 +112,7 @@ private:
                 const gemm_axis::loop& m = call.m.loops[0];
                 const gemm_axis::loop& n = call.n.loops[0];
                 const gemm_axis::loop& k = call.k.loops[0];
-                for_each_point(batch, 1, [&](const index* at) {
+                for_each_point(nest_, batch, 1, [&](const index* at) {
                     blas_gemm<T>(m.extent, n.extent, k.extent, scale_, matrix(a + at[a_slot], m.first, k.first),
                                  matrix(b + at[b_slot], k.second, n.first), matrix(z_ + at[z_slot], m.second, n.second),
                                  call.add);
@@ -142,15 +122,9 @@ private:
         }
         const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
         const blocked_gemm product(kernel, call.m, call.n, call.k, decision.threads_inside);
-        for_each_point(batch, decision.threads, [&](const index* at) {
+        for_each_point(nest_, batch, decision.threads, [&](const index* at) {
             product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot], call.add);
         });
-    }
-
-    template <class Visit>
-    void for_each_point(const odometer::loop_list& batch, int threads, const Visit& visit) {
-        visit_points(nest_, batch, threads,
-                     {&visit, [](const void* visitor, const index* at) { (*static_cast<const Visit*>(visitor))(at); }});
     }
 
     /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass.
@@ -203,7 +177,7 @@ private:
             });
             return;
         }
-        for_each_point(outer, threads, [&](const index* at) {
+        for_each_point(nest_, outer, threads, [&](const index* at) {
             products_of(plane, z_ + at[z_slot], x_ + at[x_slot], y_ + at[y_slot]);
             if (plane.streams) {
                 end_streaming();
@@ -229,7 +203,7 @@ private:
             }
             const index stretches = (length + stretch - 1) / stretch;
             const bool split = odometer(nest_, points).size() < threads && stretches > 1;
-            for_each_point(points, split ? 1 : threads, [&](const index* at) {
+            for_each_point(nest_, points, split ? 1 : threads, [&](const index* at) {
                 const T* const x = x_ + at[x_slot];
                 const T* const y = y_ + at[y_slot];
                 small_vector<T, 64> sums(static_cast<std::size_t>(stretches));

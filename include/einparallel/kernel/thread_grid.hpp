@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace einparallel::detail {
 
@@ -13,6 +14,13 @@ namespace einparallel::detail {
 inline int threads_for(index points) {
     constexpr index worth = index{1} << 20;
     return points < worth ? 1 : static_cast<int>(std::min<index>(available_threads(), points / (worth / 2)));
+}
+
+/// Threads for a batch of products of so many multiply-adds each: how many share the points of the batch, and how many
+/// each product, where the points are too few.
+inline std::pair<int, int> threads_for_batch(index points, index batch) {
+    const int inside = batch < available_threads() ? threads_for(points) : 1;
+    return {inside > 1 ? 1 : static_cast<int>(std::min<index>(threads_for(points * batch), batch)), inside};
 }
 
 /// Threads as a grid over the rows of C, its columns, and pieces of the summed index.
