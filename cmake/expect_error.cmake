@@ -2,6 +2,8 @@
 # Passes where the compiler refuses, its first error is our sentence, and what it says can still be read. WILL_FAIL would
 # let a misspelt name pass.
 
+cmake_policy(SET CMP0007 NEW)  # empty lines are lines
+
 set(command "")
 set(after FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
