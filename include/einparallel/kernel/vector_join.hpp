@@ -80,9 +80,8 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
 
 private:
     template <class Plus, class Times>
-    EINPARALLEL_DETAIL_TARGET static void accumulate(Out (&result)[rows][columns], const Plus& plus,
+    EINPARALLEL_DETAIL_TARGET static void accumulate(Out (&__restrict sums)[rows][columns], const Plus& plus,
                                                      const Times& function, index depth, const A* a, const B* b) {
-        Out sums[rows][columns];
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
             for (index column = 0; column < columns; ++column) {
                 sums[row][column] = converted<Out>(function(a[row], b[column]));
@@ -107,11 +106,6 @@ private:
                     sums[row][column] =
                         static_cast<Out>(plus(sums[row][column], converted<Out>(function(x, b[column]))));
                 }
-            }
-        }
-        EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
-            for (index column = 0; column < columns; ++column) {
-                result[row][column] = sums[row][column];
             }
         }
     }
