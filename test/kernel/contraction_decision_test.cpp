@@ -97,6 +97,11 @@ TEST_CASE("the ways") {
     const std::map<char, index> middle{{'a', 32}, {'b', 32}, {'c', 32}, {'x', 100}};
     CHECK(decided("xab,xbc->xac", middle).way == way::small_products);
     CHECK(decided("xab,xcb->xac", middle).way == way::packed_product);  // no columns side by side
+    std::map<char, index> longest{{'a', 64}, {'b', 64}, {'c', 64}, {'x', 100}, {'y', 2}};
+    CHECK(decided("xab,xbc->xac", longest).way == way::small_products);
+    CHECK(decided("xab,xbyc->xayc", longest).way == way::packed_product);  // rows of B 1024 bytes apart
+    longest['a'] = 65;
+    CHECK(decided("xab,xbc->xac", longest).way == way::packed_product);
     const std::map<char, index> tiny{{'a', 2}, {'b', 2}, {'c', 2}, {'x', 2}};
     CHECK(decided("ab,bc->ac", tiny).way == way::few_points);
     CHECK(decided("xab,xbc->xac", tiny).way == way::few_points);

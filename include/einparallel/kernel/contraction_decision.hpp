@@ -185,9 +185,8 @@ private:
         if (little_reuse || (!tiny && (m == 1 || n == 1 || k == 1)) || (tiny && m * n == 1)) {
             return contraction_way::rows;
         }
-        const bool small = m <= longest_small_side && n <= longest_small_side && k <= longest_small_side &&
-                           m * n * k <= most_small_points;
-        if (tiny || (small && has_small_columns(made))) {
+        const bool small = m <= longest_small_side && n <= longest_small_side && k <= longest_small_side;
+        if (tiny || (small && has_small_columns(made) && (m * n * k <= most_small_points || stays_cached(made)))) {
             return contraction_way::small_products;
         }
         return is_for_library(made) ? contraction_way::library_product : contraction_way::packed_product;
@@ -222,6 +221,14 @@ private:
         const auto least = static_cast<index>(16 / type_.bytes);
         return along[z_slot] == 1 && along[made.swapped ? x_slot : y_slot] == 1 && columns.size >= least &&
                (mode_ == write_mode::overwrite || columns.size % least == 0);
+    }
+
+    /// The operand that every row of the output reads does not fall into few sets of the first-level cache.
+    [[nodiscard]] bool stays_cached(const contraction_decision& made) const {
+        constexpr index span = 4096;  // bytes apart: the same set
+        constexpr index ways = 8;
+        const index step = nest_.of(groups_.k.last)[made.swapped ? x_slot : y_slot] * static_cast<index>(type_.bytes);
+        return groups_.k.loops == 1 && made.k * std::clamp<index>(step & -step, 64, span) <= ways * span;
     }
 
     /// Matrices as BLAS knows them, large enough to be worth the call.

@@ -126,7 +126,7 @@ private:
     /// not fall into few sets of the first-level cache.
     [[nodiscard]] index depth_in_place() const {
         if (kernel_.run_in_place == nullptr || n_.loops.size() != 1 || k_.loops.empty() || n_.loops[0].second != 1 ||
-            n_.size > 4 * kernel_.columns || n_.size % kernel_.lanes != 0 || m_.size < 128) {
+            n_.size > 4 * kernel_.columns || n_.size % kernel_.lanes != 0 || m_.size < 16) {
             return 0;
         }
         if (along_rows_) {

@@ -21,12 +21,7 @@ class small_product {
     using semiring = sum_of_products<T>;
 
 public:
-    static constexpr index longest = 64;         ///< of m, n and k
-    static constexpr index most_points = 32768;  ///< of m · n · k
-
-    static bool suits(index m, index n, index k) {
-        return m <= longest && n <= longest && k <= longest && m * n * k <= most_points;
-    }
+    static constexpr index longest = 64;  ///< of m, n and k
 
     /// The call must outlive this.
     explicit small_product(const gemm_call<T>& call) : call_(call) {
