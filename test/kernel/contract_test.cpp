@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -145,6 +146,55 @@ TEST_CASE_TEMPLATE("contract_product agrees with plain loops on pairs large enou
         CAPTURE(repetition);
         random_case<T> made = make_case<T>(random, 2, 5, 67, 100000);
         check(made, random);
+    }
+}
+
+TEST_CASE_TEMPLATE("batches of products that each ask for what the next one needs", T, double, float) {
+    const label_id x = 0;
+    const label_id i = 1;
+    const label_id j = 2;
+    const label_id k = 3;
+    for (const auto& [m, n, depth] : {std::array<index, 3>{30, 32, 40}, {64, 64, 64}, {7, 48, 60}, {50, 17, 64}}) {
+        for (const bool turned : {false, true}) {
+            for (const bool shared : {false, true}) {
+                const index batch = 5;
+                const std::vector<index> extents{batch, m, depth, n};
+                std::vector<T> a(static_cast<std::size_t>(batch * m * depth));
+                std::vector<T> b(static_cast<std::size_t>((shared ? 1 : batch) * depth * n));
+                std::vector<T> c(static_cast<std::size_t>(batch * m * n), T(-1));
+                for (std::size_t at = 0; at < a.size(); ++at) {
+                    a[at] = static_cast<T>(at * 7 % 9) - 4;
+                }
+                for (std::size_t at = 0; at < b.size(); ++at) {
+                    b[at] = static_cast<T>(at * 5 % 11) - 5;
+                }
+                const std::vector<label_id> a_labels{x, i, j};
+                const std::vector<label_id> b_labels{x, j, k};
+                const std::vector<label_id> c_labels{x, i, k};
+                const std::vector<index> a_strides{m * depth, turned ? 1 : depth, turned ? m : 1};
+                const std::vector<index> b_strides{shared ? 0 : depth * n, n, 1};
+                const std::vector<index> c_strides{m * n, n, 1};
+                const std::vector<operand_block> operands{{a.data(), a_labels, a_strides},
+                                                          {b.data(), b_labels, b_strides}};
+                product_kernel<T>(T(2), 2).contract(
+                    {extents, operands, {c.data(), c_labels, c_strides}, write_mode::overwrite});
+                index wrong = 0;
+                for (index number = 0; number < batch; ++number) {
+                    for (index row = 0; row < m; ++row) {
+                        for (index column = 0; column < n; ++column) {
+                            T sum = 0;
+                            for (index step = 0; step < depth; ++step) {
+                                sum += a[static_cast<std::size_t>(number * a_strides[0] + row * a_strides[1] +
+                                                                  step * a_strides[2])] *
+                                       b[static_cast<std::size_t>(number * b_strides[0] + step * n + column)];
+                            }
+                            wrong += c[static_cast<std::size_t>((number * m + row) * n + column)] == 2 * sum ? 0 : 1;
+                        }
+                    }
+                }
+                CHECK(wrong == 0);
+            }
+        }
     }
 }
 

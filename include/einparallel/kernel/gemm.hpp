@@ -269,9 +269,15 @@ private:
                            const gemm_blocks& k, std::byte* c, bool add) const {
         const index calls =
             (m.count + rows_in_place - 1) / rows_in_place * ((n.count + kernel_.columns - 1) / kernel_.columns);
-        const index element = signed_of(kernel_.a_element);
-        lines_ahead ahead(along_rows_ ? a : next_a, next_a, element, along_rows_ ? m.first() : k.first(),
-                          along_rows_ ? m.count : k.count, lines, line_count, along_rows_ ? rows_ahead : 0, calls);
+        lines_ahead ahead(signed_of(kernel_.a_element));
+        const index* const outer = along_rows_ ? m.first() : k.first();
+        const index outers = along_rows_ ? m.count : k.count;
+        const index asked = along_rows_ ? std::min(rows_ahead, outers) : 0;  // of this block: by the one before
+        if (along_rows_ && asked < outers) {
+            ahead.add({a, outer + asked, outers - asked, lines, line_count});
+        }
+        ahead.add({next_a, outer, along_rows_ ? asked : outers, lines, line_count});
+        ahead.spread(calls);
         kernel_.run_in_place(kernel_.context,
                              {m.count, n.count, k.count, m.first(), along, m.second(),
                               b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns, &ahead},

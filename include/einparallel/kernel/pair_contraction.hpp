@@ -99,7 +99,11 @@ private:
         call.add = mode_ == write_mode::combine;
         const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call.m, call.n, call.k);
         if (decision.way == contraction_way::small_products) {
-            const small_product<T> product(call);
+            small_product<T> product(call);
+            if (!batch.empty()) {
+                const index* const moves = nest_.of(batch[batch.size() - 1]);
+                product.expect_next(moves[a_slot], moves[b_slot], moves[z_slot]);
+            }
             for_each_point(nest_, batch, decision.threads,
                            [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot]); });
             return;
