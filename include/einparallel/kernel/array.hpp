@@ -2,17 +2,16 @@
 // A tensor that owns its elements.
 
 #include <einparallel/kernel/first_touch.hpp>
+#include <einparallel/kernel/line_memory.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace einparallel {
@@ -94,15 +93,13 @@ public:
 
 private:
     struct release {
-        void operator()(T* elements) const { ::operator delete[](elements, alignment); }
+        void operator()(T* elements) const { detail::delete_lines(elements); }
     };
-    static constexpr std::align_val_t alignment{64};
 
     /// Copies of `from`; zeros where that is null. All bits of a zero are zero, whatever the type.
     void allocate(const T* from = nullptr) {
         const index count = detail::element_count(extents_);
-        T* const memory = static_cast<T*>(
-            ::operator new[](static_cast<std::size_t>(std::max<index>(count, 1)) * sizeof(T), alignment));
+        T* const memory = static_cast<T*>(detail::new_lines(static_cast<std::size_t>(count) * sizeof(T)));
         detail::touch_first(reinterpret_cast<std::byte*>(memory), reinterpret_cast<const std::byte*>(from),
                             count * static_cast<index>(sizeof(T)));
         elements_.reset(memory);
