@@ -198,6 +198,43 @@ TEST_CASE_TEMPLATE("batches of products that each ask for what the next one need
     }
 }
 
+TEST_CASE_TEMPLATE("dot products along the output, some at once", T, double, float) {
+    const std::vector<label_id> matrix{0, 1, 2};
+    const std::vector<label_id> vector{0, 2};
+    const std::vector<label_id> result{0, 1};
+    for (const index rows : {1, 3, 4, 5, 7, 9}) {
+        for (const index length : {16, 33, 70000}) {
+            for (const write_mode mode : {write_mode::overwrite, write_mode::combine}) {
+                const std::vector<index> extents{3, rows, length};
+                std::vector<T> x(static_cast<std::size_t>(3 * rows * length));
+                std::vector<T> y(static_cast<std::size_t>(3 * length));
+                for (std::size_t at = 0; at < x.size(); ++at) {
+                    x[at] = static_cast<T>(at * 7 % 9) - 4;
+                }
+                for (std::size_t at = 0; at < y.size(); ++at) {
+                    y[at] = static_cast<T>(at * 5 % 11) - 5;
+                }
+                std::vector<T> z(static_cast<std::size_t>(3 * rows), T(100));
+                std::vector<T> expected = z;
+                for (index at = 0; at < 3 * rows; ++at) {
+                    T sum = mode == write_mode::combine ? T(100) : T(0);
+                    for (index step = 0; step < length; ++step) {
+                        sum += x[static_cast<std::size_t>(at * length + step)] *
+                               y[static_cast<std::size_t>(at / rows * length + step)];
+                    }
+                    expected[static_cast<std::size_t>(at)] = sum;
+                }
+                const std::vector<index> x_strides{rows * length, length, 1};
+                const std::vector<index> y_strides{length, 1};
+                const std::vector<index> z_strides{rows, 1};
+                const std::vector<operand_block> operands{{x.data(), matrix, x_strides}, {y.data(), vector, y_strides}};
+                product_kernel<T>(T(1), 2).contract({extents, operands, {z.data(), result, z_strides}, mode});
+                CHECK(z == expected);
+            }
+        }
+    }
+}
+
 TEST_CASE("contract_product: more labels than fit the stack") {
     random_source random(22);
     for (int repetition = 0; repetition < 60; ++repetition) {

@@ -202,15 +202,24 @@ void check_small(std::mt19937& random) {
         }
     }
     for (const index count : {0, 1, 2, 7, 8, 31, 64, 65, 127, 200, 517}) {
-        std::vector<T> x(static_cast<std::size_t>(count) + 1);
+        std::vector<T> x(4 * static_cast<std::size_t>(count + 3));
         std::vector<T> y(x.size());
-        T expected = 0;
-        for (index at = 0; at < count; ++at) {
-            x[static_cast<std::size_t>(at)] = small_integer<T>(random);
-            y[static_cast<std::size_t>(at)] = small_integer<T>(random);
-            expected += x[static_cast<std::size_t>(at)] * y[static_cast<std::size_t>(at)];
+        std::generate(x.begin(), x.end(), [&] { return small_integer<T>(random); });
+        std::generate(y.begin(), y.end(), [&] { return small_integer<T>(random); });
+        for (const index y_row : {index{0}, count + 1}) {
+            T expected[4] = {0, 0, 0, 0};
+            for (index row = 0; row < 4; ++row) {
+                for (index at = 0; at < count; ++at) {
+                    expected[row] += x[static_cast<std::size_t>(row * (count + 3) + at)] *
+                                     y[static_cast<std::size_t>(row * y_row + at)];
+                }
+            }
+            T sums[4];
+            code::template dots<4>(count, x.data(), count + 3, y.data(), y_row, sums);
+            CHECK(std::equal(sums, sums + 4, expected));
+            code::template dots<1>(count, x.data(), 0, y.data(), 0, sums);
+            CHECK(sums[0] == expected[0]);
         }
-        CHECK(code::dot(count, x.data(), y.data()) == expected);
     }
 }
 

@@ -192,7 +192,6 @@ private:
     /// One label is contracted and contiguous in both operands: a dot product per element of the output. A long one is
     /// summed in stretches of one length, so that its order of summation does not depend on the number of threads.
     void dots(int threads) {
-        T (*const dot)(index, const T*, const T*) = best_dot<T>();
         if constexpr (std::is_floating_point_v<T>) {
             constexpr index stretch = index{1} << 16;
             index length = 1;
@@ -206,6 +205,11 @@ private:
                 }
             }
             const index stretches = (length + stretch - 1) / stretch;
+            if (stretches == 1 && !points.empty() && nest_.extents[points[points.size() - 1]] >= dots_at_once) {
+                rows_of_dots(points, length, threads);
+                return;
+            }
+            const auto dot = best_dots<T, 1>();
             const bool split = odometer(nest_, points).size() < threads && stretches > 1;
             for_each_point(nest_, points, split ? 1 : threads, [&](const index* at) {
                 const T* const x = x_ + at[x_slot];
@@ -215,8 +219,8 @@ private:
                     const even_part own(stretches, part, parts);
                     for (index number = own.begin; number < own.end; ++number) {
                         const index begin = number * stretch;
-                        sums[static_cast<std::size_t>(number)] =
-                            dot(std::min(stretch, length - begin), x + begin, y + begin);
+                        dot(std::min(stretch, length - begin), x + begin, 0, y + begin, 0,
+                            &sums[static_cast<std::size_t>(number)]);
                     }
                 });
                 T sum = sums[0];
@@ -228,6 +232,41 @@ private:
                 into = mode_ == write_mode::combine ? into + sum : sum;
             });
         }
+    }
+
+    static constexpr int dots_at_once = 4;
+
+    /// Dot products along the innermost loop of the output, some at once. All are summed in one order, however the
+    /// threads share them; the last ones at once are computed with some before them.
+    /// @pre dots_at_once along that loop
+    void rows_of_dots(odometer::loop_list points, index length, int threads) {
+        const auto dots = best_dots<T, dots_at_once>();
+        const std::size_t inner = points[points.size() - 1];
+        points.resize(points.size() - 1);
+        const index* const moves = nest_.of(inner);
+        const index extent = nest_.extents[inner];
+        const index groups = (extent + dots_at_once - 1) / dots_at_once;
+        on_threads(threads, [&](index part, index parts) {
+            odometer point(nest_, points);
+            const even_part own(point.size() * groups, part, parts);
+            index at[3] = {0, 0, 0};
+            point.go_to(own.begin / groups, at);
+            for (index number = own.begin; number < own.end; ++number) {
+                const index begin = number % groups * dots_at_once;
+                const index first = std::min(begin, extent - dots_at_once);
+                T sums[dots_at_once];
+                dots(length, x_ + at[x_slot] + first * moves[x_slot], moves[x_slot],
+                     y_ + at[y_slot] + first * moves[y_slot], moves[y_slot], sums);
+                for (index row = begin; row < first + dots_at_once; ++row) {
+                    T& into = z_[at[z_slot] + row * moves[z_slot]];
+                    const T sum = sums[row - first] * scale_;
+                    into = mode_ == write_mode::combine ? into + sum : sum;
+                }
+                if (number % groups == groups - 1) {
+                    point.advance(at);
+                }
+            }
+        });
     }
 
     loop_nest& nest_;

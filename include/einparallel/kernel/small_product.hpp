@@ -163,11 +163,13 @@ auto best_products() -> void (*)(const product_plane<T>&, T*, const T*, const T*
     }
 }
 
-/// The dot product of `count` neighbours with the widest instructions of this processor; null where T has none.
-template <Element T>
-auto best_dot() -> T (*)(index, const T*, const T*) {
+/// Dot products of neighbours, of `Rows` rows at once, with the widest instructions of this processor; null where T has
+/// none.
+template <Element T, int Rows>
+auto best_dots() -> void (*)(index, const T*, index, const T*, index, T*) {
     if constexpr (std::is_floating_point_v<T>) {
-        return with_instruction_set(best_instruction_set(), [](auto set) { return &vector_small<T, set.value>::dot; });
+        return with_instruction_set(best_instruction_set(),
+                                    [](auto set) { return &vector_small<T, set.value>::template dots<Rows>; });
     } else {
         return nullptr;
     }

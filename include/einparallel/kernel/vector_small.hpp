@@ -180,34 +180,45 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// Σ x·y of `count` neighbours.
-    EINPARALLEL_DETAIL_TARGET static T dot(index count, const T* x, const T* y) {
-        constexpr int chains = 8;
-        vector sums[chains];
-        EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
-            sums[chain] = vector{};
+    /// Σ x·y of `count` neighbours, of Rows rows at once, which lie x_row and y_row apart: memory answers several
+    /// streams faster than one. The order of summation does not depend on x_row and y_row.
+    template <int Rows>
+    EINPARALLEL_DETAIL_TARGET static void dots(index count, const T* x, index x_row, const T* y, index y_row, T* into) {
+        constexpr int chains = 8 / Rows;
+        vector sums[Rows][chains];
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
+                sums[row][chain] = vector{};
+            }
         }
         index at = 0;
         for (; at + chains * lanes <= count; at += chains * lanes) {
-            EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
-                sums[chain] += *reinterpret_cast<const loose*>(x + at + chain * lanes) *
-                               *reinterpret_cast<const loose*>(y + at + chain * lanes);
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                EINPARALLEL_DETAIL_UNROLL for (int chain = 0; chain < chains; ++chain) {
+                    sums[row][chain] += *reinterpret_cast<const loose*>(x + row * x_row + at + chain * lanes) *
+                                        *reinterpret_cast<const loose*>(y + row * y_row + at + chain * lanes);
+                }
             }
         }
         for (; at + lanes <= count; at += lanes) {
-            sums[0] += *reinterpret_cast<const loose*>(x + at) * *reinterpret_cast<const loose*>(y + at);
+            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                sums[row][0] += *reinterpret_cast<const loose*>(x + row * x_row + at) *
+                                *reinterpret_cast<const loose*>(y + row * y_row + at);
+            }
         }
-        EINPARALLEL_DETAIL_UNROLL for (int chain = 1; chain < chains; ++chain) {
-            sums[0] += sums[chain];
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int chain = 1; chain < chains; ++chain) {
+                sums[row][0] += sums[row][chain];
+            }
+            T sum = 0;
+            for (index rest = at; rest < count; ++rest) {
+                sum += x[row * x_row + rest] * y[row * y_row + rest];
+            }
+            for (index lane = 0; lane < lanes; ++lane) {
+                sum += sums[row][0][lane];
+            }
+            into[row] = sum;
         }
-        T sum = 0;
-        for (; at < count; ++at) {
-            sum += x[at] * y[at];
-        }
-        for (index lane = 0; lane < lanes; ++lane) {
-            sum += sums[0][lane];
-        }
-        return sum;
     }
 };
 
