@@ -208,6 +208,10 @@ TEST_CASE("permutations that go past the caches") {
     check_permutation<float>({{500000, 3, 3}, {0, 2, 1}});
     check_permutation<double>({{3, 700001}, {1, 0}});
     check_permutation<double>({{700001, 3}, {1, 0}});
+    // Rows of the output shorter than a block is wide, of which vectors leave some columns over.
+    check_permutation<float>({{10, 8, 20, 12, 16, 18}, {3, 0, 4, 1, 5, 2}});
+    check_permutation<double>({{10, 8, 20, 6, 16, 19}, {3, 0, 4, 1, 5, 2}, 0, 0, 1, 0});
+    check_permutation<double>({{10, 8, 20, 9, 16, 10}, {3, 0, 4, 1, 5, 2}, 1, 0, 3, 1});
     // Runs of elements: short, of whole lines, of odd lengths, long.
     check_permutation<float>({{30, 40, 50, 76}, {2, 1, 0, 3}});
     check_permutation<double>({{60, 50, 16, 48}, {1, 2, 0, 3}, 0, 0, 0, 1});

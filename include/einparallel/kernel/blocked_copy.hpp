@@ -109,7 +109,8 @@ private:
                 taken[column++] = 1;
                 continue;
             }
-            const std::size_t row = rows_grow && rows_length < 4096 ? next_row() : by_output.size();
+            const index enough = columns_grow ? 4096 : 2048;
+            const std::size_t row = rows_grow && rows_length < enough ? next_row() : by_output.size();
             rows_grow = row < by_output.size() && taken[row] == 0;
             if (rows_grow) {
                 rows_.add(by_output[row]);
@@ -157,7 +158,12 @@ private:
         column_block_ = part_of(columns, wide / element_, line);
         row_block_ = part_of(
             rows, std::max<index>(512 / element_, (buffered_ ? 131072 : 65536) / (column_block_ * element_)), line);
-        column_blocks_ = (columns + line - 2 + column_block_) / column_block_;
+        std::uintptr_t starts = reinterpret_cast<std::uintptr_t>(into_);
+        for (const copy_loop& each : outer_) {
+            starts |= static_cast<std::uintptr_t>(each.into);
+        }
+        shifts_ = streams_ && columns > column_block_ && starts % 64 != 0;
+        column_blocks_ = (columns + (shifts_ ? line - 1 : 0) + column_block_ - 1) / column_block_;
         row_blocks_ = (rows + row_block_ - 1) / row_block_;
     }
 
@@ -188,12 +194,19 @@ private:
     /// A block and where it lies; the tables are its own.
     struct placed_block {
         index tables[4][longest];
+        index buffer_rows[longest];  ///< where the rows are in the buffer, where there is one
         turned_block block;
         std::byte* into = nullptr;
         const std::byte* from = nullptr;
         index column = none;
         index row = none;
 
+        /// Whether row lies behind the one before it in the output, with nothing between.
+        [[nodiscard]] bool follows(index row_number, index length) const {
+            const index* const rows = block.rows.into;
+            return block.columns.together(0) == block.columns.count &&
+                   rows[row_number] == rows[row_number - 1] + length;
+        }
         /// Address of the first element that is read.
         [[nodiscard]] index first() const {
             return static_cast<index>(reinterpret_cast<std::intptr_t>(from)) + tables[1][0] + tables[3][0];
@@ -207,11 +220,11 @@ private:
         outer_.point(unit / (column_blocks_ * row_blocks_), into, from);
         placed.into = into_ + into;
         placed.from = from_ + from;
-        // Columns end where cache lines of the output do.
         const index past =
-            streams_ ? static_cast<index>(reinterpret_cast<std::uintptr_t>(placed.into) % 64) / element_ : 0;
+            shifts_ ? static_cast<index>(reinterpret_cast<std::uintptr_t>(placed.into) % 64) / element_ : 0;
         const index column = unit / row_blocks_ % column_blocks_ * column_block_ - past;
         const index row = unit % row_blocks_ * row_block_;
+        const bool other = column != placed.column || row != placed.row;
         if (column != placed.column) {
             placed.column = column;
             const index begin = std::max<index>(column, 0);
@@ -234,12 +247,24 @@ private:
             placed.from += row * rows_[0].from;
         }
         placed.block.streams = streams_ && !buffered_;
+        if (buffered_ && other) {
+            const index length = placed.block.columns.count * element_;
+            placed.buffer_rows[0] = 0;
+            for (index each = 1; each < placed.block.rows.count; ++each) {
+                placed.buffer_rows[each] = placed.buffer_rows[each - 1] +
+                                           (placed.follows(each, length) ? length : ((length + 63) / 64 | 1) * 64);
+            }
+        }
     }
 
     void copy_blocks(even_part own) const {
         const index longest_row = (column_block_ * element_ / 64 + 3) * 64;
         const scratch_lease<scratch_purpose::packing> lease(
             buffered_ ? static_cast<std::size_t>(longest_row * row_block_) : 0);
+        index tight[longest];
+        for (index column = 0; buffered_ && column < longest; ++column) {
+            tight[column] = column * element_;
+        }
         placed_block placed[2];
         place(placed[own.begin % 2], own.begin);
         for (index unit = own.begin; unit < own.end; ++unit) {
@@ -251,7 +276,7 @@ private:
                 now.block.next = next.first() - now.first();
             }
             if (buffered_) {
-                through_buffer(now, lease.data());
+                through_buffer(now, tight, lease.data());
             } else {
                 copy_block(now.into, now.from, now.block);
             }
@@ -290,41 +315,29 @@ private:
     }
 
     /// Makes the block in a buffer, as the output has it, and streams it out from there: lines whole wherever a row of
-    /// the output begins.
-    void through_buffer(const placed_block& placed, std::byte* buffer) const {
+    /// the output begins. `tight` are the places of elements side by side.
+    void through_buffer(const placed_block& placed, const index* tight, std::byte* buffer) const {
         const block_side& columns = placed.block.columns;
         const block_side& rows = placed.block.rows;
         if (columns.count <= 0) {
             return;
         }
-        index tight[longest];
-        for (index column = 0; column < columns.count; ++column) {
-            tight[column] = column * element_;
-        }
         const index length = columns.count * element_;
-        const bool one_run = columns.together(0) == columns.count;
-        const auto follows = [&](index row) { return one_run && rows.into[row] == rows.into[row - 1] + length; };
-        index buffer_rows[longest];
-        buffer_rows[0] = 0;
-        for (index row = 1; row < rows.count; ++row) {
-            buffer_rows[row] =
-                follows(row) ? buffer_rows[row - 1] + length : buffer_rows[row - 1] + ((length + 63) / 64 | 1) * 64;
-        }
         turned_block inside = placed.block;
         inside.columns.into = tight;
         inside.columns.run = columns.count;
         inside.columns.phase = 0;
-        inside.rows.into = buffer_rows;
+        inside.rows.into = placed.buffer_rows;
         copy_block(buffer, placed.from, inside);
         for (index row = 0; row < rows.count;) {
             index end = row + 1;
-            while (end < rows.count && follows(end)) {
+            while (end < rows.count && placed.follows(end, length)) {
                 ++end;
             }
             for (index column = 0; column < columns.count;) {
                 const index count = columns.together(column);
                 functions_.stream(placed.into + rows.into[row] + columns.into[column],
-                                  buffer + buffer_rows[row] + column * element_,
+                                  buffer + placed.buffer_rows[row] + column * element_,
                                   static_cast<std::size_t>((end - row) * count * element_));
                 column += count;
             }
@@ -348,6 +361,7 @@ private:
     index pieces_ = 1;
     copy_functions functions_;
     bool streams_ = false;
+    bool shifts_ = false;  ///< blocks of columns end where cache lines of the output do
     bool turns_ = false;
     bool buffered_ = false;
 };

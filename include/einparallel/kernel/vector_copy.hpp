@@ -75,18 +75,19 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static void turn(std::byte* into, const std::byte* from, const turned_block& block) {
         const block_side& columns = block.columns;
         for (index at = 0; at < columns.count;) {
+            const index begin = at;
             const index end = at + columns.together(at);
             if (block.streams) {
                 const auto place = reinterpret_cast<std::uintptr_t>(into + columns.into[at] + block.rows.into[0]);
                 const index missing = (line - static_cast<index>(place % 64) / bytes) % line;
                 const index head = missing < end - at ? missing : end - at;
-                narrow(into, from, block, at, head);
+                narrow(into, from, block, at, head, 0);
                 at += head;
             }
             for (; at + line <= end; at += line) {
                 wide<line / lanes>(into, from, block, at, block.streams);
             }
-            narrow(into, from, block, at, end - at);
+            narrow(into, from, block, at, end - at, block.streams ? 0 : at - begin);
             at = end;
         }
     }
@@ -139,9 +140,10 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
-    /// Columns side by side, fewer than a line of them.
-    static void narrow(std::byte* into, const std::byte* from, const turned_block& block, index column, index count) {
-        if (count >= lanes) {
+    /// Columns side by side, fewer than a line of them; `before` of those before them may be written again.
+    static void narrow(std::byte* into, const std::byte* from, const turned_block& block, index column, index count,
+                       index before) {
+        if (count > 0 && before + count >= lanes) {
             for (index done = 0; done < count; done += lanes) {  // the last vector goes over some columns again
                 wide<1>(into, from, block, column + (done + lanes <= count ? done : count - lanes), false);
             }
