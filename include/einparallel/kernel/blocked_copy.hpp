@@ -5,6 +5,7 @@
 #include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/copy_loops.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/placed_block.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/vector_copy.hpp>
@@ -79,8 +80,7 @@ public:
 private:
     static constexpr index long_run = 2048;  // bytes
     static constexpr index piece = 65536;    // bytes of a long run that one thread copies at a time
-    static constexpr index longest = 512;    // columns or rows of a block
-    static constexpr index none = -longest;  // no column begins there, for lines or not
+    static constexpr index longest = placed_block::longest;
 
     /// Columns take loops as the output has them, rows as the input has them, in turn, until both are long enough for
     /// whole cache lines and for what a block costs; a loop that the other side has ends a side.
@@ -191,28 +191,6 @@ private:
         }
     }
 
-    /// A block and where it lies; the tables are its own.
-    struct placed_block {
-        index tables[4][longest];
-        index buffer_rows[longest];  ///< where the rows are in the buffer, where there is one
-        turned_block block;
-        std::byte* into = nullptr;
-        const std::byte* from = nullptr;
-        index column = none;
-        index row = none;
-
-        /// Whether row lies behind the one before it in the output, with nothing between.
-        [[nodiscard]] bool follows(index row_number, index length) const {
-            const index* const rows = block.rows.into;
-            return block.columns.together(0) == block.columns.count &&
-                   rows[row_number] == rows[row_number - 1] + length;
-        }
-        /// Address of the first element that is read.
-        [[nodiscard]] index first() const {
-            return static_cast<index>(reinterpret_cast<std::intptr_t>(from)) + tables[1][0] + tables[3][0];
-        }
-    };
-
     /// Makes `placed` block number `unit`; cheap where columns or rows are those of the block that it was before.
     void place(placed_block& placed, index unit) const {
         index into = 0;
@@ -236,7 +214,7 @@ private:
             const index count = std::min(row_block_, rows_.count() - row);
             // Of a single loop all tables are alike but for where they begin.
             const bool single = rows_.size() == 1;
-            if (!single || placed.row == none) {
+            if (!single || placed.row == placed_block::none) {
                 rows_.walk(single ? 0 : row, single ? row_block_ : count, placed.tables[2], placed.tables[3]);
             }
             placed.row = row;
@@ -248,12 +226,7 @@ private:
         }
         placed.block.streams = streams_ && !buffered_;
         if (buffered_ && other) {
-            const index length = placed.block.columns.count * element_;
-            placed.buffer_rows[0] = 0;
-            for (index each = 1; each < placed.block.rows.count; ++each) {
-                placed.buffer_rows[each] = placed.buffer_rows[each - 1] +
-                                           (placed.follows(each, length) ? length : ((length + 63) / 64 | 1) * 64);
-            }
+            placed.lay_in_buffer(element_);
         }
     }
 

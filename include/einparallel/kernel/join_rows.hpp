@@ -1,0 +1,248 @@
+#pragma once
+// Rows of ⊕ over f(x1, …, xr): where the functors are inlined into loops.
+
+#include <einparallel/kernel/exp_form.hpp>
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/rows.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/operators.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::detail {
+
+/// Points of a row at most: every operand may need a copy of its own beside the results.
+inline constexpr index join_row_width = row_worker::least_width;
+
+/// An operand's value at every point of a row along which it does not change.
+template <class T>
+struct constant_row {
+    T value;
+    constexpr T operator[](index) const { return value; }
+};
+
+/// One operand's elements along a row, side by side: the tensor itself where it has them so, else a copy.
+template <class T>
+class gathered_row {
+public:
+    /// @param x element of the row's first point; valid until the next call
+    const T* get(const T* x, index move, index count) {
+        if (move == 1) {
+            return x;
+        }
+        if (move == 0) {
+            if (x != filled_from_ || count > filled_) {
+                std::fill(copy_, copy_ + count, *x);
+                filled_from_ = x;
+                filled_ = count;
+            }
+            return copy_;
+        }
+        filled_from_ = nullptr;
+        // Rows that jump are mostly walked along what is contiguous: once a line, ask for the next ones.
+#if defined(__GNUC__)
+        if (reinterpret_cast<std::uintptr_t>(x) % 64 < sizeof(T)) {
+            for (index i = 0; i < count; ++i) {
+                __builtin_prefetch(x + i * move + 64 / sizeof(T));
+            }
+        }
+#endif
+        for (index i = 0; i < count; ++i) {
+            copy_[i] = x[i * move];
+        }
+        return copy_;
+    }
+
+private:
+    const T* filled_from_ = nullptr;
+    index filled_ = 0;
+    T copy_[join_row_width];
+};
+
+/// The operands of a call, with elements of so many bytes each.
+inline row_operands operands_of(const block_call& call, std::initializer_list<std::size_t> bytes) {
+    row_operands list;
+    for (std::size_t operand = 0; operand < bytes.size(); ++operand) {
+        list.push_back(
+            {static_cast<const std::byte*>(call.operands[operand].data), static_cast<index>(bytes.begin()[operand])});
+    }
+    return list;
+}
+
+/// The half of a join's rows that does not depend on f: results, and how they reach the output.
+template <class Out, class Reduce>
+class reduced_rows : public row_worker {
+public:
+    reduced_rows(const Reduce& reduce, Out* output, const row_operands& operands, write_mode mode)
+        : row_worker(join_row_width, operands), reduce_(reduce), output_(output), mode_(mode) {}
+
+    void write(index offset, index move, index count) override {
+        Out* const into = output_ + offset;
+        if (mode_ == write_mode::combine) {
+            for (index i = 0; i < count; ++i) {
+                into[i * move] = static_cast<Out>(reduce_(into[i * move], results_[i]));
+            }
+        } else if (move == 1) {
+            this->write_row(into, results_, static_cast<std::size_t>(count) * sizeof(Out));
+        } else {
+            for (index i = 0; i < count; ++i) {
+                into[i * move] = results_[i];
+            }
+        }
+    }
+
+    void write_total(index offset, index begin, index step, index count) override {
+        Out total = results_[begin];
+        for (index i = 1; i < count; ++i) {
+            total = static_cast<Out>(reduce_(total, results_[begin + i * step]));
+        }
+        results_[0] = total;
+        write(offset, 1, 1);
+    }
+
+protected:
+    ~reduced_rows() = default;
+
+    const Reduce& reduce_;
+    Out* output_;
+    write_mode mode_;
+    Out results_[join_row_width];
+};
+
+/// Rows of ⊕ over f(x1, …, xr).
+template <class Out, class Reduce, class Function, class... In>
+class join_rows final : public reduced_rows<Out, Reduce> {
+public:
+    join_rows(const Reduce& reduce, const Function& function, Out* output, const row_operands& operands,
+              write_mode mode)
+        : reduced_rows<Out, Reduce>(reduce, output, operands, mode), function_(function) {}
+
+    void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
+        accumulate(places, moves, count, first, std::index_sequence_for<In...>{});
+    }
+
+    void run_own(const row_walk& walk, index place) override {
+        const bool piece = place != row_worker::to_output;
+        join_rows own(this->reduce_, function_, piece ? this->results_ + place : this->output_, this->operands(),
+                      piece ? write_mode::overwrite : this->mode_);
+        walk.run(own);
+    }
+
+private:
+    template <std::size_t R>
+    using operand_type = std::tuple_element_t<R, std::tuple<In...>>;
+    template <std::size_t R>
+    static const operand_type<R>* at(const std::byte* const* places) {
+        return reinterpret_cast<const operand_type<R>*>(places[R]);
+    }
+
+    template <std::size_t... R>
+    void accumulate([[maybe_unused]] const std::byte* const* places, [[maybe_unused]] const index* moves, index count,
+                    bool first, std::index_sequence<R...>) {
+        if constexpr (sizeof...(In) == 2) {
+            // The shape of A(i,j) ⊗ B(j,k): one operand stands still along the row.
+            if (!first && moves[0] == 0 && moves[1] == 1) {
+                combine(this->results_, this->reduce_, function_, count, constant_row<operand_type<0>>{*at<0>(places)},
+                        at<1>(places));
+                return;
+            }
+            if (!first && moves[0] == 1 && moves[1] == 0) {
+                combine(this->results_, this->reduce_, function_, count, at<0>(places),
+                        constant_row<operand_type<1>>{*at<1>(places)});
+                return;
+            }
+        }
+        if (first) {
+            assign(this->results_, function_, count, std::get<R>(rows_).get(at<R>(places), moves[R], count)...);
+        } else {
+            combine(this->results_, this->reduce_, function_, count,
+                    std::get<R>(rows_).get(at<R>(places), moves[R], count)...);
+        }
+    }
+
+    // Blocks of constant length, and results that are declared (as parameters: g++ looks nowhere else) to alias
+    // nothing: what -O2 vectorises.
+    static constexpr index block = 16;
+
+    template <class... Row>
+    static void assign(Out* __restrict results, const Function& function, index count, Row... x) {
+        if constexpr (has_exp_form<Out, Function, In...>()) {
+            using form = exp_form<Function>;
+            for (index i = 0; i < count; ++i) {
+                results[i] = form::argument(function, x[i]...);
+            }
+            exponentials(results, count);
+            for (index i = 0; i < count; ++i) {
+                results[i] = form::result(function, results[i], x[i]...);
+            }
+            return;
+        }
+        index i = 0;
+        for (; i + block <= count; i += block) {
+            for (index lane = 0; lane < block; ++lane) {
+                results[i + lane] = converted<Out>(function(x[i + lane]...));
+            }
+        }
+        for (; i < count; ++i) {
+            results[i] = converted<Out>(function(x[i]...));
+        }
+    }
+
+    template <class... Row>
+    static void combine(Out* __restrict results, const Reduce& reduce, const Function& function, index count,
+                        Row... x) {
+        if constexpr (has_exp_form<Out, Function, In...>()) {
+            Out mapped[join_row_width];
+            assign(mapped, function, count, x...);
+            for (index i = 0; i < count; ++i) {
+                results[i] = static_cast<Out>(reduce(results[i], mapped[i]));
+            }
+            return;
+        }
+        index i = 0;
+        for (; i + block <= count; i += block) {
+            for (index lane = 0; lane < block; ++lane) {
+                results[i + lane] =
+                    static_cast<Out>(reduce(results[i + lane], converted<Out>(function(x[i + lane]...))));
+            }
+        }
+        for (; i < count; ++i) {
+            results[i] = static_cast<Out>(reduce(results[i], converted<Out>(function(x[i]...))));
+        }
+    }
+
+    const Function& function_;
+    std::tuple<gathered_row<In>...> rows_;
+};
+
+/// Rows of into ⊕ from: the results are what `from` holds.
+template <class Out, class Reduce>
+class combining_rows final : public reduced_rows<Out, Reduce> {
+public:
+    combining_rows(const Reduce& reduce, Out* into, const Out* from)
+        : combining_rows(reduce, into, row_operands(1, {reinterpret_cast<const std::byte*>(from), sizeof(Out)})) {}
+
+    void accumulate(const std::byte* const* places, const index* moves, index count, bool) override {
+        const Out* const from = reinterpret_cast<const Out*>(places[0]);
+        for (index i = 0; i < count; ++i) {
+            this->results_[i] = from[i * moves[0]];
+        }
+    }
+
+    void run_own(const row_walk& walk, index /*to_output*/) override {
+        combining_rows own(this->reduce_, this->output_, this->operands());
+        walk.run(own);
+    }
+
+private:
+    combining_rows(const Reduce& reduce, Out* into, const row_operands& operands)
+        : reduced_rows<Out, Reduce>(reduce, into, operands, write_mode::combine) {}
+};
+
+}  // namespace einparallel::detail
