@@ -7,7 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#if EINPARALLEL_DETAIL_X86 && defined(__SSE2_MATH__)
+// Without optimisation a compiler may compare by instructions that say nothing of a NaN.
+#if EINPARALLEL_DETAIL_X86 && defined(__SSE2_MATH__) && defined(__OPTIMIZE__)
 #define EINPARALLEL_DETAIL_INVALID_FLAG 1
 #else
 #define EINPARALLEL_DETAIL_INVALID_FLAG 0
