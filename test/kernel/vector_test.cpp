@@ -473,8 +473,9 @@ TEST_CASE_TEMPLATE("maxima and minima in tiles lose no NaN, wherever it comes fr
         if (raised) {
             std::feraiseexcept(FE_INVALID);
         }
+        const int before = std::fetestexcept(FE_INVALID);  // emulators may keep no flag
         check_join<T, T, T>(op::max, plus{});
-        CHECK((std::fetestexcept(FE_INVALID) != 0) == raised);
+        CHECK(std::fetestexcept(FE_INVALID) == before);
     }
     check_all();
 }
