@@ -2,6 +2,7 @@
 // A tensor that owns its elements.
 
 #include <einparallel/kernel/first_touch.hpp>
+#include <einparallel/kernel/large_pages.hpp>
 #include <einparallel/kernel/line_memory.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/view.hpp>
@@ -15,6 +16,11 @@
 #include <utility>
 
 namespace einparallel {
+
+namespace detail {
+/// Says that every element is going to be written before it is read.
+struct unwritten {};
+}  // namespace detail
 
 /// Owning, dense, row-major, zeroed (large ones by all threads); aligned to a cache line. Value semantics: a copy
 /// copies the elements. An array of rank 0 holds one element.
@@ -39,6 +45,9 @@ public:
         detail::check_extents(extents_);
         allocate();
     }
+
+    /// Not zeroed.
+    array(detail::unwritten /*tag*/, const std::array<index, Rank>& extents) : extents_(extents) { reserve(); }
 
     array(const array& other) : extents_(other.extents_) { allocate(other.data()); }
     array(array&& other) noexcept
@@ -96,13 +105,19 @@ private:
         void operator()(T* elements) const { detail::delete_lines(elements); }
     };
 
+    /// @return bytes of all elements
+    index reserve() {
+        const index bytes = detail::element_count(extents_) * static_cast<index>(sizeof(T));
+        elements_.reset(static_cast<T*>(detail::new_lines(static_cast<std::size_t>(bytes))));
+        detail::wish_large_pages(elements_.get(), static_cast<std::size_t>(bytes));
+        return bytes;
+    }
+
     /// Copies of `from`; zeros where that is null. All bits of a zero are zero, whatever the type.
     void allocate(const T* from = nullptr) {
-        const index count = detail::element_count(extents_);
-        T* const memory = static_cast<T*>(detail::new_lines(static_cast<std::size_t>(count) * sizeof(T)));
-        detail::touch_first(reinterpret_cast<std::byte*>(memory), reinterpret_cast<const std::byte*>(from),
-                            count * static_cast<index>(sizeof(T)));
-        elements_.reset(memory);
+        const index bytes = reserve();
+        detail::touch_first(reinterpret_cast<std::byte*>(elements_.get()), reinterpret_cast<const std::byte*>(from),
+                            bytes);
     }
 
     std::array<index, Rank> extents_{};

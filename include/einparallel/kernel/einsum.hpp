@@ -267,7 +267,7 @@ template <subscripts Text, class... Operands>
 auto einsum_new(const Operands&... operands) {
     using Out = typename common_element<typename Operands::value_type...>::type;
     constexpr std::size_t rank = subscript_table_of<Text, Operands::rank...>.output_rank;
-    array<Out, rank> output(einsum_extents<Text>(operands...));
+    array<Out, rank> output(unwritten{}, einsum_extents<Text>(operands...));
     einsum_views<Text>(view<Out, rank>(output), operands...);
     return output;
 }

@@ -1,7 +1,6 @@
 #pragma once
 // Fills new memory by the threads that will use it: memory belongs to the part of the machine that touches it first.
 
-#include <einparallel/kernel/large_pages.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 
@@ -12,7 +11,6 @@ namespace einparallel::detail {
 
 /// Fills `bytes` of new memory with copies of `from`, or with zeros where that is null.
 inline void touch_first(std::byte* memory, const std::byte* from, index bytes) {
-    wish_large_pages(memory, static_cast<std::size_t>(bytes));
     constexpr index page = 4096;
     on_threads(bytes < threaded_bytes ? 1 : available_threads(), [&](index part, index parts) {
         const even_part own((bytes + page - 1) / page, part, parts);

@@ -10,6 +10,27 @@ namespace einparallel::detail {
 
 inline constexpr std::size_t line_bytes = 64;
 
+#if defined(__GNUC__) && defined(__ELF__)
+extern "C" {
+// Weak: only programs with AddressSanitizer have them. Names of our own, as theirs are the compiler's.
+void einparallel_detail_forbid(const volatile void* from, std::size_t bytes) __asm__("__asan_poison_memory_region")
+    __attribute__((weak));
+void einparallel_detail_allow(const volatile void* from, std::size_t bytes) __asm__("__asan_unpoison_memory_region")
+    __attribute__((weak));
+}
+#endif
+
+/// Tells AddressSanitizer, where it is linked, that nobody has any business between two places; or that all is well
+/// there.
+inline void forbid([[maybe_unused]] const std::byte* from, [[maybe_unused]] const std::byte* to,
+                   [[maybe_unused]] bool forbidden) {
+#if defined(__GNUC__) && defined(__ELF__)
+    if (auto* const tell = forbidden ? einparallel_detail_forbid : einparallel_detail_allow; tell != nullptr) {
+        tell(from, static_cast<std::size_t>(to - from));
+    }
+#endif
+}
+
 /// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer piece of ordinary memory,
 /// whose beginning is noted in front: allocators keep small pieces at hand only where no alignment is asked for.
 /// Throws std::bad_alloc.
@@ -21,12 +42,16 @@ inline void* new_lines(std::size_t bytes) {
     auto* const whole = static_cast<std::byte*>(::operator new(bytes + line_bytes));
     std::byte* const lines = whole + line_bytes - reinterpret_cast<std::uintptr_t>(whole) % line_bytes;
     std::construct_at(reinterpret_cast<void**>(lines) - 1, whole);
+    forbid(whole, lines, true);
+    forbid(lines + bytes, whole + bytes + line_bytes, true);
     return lines;
 }
 
 /// @param lines from new_lines(), or null
 inline void delete_lines(void* lines) {
     if (lines != nullptr) {
+        auto* const first = static_cast<std::byte*>(lines);
+        forbid(first - sizeof(void*), first, false);
         ::operator delete(static_cast<void**>(lines)[-1]);
     }
 }

@@ -1,0 +1,47 @@
+// ep::array as memory: where it begins, and where AddressSanitizer says that it ends.
+
+#include <einparallel/kernel/array.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#if defined(__GNUC__) && defined(__ELF__)
+extern "C" int address_is_forbidden(const volatile void* place) __asm__("__asan_address_is_poisoned")
+    __attribute__((weak));
+#endif
+
+namespace ep = einparallel;
+
+TEST_CASE_TEMPLATE("an array begins with a cache line, and nothing beside it may be touched", T, float, double, char) {
+    std::vector<ep::array<T, 1>> kept;
+    for (ep::index count = 0; count < 70; ++count) {
+        CAPTURE(count);
+        ep::array<T, 1> made({count});
+        REQUIRE(made.size() == count);
+        CHECK(reinterpret_cast<std::uintptr_t>(made.data()) % 64 == 0);
+        for (ep::index at = 0; at < count; ++at) {
+            CHECK(made(at) == T(0));
+            made(at) = static_cast<T>(at);
+        }
+#if defined(__GNUC__) && defined(__ELF__)
+        if (auto* const forbidden = &address_is_forbidden; forbidden != nullptr) {
+            CHECK(forbidden(made.data() - 1) != 0);
+            CHECK((count == 0 || forbidden(made.data()) == 0));
+            CHECK((count == 0 || forbidden(made.data() + count - 1) == 0));
+            CHECK(forbidden(made.data() + count) != 0);
+        }
+#endif
+        kept.push_back(std::move(made));
+    }
+    for (ep::index count = 0; count < 70; ++count) {
+        const auto& one = kept[static_cast<std::size_t>(count)];
+        CHECK((count == 0 || one(count - 1) == static_cast<T>(count - 1)));
+    }
+    kept.clear();
+    const ep::array<T, 1> again({5});
+    CHECK(again(4) == T(0));
+}
