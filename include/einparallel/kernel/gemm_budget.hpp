@@ -16,7 +16,7 @@ struct gemm_budget {
     std::size_t a = std::size_t{240} << 10;
     std::size_t b = std::size_t{2} << 20;
     std::size_t b_alone = std::size_t{384} << 10;
-    std::size_t sliver = std::size_t{16} << 10;
+    std::size_t sliver = std::size_t{20} << 10;
     index longest = 4096;  ///< rows or columns of a block
 
     /// The shares of the caches that were best where they are 32 and 512 KiB; where they are not known, processors with
@@ -28,8 +28,9 @@ struct gemm_budget {
             caches.second > 0 ? std::min(caches.second, std::size_t{1} << 20) : std::size_t{wide ? 1024U : 512U} << 10;
         budget.a = second / 32 * 15;
         budget.b_alone = second / 4 * 3;
-        budget.sliver = caches.first > 0 ? std::clamp(caches.first, std::size_t{16} << 10, std::size_t{64} << 10) / 2
-                                         : std::size_t{wide ? 24U : 16U} << 10;
+        budget.sliver = caches.first > 0
+                            ? std::clamp(caches.first, std::size_t{16} << 10, std::size_t{64} << 10) / 8 * 5
+                            : std::size_t{wide ? 32U : 20U} << 10;
         return budget;
     }
 };
