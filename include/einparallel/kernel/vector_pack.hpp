@@ -126,10 +126,10 @@ struct vector_pack<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 return;
             }
         }
-        const index most = source.sliver <= short_sliver ? 16 : few;
+        constexpr index quad = 4;
         for (index begin = 0; begin < source.count;) {
             index contiguous = 0;
-            while (contiguous < most && begin + (contiguous + 1) * Panel <= source.count &&
+            while (contiguous < quad && begin + (contiguous + 1) * Panel <= source.count &&
                    in_pieces<Panel>(source.across + begin + contiguous * Panel)) {
                 ++contiguous;
             }
@@ -145,9 +145,8 @@ struct vector_pack<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
-    /// Panels that are written at once, where each step of many lies on a page of its own, …
-    static constexpr index few = 4;
-    static constexpr index short_sliver = 8192;  ///< … and up to how many bytes of a panel they do not
+    /// Processors fetch ahead along one stretch of memory, not across many: rows this far ahead are asked for.
+    static constexpr index ahead = 8;
     static constexpr index line = 64 / static_cast<index>(sizeof(T));
 
     static index sliver_of(const pack_source& source) {
@@ -178,8 +177,6 @@ private:
     EINPARALLEL_DETAIL_TARGET static void pack_pieces(T* into, const T* from, const pack_source& source, index begin,
                                                       index panels) {
         constexpr index piece = Panel % smaller(Panel, lanes) == 0 ? smaller(Panel, lanes) : Panel;
-        // Processors fetch ahead along one stretch of memory, not across many: rows so far ahead are asked for.
-        const index ahead = panels > few ? 4 : 8;
         for (index step = 0; step < source.depth; ++step) {
             const T* const row = from + source.along[step];
             const T* const soon = from + source.along[smaller(step + ahead, source.depth - 1)];
