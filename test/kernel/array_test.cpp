@@ -1,6 +1,7 @@
 // ep::array as memory: where it begins, and where AddressSanitizer says that it ends.
 
 #include <einparallel/kernel/array.hpp>
+#include <einparallel/kernel/einsum.hpp>
 
 #include <doctest/doctest.h>
 
@@ -15,6 +16,16 @@ extern "C" int address_is_forbidden(const volatile void* place) __asm__("__asan_
 #endif
 
 namespace ep = einparallel;
+
+TEST_CASE("what einsum returns has a size that can be counted") {
+    const double one = 1;
+    for (const int power : {31, 32, 40}) {
+        CAPTURE(power);
+        const ep::view<const double, 1> wide(&one, {ep::index{1} << power}, {ep::index{0}});
+        CHECK_THROWS_WITH_AS((ep::einsum<"i,j->ij">(wide, wide)), doctest::Contains("extents make more than"),
+                             ep::error);
+    }
+}
 
 TEST_CASE_TEMPLATE("an array begins with a cache line, and nothing beside it may be touched", T, float, double, char) {
     std::vector<ep::array<T, 1>> kept;

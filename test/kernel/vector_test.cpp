@@ -466,6 +466,12 @@ TEST_CASE_TEMPLATE("maxima and minima in tiles lose no NaN, wherever it comes fr
                 op::min, [](T x, T y) { return x < y ? y : x; }, in_first);
         }
         check_join<T, T, T>(op::max, times{}, [=](T* x, index size, T*, index) { std::fill(x, x + size, nan); });
+        const auto asks = [](T x, T y) {  // a function that looks at the flag itself, and lowers it for that
+            std::feclearexcept(FE_INVALID);
+            const T sum = x + y;
+            return std::fetestexcept(FE_INVALID) != 0 ? std::numeric_limits<T>::quiet_NaN() : sum;
+        };
+        check_join<T, T, T>(op::max, asks, [=](T* x, index size, T*, index) { x[size / 3] = nan; });
     };
     check_all();
     for (const bool raised : {true, false}) {  // before: whoever asks afterwards is told what is so

@@ -47,7 +47,10 @@ public:
     }
 
     /// Not zeroed.
-    array(detail::unwritten /*tag*/, const std::array<index, Rank>& extents) : extents_(extents) { reserve(); }
+    array(detail::unwritten /*tag*/, const std::array<index, Rank>& extents) : extents_(extents) {
+        detail::check_extents(extents_);
+        reserve();
+    }
 
     array(const array& other) : extents_(other.extents_) { allocate(other.data()); }
     array(array&& other) noexcept

@@ -4,6 +4,7 @@
 #include <einparallel/kernel/formula.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/operators.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 
@@ -70,6 +71,15 @@ struct tree_function {
         return tree(boost::hana::basic_tuple<Elements...>(elements...));
     }
 };
+
+template <std::size_t Leaf>
+inline constexpr bool is_plain<pick<Leaf>> = true;
+template <class T>
+inline constexpr bool is_plain<number<T>> = true;
+template <class Function, class... Branches>
+inline constexpr bool is_plain<apply<Function, Branches...>> = is_plain<Function> && (is_plain<Branches> && ...);
+template <class Tree>
+inline constexpr bool is_plain<tree_function<Tree>> = is_plain<Tree>;
 
 /// The tree f(leaf 0, leaf 1, …) is f itself.
 template <class Function, class... Branches, std::size_t... Leaf>

@@ -31,17 +31,23 @@ inline void forbid([[maybe_unused]] const std::byte* from, [[maybe_unused]] cons
 #endif
 }
 
+/// What lies in front of the first line.
+struct line_note {
+    std::byte* whole;
+    std::size_t bytes;  ///< of the lines
+};
+
 /// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer piece of ordinary memory,
 /// whose beginning is noted in front: allocators keep small pieces at hand only where no alignment is asked for.
 /// Throws std::bad_alloc.
 inline void* new_lines(std::size_t bytes) {
-    static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(void*), "the note lies in the gap");
+    static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(line_note), "the note lies in the gap");
     if (bytes > SIZE_MAX - line_bytes) {
         throw std::bad_alloc();
     }
     auto* const whole = static_cast<std::byte*>(::operator new(bytes + line_bytes));
     std::byte* const lines = whole + line_bytes - reinterpret_cast<std::uintptr_t>(whole) % line_bytes;
-    std::construct_at(reinterpret_cast<void**>(lines) - 1, whole);
+    std::construct_at(reinterpret_cast<line_note*>(lines) - 1, line_note{whole, bytes});
     forbid(whole, lines, true);
     forbid(lines + bytes, whole + bytes + line_bytes, true);
     return lines;
@@ -50,9 +56,12 @@ inline void* new_lines(std::size_t bytes) {
 /// @param lines from new_lines(), or null
 inline void delete_lines(void* lines) {
     if (lines != nullptr) {
-        auto* const first = static_cast<std::byte*>(lines);
-        forbid(first - sizeof(void*), first, false);
-        ::operator delete(static_cast<void**>(lines)[-1]);
+        line_note* const note = static_cast<line_note*>(lines) - 1;
+        auto* const place = reinterpret_cast<std::byte*>(note);
+        forbid(place, place + sizeof(line_note), false);
+        std::byte* const whole = note->whole;
+        forbid(whole, whole + note->bytes + line_bytes, false);  // whoever gets it next may do what he wants there
+        ::operator delete(whole);
     }
 }
 

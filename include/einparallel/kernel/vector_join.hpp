@@ -44,9 +44,10 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
     static constexpr std::size_t widest = std::max({sizeof(Out), sizeof(A), sizeof(B)});
     static constexpr auto columns =
         static_cast<index>(std::max<std::size_t>(2 * EINPARALLEL_DETAIL_BYTES / widest, 16 / sizeof(Out)));
-    using quick_plus = quick_form<Reduce, Out>;
-    using quick_times =
-        std::conditional_t<std::is_same_v<A, Out> && std::is_same_v<B, Out>, quick_form<Function, Out>, Function>;
+    static constexpr bool keeps_flags = is_plain<Reduce> && is_plain<Function>;  // others may lower them
+    using quick_plus = std::conditional_t<keeps_flags, quick_form<Reduce, Out>, Reduce>;
+    using quick_times = std::conditional_t<keeps_flags && std::is_same_v<A, Out> && std::is_same_v<B, Out>,
+                                           quick_form<Function, Out>, Function>;
 
     EINPARALLEL_DETAIL_TARGET static void run(const void* context, index depth, index /*high*/, const void* left,
                                               const void* right, void* c, const index* row_offsets,

@@ -331,6 +331,34 @@ struct gelu_function {
     }
 };
 
+/// Functors of the library that are instructions of the processor and nothing else: what they do to its flags is known.
+template <class Functor>
+inline constexpr bool is_plain = false;
+template <>
+inline constexpr bool is_plain<op::sum_type> = true;
+template <>
+inline constexpr bool is_plain<op::prod_type> = true;
+template <>
+inline constexpr bool is_plain<op::max_type> = true;
+template <>
+inline constexpr bool is_plain<op::min_type> = true;
+template <>
+inline constexpr bool is_plain<plus> = true;
+template <>
+inline constexpr bool is_plain<minus> = true;
+template <>
+inline constexpr bool is_plain<times> = true;
+template <>
+inline constexpr bool is_plain<over> = true;
+template <>
+inline constexpr bool is_plain<negate> = true;
+template <>
+inline constexpr bool is_plain<larger> = true;
+template <>
+inline constexpr bool is_plain<smaller> = true;
+template <>
+inline constexpr bool is_plain<absolute> = true;
+
 }  // namespace detail
 
 template <>
