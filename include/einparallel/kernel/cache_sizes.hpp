@@ -2,7 +2,9 @@
 // How large this processor's data caches are, as far as it says.
 
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/notation/box.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -65,5 +67,12 @@ private:
         return sizes;
     }
 };
+
+/// How many cache lines, `step` bytes apart, fit into one way of the first-level cache: few where the step is a
+/// multiple of a large power of two, since they fall into few sets.
+inline index lines_of_a_way(index step) {
+    constexpr index way = 4096;  // bytes apart: the same set
+    return way / std::clamp<index>(step & -step, 64, way);
+}
 
 }  // namespace einparallel::detail

@@ -3,6 +3,7 @@
 // it.
 
 #include <einparallel/kernel/blas.hpp>
+#include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
@@ -225,10 +226,9 @@ private:
 
     /// The operand that every row of the output reads does not fall into few sets of the first-level cache.
     [[nodiscard]] bool stays_cached(const contraction_decision& made) const {
-        constexpr index span = 4096;  // bytes apart: the same set
         constexpr index ways = 8;
         const index step = nest_.of(groups_.k.last)[made.swapped ? x_slot : y_slot] * static_cast<index>(type_.bytes);
-        return groups_.k.loops == 1 && made.k * std::clamp<index>(step & -step, 64, span) <= ways * span;
+        return groups_.k.loops == 1 && made.k <= ways * lines_of_a_way(step);
     }
 
     /// Matrices as BLAS knows them, large enough to be worth the call.

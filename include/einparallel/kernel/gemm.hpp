@@ -3,6 +3,7 @@
 // of a strided tensor, and panels are packed straight from it.
 
 #include <einparallel/kernel/arithmetic.hpp>
+#include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/gemm_budget.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
@@ -132,9 +133,7 @@ private:
         if (along_rows_) {
             return k_.size;
         }
-        constexpr index span = 4096;  // bytes apart: the same set
-        const index step = k_.loops.back().first * signed_of(kernel_.a_element);
-        const index depth = 4 * span / std::clamp<index>(step & -step, 64, span);
+        const index depth = 4 * lines_of_a_way(k_.loops.back().first * signed_of(kernel_.a_element));
         return m_.loops.back().first == 1 && depth >= 32 ? std::min<index>(depth, 128) : 0;
     }
 

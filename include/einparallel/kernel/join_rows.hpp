@@ -88,12 +88,8 @@ public:
             for (index i = 0; i < count; ++i) {
                 into[i * move] = static_cast<Out>(reduce_(into[i * move], results_[i]));
             }
-        } else if (move == 1) {
-            this->write_row(into, results_, static_cast<std::size_t>(count) * sizeof(Out));
         } else {
-            for (index i = 0; i < count; ++i) {
-                into[i * move] = results_[i];
-            }
+            this->write_row(into, move, results_, count);
         }
     }
 

@@ -64,12 +64,8 @@ public:
             for (index i = 0; i < count; ++i) {
                 into[i * move] = semiring::plus(into[i * move], sums_[i]);
             }
-        } else if (move == 1) {
-            write_row(into, sums_, static_cast<std::size_t>(count) * sizeof(T));
         } else {
-            for (index i = 0; i < count; ++i) {
-                into[i * move] = sums_[i];
-            }
+            this->write_row(into, move, sums_, count);
         }
     }
 

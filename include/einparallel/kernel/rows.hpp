@@ -48,10 +48,18 @@ public:
 protected:
     ~row_worker() = default;
 
-    /// Writes a row where it lies side by side.
-    void write_row(void* into, const void* row, std::size_t bytes) const {
-        auto* const to = static_cast<std::byte*>(into);
-        const auto* const from = static_cast<const std::byte*>(row);
+    /// Writes a row of elements, `move` apart.
+    template <class T>
+    void write_row(T* into, index move, const T* row, index count) const {
+        if (move != 1) {
+            for (index i = 0; i < count; ++i) {
+                into[i * move] = row[i];
+            }
+            return;
+        }
+        auto* const to = reinterpret_cast<std::byte*>(into);
+        const auto* const from = reinterpret_cast<const std::byte*>(row);
+        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
         streams_ ? copy_functions::best(8, false).stream(to, from, bytes) : copy_bytes(to, from, bytes);
     }
 

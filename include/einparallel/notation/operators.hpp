@@ -331,33 +331,13 @@ struct gelu_function {
     }
 };
 
+template <class T, class... Some>
+inline constexpr bool is_among = (std::is_same_v<T, Some> || ...);
+
 /// Functors of the library that are instructions of the processor and nothing else: what they do to its flags is known.
 template <class Functor>
-inline constexpr bool is_plain = false;
-template <>
-inline constexpr bool is_plain<op::sum_type> = true;
-template <>
-inline constexpr bool is_plain<op::prod_type> = true;
-template <>
-inline constexpr bool is_plain<op::max_type> = true;
-template <>
-inline constexpr bool is_plain<op::min_type> = true;
-template <>
-inline constexpr bool is_plain<plus> = true;
-template <>
-inline constexpr bool is_plain<minus> = true;
-template <>
-inline constexpr bool is_plain<times> = true;
-template <>
-inline constexpr bool is_plain<over> = true;
-template <>
-inline constexpr bool is_plain<negate> = true;
-template <>
-inline constexpr bool is_plain<larger> = true;
-template <>
-inline constexpr bool is_plain<smaller> = true;
-template <>
-inline constexpr bool is_plain<absolute> = true;
+inline constexpr bool is_plain = is_among<Functor, op::sum_type, op::prod_type, op::max_type, op::min_type, plus, minus,
+                                          times, over, negate, larger, smaller, absolute>;
 
 }  // namespace detail
 
