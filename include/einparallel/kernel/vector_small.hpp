@@ -93,7 +93,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     sums[row][part] = vector{};
                 }
             }
-            for (const small_step* step = call.along; step != end; ++step) {
+            EINPARALLEL_DETAIL_TWO_STEPS for (const small_step* step = call.along; step != end; ++step) {
                 const T* const right_row = first_of_b + step->b;
                 const index along = step->a;
                 vector right[Parts];

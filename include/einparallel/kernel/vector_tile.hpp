@@ -63,7 +63,7 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 sums[row][part] = vector{};
             }
         }
-        for (index step = 0; step < depth; ++step) {
+        EINPARALLEL_DETAIL_FOUR_STEPS for (index step = 0; step < depth; ++step) {
             vector right[vectors];
             EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
                 right[part] = *reinterpret_cast<const loose*>(b + part * lanes);
