@@ -154,51 +154,82 @@ void check_random_product(std::mt19937& random, instruction_set set) {
     CHECK(c == expected);
 }
 
+/// Products in place with vectors of Bytes bytes, at two points. A is transposed and runs backwards along k, which is
+/// even or made of two halves.
+template <class T, instruction_set Set, index Bytes>
+void check_small_product(std::mt19937& random, index m, index n, bool halves) {
+    constexpr index lanes = Bytes / static_cast<index>(sizeof(T));
+    constexpr index gap = 5;  // between the points
+    const index k = halves ? 2 * pick(random, 1, 5) : pick(random, 1, 9);
+    const bool add = n % lanes == 0 && m % 2 == 0;
+    CAPTURE(m);
+    CAPTURE(n);
+    CAPTURE(k);
+    CAPTURE(add);
+    CAPTURE(halves);
+    std::vector<index> a_rows, c_rows;
+    std::vector<small_step> along;
+    for (index row = 0; row < m; ++row) {
+        a_rows.push_back(row);
+        c_rows.push_back(row * (n + 3));
+    }
+    for (index step = 0; step < k; ++step) {
+        const index shift = halves && step >= k / 2 ? 7 : 0;
+        along.push_back({shift + (k - 1 - step) * m, shift + step * n});
+    }
+    const index a_point = k * m + 7 + gap;
+    const index b_point = k * n + 7 + gap;
+    const index c_point = m * (n + 3) + gap;
+    std::vector<T> a(static_cast<std::size_t>(2 * a_point));
+    std::vector<T> b(static_cast<std::size_t>(2 * b_point));
+    std::vector<T> c(static_cast<std::size_t>(2 * c_point), T(7));
+    for (auto* values : {&a, &b}) {
+        for (T& value : *values) {
+            value = small_integer<T>(random);
+        }
+    }
+    std::vector<T> expected = c;
+    for (index point = 0; point < 2; ++point) {
+        for (index row = 0; row < m; ++row) {
+            for (index column = 0; column < n; ++column) {
+                T sum = 0;
+                for (const small_step& step : along) {
+                    sum += a[static_cast<std::size_t>(point * a_point + step.a + row)] *
+                           b[static_cast<std::size_t>(point * b_point + step.b + column)];
+                }
+                T& into = expected[static_cast<std::size_t>(point * c_point + row * (n + 3) + column)];
+                into = (add ? into : T(0)) + 3 * sum;
+            }
+        }
+    }
+    small_call<T> call{m, n, k, a_rows.data(), along.data(), c_rows.data(), T(3)};
+    call.even = even_steps(along.data(), k);
+    CHECK(call.even == (halves && k > 2 ? k / 2 : k));
+    call.points = 2;
+    call.a_point = a_point;
+    call.b_point = b_point;
+    call.c_point = c_point;
+    vector_small<T, Set>::template small<Bytes>(call, a.data(), b.data(), c.data(), add);
+    CHECK(c == expected);
+}
+
 template <class T, instruction_set Set>
 void check_small(std::mt19937& random) {
     using code = vector_small<T, Set>;
-    for (const index n :
-         {code::lanes, code::lanes + 1, 2 * code::lanes - 1, 2 * code::lanes, 3 * code::lanes + 1, index{64}}) {
-        for (index m = 1; m <= 20; ++m) {
-            const index k = pick(random, 1, 9);
-            const bool add = n % code::lanes == 0 && m % 2 == 0;
-            CAPTURE(m);
-            CAPTURE(n);
-            CAPTURE(k);
-            CAPTURE(add);
-            // A is transposed and runs backwards along k.
-            std::vector<T> a(static_cast<std::size_t>(m * k));
-            std::vector<T> b(static_cast<std::size_t>(k * n));
-            std::vector<T> c(static_cast<std::size_t>(m * (n + 3)), T(7));
-            for (auto* values : {&a, &b}) {
-                for (T& value : *values) {
-                    value = small_integer<T>(random);
+    constexpr index bytes = code::lanes * static_cast<index>(sizeof(T));
+    for (index m = 1; m <= 20; ++m) {
+        for (const bool halves : {false, true}) {
+            for (const index n :
+                 {code::lanes, code::lanes + 1, 2 * code::lanes - 1, 2 * code::lanes, 3 * code::lanes - 1,
+                  3 * code::lanes, 3 * code::lanes + 1, 5 * code::lanes, index{64}}) {
+                check_small_product<T, Set, bytes>(random, m, n, halves);
+            }
+            if constexpr (Set == instruction_set::avx2) {
+                constexpr index half = code::lanes / 2;
+                for (const index n : {half, half + 1, 2 * half}) {
+                    check_small_product<T, Set, bytes / 2>(random, m, n, halves);
                 }
             }
-            std::vector<index> a_rows, c_rows;
-            std::vector<small_step> along;
-            for (index row = 0; row < m; ++row) {
-                a_rows.push_back(row);
-                c_rows.push_back(row * (n + 3));
-            }
-            for (index step = 0; step < k; ++step) {
-                along.push_back({(k - 1 - step) * m, step * n});
-            }
-            std::vector<T> expected = c;
-            for (index row = 0; row < m; ++row) {
-                for (index column = 0; column < n; ++column) {
-                    T sum = 0;
-                    for (index step = 0; step < k; ++step) {
-                        sum += a[static_cast<std::size_t>((k - 1 - step) * m + row)] *
-                               b[static_cast<std::size_t>(step * n + column)];
-                    }
-                    T& into = expected[static_cast<std::size_t>(row * (n + 3) + column)];
-                    into = (add ? into : T(0)) + 3 * sum;
-                }
-            }
-            const small_call<T> call{m, n, k, a_rows.data(), along.data(), c_rows.data(), T(3)};
-            code::small(call, a.data(), b.data(), c.data(), add);
-            CHECK(c == expected);
         }
     }
     for (const index count : {0, 1, 2, 7, 8, 31, 64, 65, 127, 200, 517}) {

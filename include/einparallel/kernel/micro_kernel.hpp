@@ -126,8 +126,11 @@ struct vector_code {
                                  block.c_rows,
                                  *static_cast<const T*>(context),
                                  block.b_gap,
-                                 block.ahead};
-        vector_small<T, Set>::small(call, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(c), add);
+                                 block.ahead,
+                                 even_steps(block.along, block.depth)};
+        constexpr index bytes = code::lanes * index{sizeof(T)};
+        vector_small<T, Set>::template small<bytes>(call, static_cast<const T*>(a), static_cast<const T*>(b),
+                                                    static_cast<T*>(c), add);
     }
 };
 

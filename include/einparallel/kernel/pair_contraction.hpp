@@ -100,12 +100,16 @@ private:
         const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call.m, call.n, call.k);
         if (decision.way == contraction_way::small_products) {
             small_product<T> product(call);
+            index moves[3] = {0, 0, 0};
             if (!batch.empty()) {
-                const index* const moves = nest_.of(batch[batch.size() - 1]);
+                std::copy_n(nest_.of(batch[batch.size() - 1]), 3, moves);
                 product.expect_next(moves[a_slot], moves[b_slot], moves[z_slot]);
             }
-            for_each_point(nest_, batch, decision.threads,
-                           [&](const index* at) { product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot]); });
+            for_each_stretch(nest_, batch, decision.threads, [&](const index* at, index first, index count) {
+                product.run(a + (at[a_slot] + first * moves[a_slot]), b + (at[b_slot] + first * moves[b_slot]),
+                            z_ + (at[z_slot] + first * moves[z_slot]), count, moves[a_slot], moves[b_slot],
+                            moves[z_slot]);
+            });
             return;
         }
         if (decision.way == contraction_way::library_product) {

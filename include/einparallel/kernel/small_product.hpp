@@ -36,6 +36,7 @@ public:
                 along_[step] = {a_along_[step], b_along_[step]};
             }
             small_ = {call.m.size, n, call.k.size, a_rows_, along_, c_rows_, call.scale};
+            small_.even = even_steps(along_, call.k.size);
             if (contiguous) {
                 choose(call.m.size * call.k.size > 1 ? n : 0);
             }
@@ -65,8 +66,25 @@ public:
         next_.spread((m + 5) / 6 * ((n * element + 63) / 64));
     }
 
-    void run(const T* a, const T* b, T* c) const {
-        if (run_ != nullptr && steps_ > 0) {
+    /// The products at `points` points, so many elements apart.
+    void run(const T* a, const T* b, T* c, index points, index a_step, index b_step, index c_step) const {
+        if (run_ != nullptr && steps_ == 0) {
+            small_call<T> call = small_;
+            call.points = points;
+            call.a_point = a_step;
+            call.b_point = b_step;
+            call.c_point = c_step;
+            run_(call, a, b, c, call_.add);
+            return;
+        }
+        for (index point = 0; point < points; ++point) {
+            run_alone(a + point * a_step, b + point * b_step, c + point * c_step);
+        }
+    }
+
+private:
+    void run_alone(const T* a, const T* b, T* c) const {
+        if (run_ != nullptr) {
             lines_ahead ahead = next_;
             const T* const starts[3] = {a, b, c};
             for (index each = 0; each < steps_; ++each) {
@@ -75,10 +93,6 @@ public:
             small_call<T> call = small_;
             call.ahead = &ahead;
             run_(call, a, b, c, call_.add);
-            return;
-        }
-        if (run_ != nullptr) {
-            run_(small_, a, b, c, call_.add);
             return;
         }
         for (index row = 0; row < call_.m.size; ++row) {
@@ -96,7 +110,6 @@ public:
         }
     }
 
-private:
     static void fill(const gemm_axis& axis, index* first, index* second) {
         index offsets[2 * longest];
         gemm_blocks blocks(axis, axis.size, offsets);
@@ -118,21 +131,26 @@ private:
 
     /// The widest vectors that n columns fill.
     void choose(index n) {
-        const auto fits = [&](instruction_set set, index lanes) {
+        const auto fits = [&](instruction_set set, index bytes) {
+            const index lanes = bytes / element;
             return supported(set) && n >= lanes && (!call_.add || n % lanes == 0);
         };
 #if EINPARALLEL_DETAIL_X86
-        if (fits(instruction_set::avx512, vector_small<T, instruction_set::avx512>::lanes)) {
-            run_ = &vector_small<T, instruction_set::avx512>::small;
+        if (fits(instruction_set::avx512, 64)) {
+            run_ = &vector_small<T, instruction_set::avx512>::template small<64>;
             return;
         }
-        if (fits(instruction_set::avx2, vector_small<T, instruction_set::avx2>::lanes)) {
-            run_ = &vector_small<T, instruction_set::avx2>::small;
+        if (fits(instruction_set::avx2, 32)) {
+            run_ = &vector_small<T, instruction_set::avx2>::template small<32>;
+            return;
+        }
+        if (fits(instruction_set::avx2, 16) && n * element <= 32) {
+            run_ = &vector_small<T, instruction_set::avx2>::template small<16>;
             return;
         }
 #endif
-        if (fits(instruction_set::baseline, vector_small<T, instruction_set::baseline>::lanes)) {
-            run_ = &vector_small<T, instruction_set::baseline>::small;
+        if (fits(instruction_set::baseline, 16)) {
+            run_ = &vector_small<T, instruction_set::baseline>::template small<16>;
         }
     }
 

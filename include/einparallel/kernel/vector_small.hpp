@@ -9,6 +9,8 @@
 #include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/notation/box.hpp>
 
+#include <algorithm>
+
 namespace einparallel::detail {
 
 /// Offsets of step d in A and in B.
@@ -17,8 +19,8 @@ struct small_step {
     index b;
 };
 
-/// A product too small to be worth packing: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables and j
-/// contiguous in B and C.
+/// Products too small to be worth packing: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables and j
+/// contiguous in B and C, at points evenly apart.
 template <class T>
 struct small_call {
     index m = 0;
@@ -30,7 +32,34 @@ struct small_call {
     T scale = T(1);
     index b_gap = 0;               ///< between two vectors of columns of B and the next two
     lines_ahead* ahead = nullptr;  ///< what is asked for meanwhile, at every two vectors
+    index even = 1;                ///< steps are evenly apart in stretches of so many: even_steps(along, k)
+    index points = 1;
+    index a_point = 0;  ///< from one point to the next
+    index b_point = 0;
+    index c_point = 0;
 };
+
+/// The length of the stretches, all of one length, in which steps are evenly apart. Never inlined: it is asked once for
+/// many steps.
+[[gnu::noinline]] inline index even_steps(const small_step* along, index count) {
+    if (count < 2) {
+        return 1;
+    }
+    const auto follows = [&](index step) {
+        return along[step].a - along[step - 1].a == along[1].a - along[0].a &&
+               along[step].b - along[step - 1].b == along[1].b - along[0].b;
+    };
+    index even = 2;
+    while (even < count && follows(even)) {
+        ++even;
+    }
+    for (index step = even; step < count; ++step) {
+        if (count % even != 0 || (step % even != 0 && !follows(step))) {
+            return 1;
+        }
+    }
+    return even;
+}
 
 /// z[i][j] (+)= scale · x[i][j] · y[i][j] where nothing is summed: z is contiguous along j, and each operand contiguous
 /// or constant.
@@ -66,95 +95,172 @@ template <class T>
 struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
-    static constexpr index columns = 2 * lanes;
 
-    /// Operands in place: Rows rows, which may be copies of one another, times two vectors of columns at a time while
-    /// more than one is left, from `column` on, or times the last vector, which may overlap the one before.
-    /// @return the first column that is left
-    template <int Rows, int Parts>
-    EINPARALLEL_DETAIL_TARGET static index small_tiles(const small_call<T>& call, const T* a, const index* a_rows,
-                                                       const T* b, T* c, const index* c_rows, index column, bool add) {
-        const T* rows_of_a[Rows];
-        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-            rows_of_a[row] = a + a_rows[row];
+    /// Vectors of fewer bytes too: rows shorter than a vector.
+    template <index Bytes>
+    struct small_vectors {
+        typedef T vector __attribute__((vector_size(Bytes)));
+        typedef T loose __attribute__((vector_size(Bytes), aligned(sizeof(T)), may_alias));
+    };
+
+    /// sums[i][v] += A[i] · B[v], and one step further along A and B.
+    template <int Rows, int Parts, index Bytes>
+    [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline void multiply_add(
+        typename small_vectors<Bytes>::vector (&sums)[Rows][Parts], const T* const (&rows_of_a)[Rows],
+        const small_step& by, index& along_a, const T*& row_of_b, index last_of_b) {
+        constexpr index wide = Bytes / static_cast<index>(sizeof(T));
+        using loose_part = typename small_vectors<Bytes>::loose;
+        typename small_vectors<Bytes>::vector right[Parts];
+        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+            right[part] = *reinterpret_cast<const loose_part*>(row_of_b + (part + 1 < Parts ? part * wide : last_of_b));
         }
-        const small_step* const end = call.along + call.k;
-        do {
-            if (call.ahead != nullptr) {
-                call.ahead->ask();
+        EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+            EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                sums[row][part] += rows_of_a[row][along_a] * right[part];
             }
-            const index place = Parts == 1 ? call.n - lanes : column;
-            const index apart = column + columns <= call.n ? lanes : call.n - lanes - column;
-            const T* const first_of_b = b + column / columns * call.b_gap + place;
-            vector sums[Rows][Parts];
+        }
+        along_a += by.a;
+        row_of_b += by.b;
+        __asm__("" : "+r"(along_a), "+r"(row_of_b));
+    }
+
+    /// Operands in place: Rows rows times some columns, Parts vectors of Bytes bytes at a time, at some points. Rows
+    /// may be copies of one another, and the last vector may overlap the one before. Few instructions surround the
+    /// multiply-adds of a small tile: what the compiler would compute again for every row is hidden from it.
+    template <int Rows, int Parts, index Bytes>
+    EINPARALLEL_DETAIL_TARGET static void small_tiles(const small_call<T>& call, const T* a, const index* a_rows,
+                                                      const T* b, T* c, const index* c_rows, index columns,
+                                                      index points, bool add) {
+        constexpr index wide = Bytes / static_cast<index>(sizeof(T));
+        using part_vector = typename small_vectors<Bytes>::vector;
+        using loose_part = typename small_vectors<Bytes>::loose;
+        const small_step* const along = call.along;
+        const index stretch = call.even;
+        const index depth = call.k;
+        const small_step by = {stretch > 1 ? along[1].a - along[0].a : 0, stretch > 1 ? along[1].b - along[0].b : 0};
+        for (index point = 0; point < points; ++point) {
+            const T* rows_of_a[Rows];
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                    sums[row][part] = vector{};
-                }
+                rows_of_a[row] = a + (point * call.a_point + a_rows[row]);
+                __asm__("" : "+r"(rows_of_a[row]));
             }
-            EINPARALLEL_DETAIL_TWO_STEPS for (const small_step* step = call.along; step != end; ++step) {
-                const T* const right_row = first_of_b + step->b;
-                const index along = step->a;
-                vector right[Parts];
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                    right[part] = *reinterpret_cast<const loose*>(right_row + part * apart);
-                }
-                EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                        sums[row][part] += rows_of_a[row][along] * right[part];
+            index at_b = point * call.b_point;
+            index at_c = point * call.c_point;
+            for (index left = columns; left > 0; left -= Parts * wide) {
+                if (call.ahead != nullptr) {
+                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; part += 2) {
+                        call.ahead->ask();
                     }
                 }
-            }
-            const vector scale = vector{} + call.scale;
-            T* const first_of_c = c + place;
-            EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
-                T* const row_of_c = first_of_c + c_rows[row];
-                EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                    auto* into = reinterpret_cast<loose*>(row_of_c + part * apart);
-                    const vector sum = sums[row][part] * scale;
-                    *into = add ? *into + sum : sum;
+                const index last = left < Parts * wide ? left - wide : (Parts - 1) * wide;
+                const index last_of_b = last + (Parts - 1) / 2 * call.b_gap;
+                part_vector sums[Rows][Parts];
+                EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                        sums[row][part] = part_vector{};
+                    }
                 }
+                for (index first = 0; first < depth; first += stretch) {
+                    index along_a = along[first].a;
+                    const T* row_of_b = b + (at_b + along[first].b);
+                    index steps = stretch;
+                    for (; steps >= 4; steps -= 4) {
+                        EINPARALLEL_DETAIL_UNROLL for (int each = 0; each < 4; ++each) {
+                            multiply_add<Rows, Parts, Bytes>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
+                        }
+                    }
+                    for (; steps > 0; --steps) {
+                        multiply_add<Rows, Parts, Bytes>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
+                    }
+                }
+                if (call.scale != T(1)) {
+                    EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                            sums[row][part] *= call.scale;
+                        }
+                    }
+                }
+                T* const into = c + at_c;
+                if (add) {  // all are read before any is written: rows may be copies
+                    EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                        EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                            sums[row][part] += *reinterpret_cast<const loose_part*>(
+                                into + (c_rows[row] + (part + 1 < Parts ? part * wide : last)));
+                        }
+                    }
+                }
+                EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
+                    T* row_of_c = into + c_rows[row];
+                    __asm__("" : "+r"(row_of_c));
+                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
+                        *reinterpret_cast<loose_part*>(row_of_c + (part + 1 < Parts ? part * wide : last)) =
+                            sums[row][part];
+                    }
+                }
+                at_b += Parts * wide + call.b_gap;
+                at_c += Parts * wide;
             }
-            column += Parts * lanes;
-        } while (Parts > 1 && column + lanes < call.n);
-        return column;
-    }
-
-    template <int Rows>
-    EINPARALLEL_DETAIL_TARGET static void small_rows(const small_call<T>& call, const T* a, const index* a_rows,
-                                                     const T* b, T* c, const index* c_rows, bool add) {
-        const index column = call.n > lanes ? small_tiles<Rows, 2>(call, a, a_rows, b, c, c_rows, 0, add) : 0;
-        if (column < call.n) {
-            small_tiles<Rows, 1>(call, a, a_rows, b, c, c_rows, column, add);
         }
     }
 
-    /// @pre n >= lanes; where `add`, n is a multiple of lanes
+    /// With vectors of Bytes bytes.
+    /// @pre n fills one, and no more than two of less than all bytes; where `add`, n fills whole vectors
+    template <index Bytes>
     EINPARALLEL_DETAIL_TARGET static void small(const small_call<T>& call, const T* a, const T* b, T* c, bool add) {
         constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
-        index row = 0;
-        index left = call.m;
-        while (left > 0) {
-            if (left >= most && left != 8 && left != 10) {
-                small_rows<most>(call, a, call.a_rows + row, b, c, call.c_rows + row, add);
-                row += most;
-            } else if (left >= 4) {
-                small_rows<4>(call, a, call.a_rows + row, b, c, call.c_rows + row, add);
-                row += 4;
-            } else if (left >= 2) {
-                small_rows<2>(call, a, call.a_rows + row, b, c, call.c_rows + row, add);
-                row += 2;
-            } else {
-                small_rows<1>(call, a, call.a_rows + row, b, c, call.c_rows + row, add);
-                row += 1;
+        constexpr bool all_shapes = Bytes == EINPARALLEL_DETAIL_BYTES && most == 6;
+        constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
+        constexpr int odd_parts = all_shapes ? 3 : 1;   // of an odd number of vectors, the last ones
+        constexpr index wide = Bytes / static_cast<index>(sizeof(T));
+        const index vectors = (call.n + wide - 1) / wide;
+        const bool odd = vectors % 2 != 0;
+        const index tallest = vectors == 1 ? most_alone : odd ? 4 : most;
+        const index paired = odd ? std::max<index>(vectors - odd_parts, 0) * wide : call.n;  // columns
+        const index together = call.m <= tallest && (paired == 0 || !odd) ? call.points : 1;
+        for (index point = 0; point < call.points; point += together) {
+            const T* const left = a + point * call.a_point;
+            const T* const right = b + point * call.b_point;
+            T* const into = c + point * call.c_point;
+            for (index row = 0; row < call.m;) {
+                const index rows = call.m - row;
+                const bool even = tallest == 6 && (rows == 7 || rows == 8);  // two times 4
+                const index high = rows > 4 && !even ? tallest : all_shapes && call.m <= 2 && !odd ? 2 : 4;
+                const index* a_rows = call.a_rows + row;
+                const index* c_rows = call.c_rows + row;
+                index copies[2][8];
+                if (rows < high) {
+                    for (index each = 0; each < high; ++each) {
+                        copies[0][each] = a_rows[each < rows ? each : rows - 1];
+                        copies[1][each] = c_rows[each < rows ? each : rows - 1];
+                    }
+                    a_rows = copies[0];
+                    c_rows = copies[1];
+                }
+                row += high;
+                if (paired > 0) {
+                    auto tiles = high == most ? &small_tiles<most, 2, Bytes> : &small_tiles<4, 2, Bytes>;
+                    if constexpr (all_shapes) {
+                        tiles = high == 2 ? &small_tiles<2, 2, Bytes> : tiles;
+                    }
+                    tiles(call, left, a_rows, right, into, c_rows, paired, together, add);
+                }
+                if (odd) {
+                    auto tiles = &small_tiles<4, odd_parts, Bytes>;
+                    if constexpr (all_shapes) {
+                        tiles = high == 8      ? &small_tiles<8, 1, Bytes>
+                                : vectors == 1 ? &small_tiles<4, 1, Bytes>
+                                               : tiles;
+                    }
+                    tiles(call, left, a_rows, right + (paired + paired / (2 * wide) * call.b_gap), into + paired,
+                          c_rows, call.n - paired, together, add);
+                }
             }
-            left = call.m - row;
         }
     }
 
     EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
-        typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
         for (index row = 0; row < plane.rows; ++row) {
             index at = 0;
             for (; at + lanes <= plane.columns; at += lanes) {

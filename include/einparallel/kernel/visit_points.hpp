@@ -5,24 +5,33 @@
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 
+#include <algorithm>
+
 namespace einparallel::detail {
 
-/// What is done at a point of a batch.
+/// What is done at some points of a batch, `count` of them from point `first` on of a stretch that begins at the
+/// offsets.
 struct point_visitor {
     const void* context;
-    void (*visit)(const void* context, const index* offsets);
+    void (*visit)(const void* context, const index* offsets, index first, index count);
 };
 
-/// Calls the visitor with the offsets of every point, shared among the threads. Compiled once for all visitors.
-inline void visit_points(const loop_nest& nest, const odometer::loop_list& batch, int threads, point_visitor visitor) {
-    const index count = odometer(nest, batch).size();
+/// Calls the visitor for the stretches of `length` points at every point of the loops, all points shared among the
+/// threads. Compiled once for all visitors.
+inline void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, int threads,
+                         point_visitor visitor) {
+    const index count = odometer(nest, loops).size() * length;
     on_threads(threads, [&](index part, index parts) {
         const even_part own(count, part, parts);
-        odometer point(nest, batch);
+        odometer point(nest, loops);
         index at[3] = {0, 0, 0};
-        point.go_to(own.begin, at);
-        for (index number = own.begin; number < own.end; ++number) {
-            visitor.visit(visitor.context, at);
+        point.go_to(own.begin / length, at);
+        index first = own.begin % length;
+        for (index left = own.end - own.begin; left > 0;) {
+            const index together = std::min(length - first, left);
+            visitor.visit(visitor.context, at, first, together);
+            left -= together;
+            first = 0;
             point.advance(at);
         }
     });
@@ -31,8 +40,24 @@ inline void visit_points(const loop_nest& nest, const odometer::loop_list& batch
 /// Calls visit(offsets) with the offsets of every point, one for each slot of the nest.
 template <class Visit>
 void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int threads, const Visit& visit) {
-    visit_points(nest, batch, threads,
-                 {&visit, [](const void* visitor, const index* at) { (*static_cast<const Visit*>(visitor))(at); }});
+    visit_points(nest, batch, 1, threads, {&visit, [](const void* visitor, const index* at, index, index) {
+                                               (*static_cast<const Visit*>(visitor))(at);
+                                           }});
+}
+
+/// Calls visit(offsets, first, count) for stretches along the last loop of the batch: `offsets` are those of its first
+/// point.
+template <class Visit>
+void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, int threads, const Visit& visit) {
+    index length = 1;
+    if (!batch.empty()) {
+        length = nest.extents[batch.back()];
+        batch.resize(batch.size() - 1);
+    }
+    visit_points(nest, batch, length, threads,
+                 {&visit, [](const void* visitor, const index* at, index first, index count) {
+                      (*static_cast<const Visit*>(visitor))(at, first, count);
+                  }});
 }
 
 }  // namespace einparallel::detail
