@@ -126,7 +126,6 @@ struct vector_pack<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 return;
             }
         }
-        constexpr index quad = 4;
         for (index begin = 0; begin < source.count;) {
             index contiguous = 0;
             while (contiguous < quad && begin + (contiguous + 1) * Panel <= source.count &&
@@ -148,6 +147,7 @@ private:
     /// Processors fetch ahead along one stretch of memory, not across many: rows this far ahead are asked for.
     static constexpr index ahead = 8;
     static constexpr index line = 64 / static_cast<index>(sizeof(T));
+    static constexpr index quad = 4;  ///< panels that are packed at once
 
     static index sliver_of(const pack_source& source) {
         return source.sliver / static_cast<index>(sizeof(T));
@@ -172,21 +172,53 @@ private:
         }
     }
 
-    /// `panels` panels at once, a step after the other, so that what is read lies side by side for longer.
+    /// Copies `Count` neighbours.
+    template <index Count>
+    EINPARALLEL_DETAIL_TARGET static void copy(T* into, const T* from) {
+        if constexpr (Count == lanes) {
+            *reinterpret_cast<loose*>(into) = *reinterpret_cast<const loose*>(from);
+        } else {
+            __builtin_memcpy(into, from, Count * sizeof(T));
+        }
+    }
+
+    /// Up to `quad` panels at once, a step after the other, so that what is read lies side by side for longer.
     template <index Panel>
     EINPARALLEL_DETAIL_TARGET static void pack_pieces(T* into, const T* from, const pack_source& source, index begin,
                                                       index panels) {
         constexpr index piece = Panel % smaller(Panel, lanes) == 0 ? smaller(Panel, lanes) : Panel;
-        for (index step = 0; step < source.depth; ++step) {
-            const T* const row = from + source.along[step];
-            const T* const soon = from + source.along[smaller(step + ahead, source.depth - 1)];
-            for (index panel = 0; panel < panels; ++panel) {
-                __builtin_prefetch(soon + source.across[begin + panel * Panel]);
-                T* const place = into + panel * sliver_of(source) + step * Panel;
-                const index* const across = source.across + begin + panel * Panel;
-                EINPARALLEL_DETAIL_UNROLL for (index start = 0; start < Panel; start += piece) {
-                    __builtin_memcpy(place + start, row + across[start], piece * sizeof(T));
+        constexpr index pieces = Panel / piece;
+        index offsets[quad * pieces];
+        bool whole = panels == quad;  // and all of them side by side
+        for (index each = 0; each < panels * pieces; ++each) {
+            offsets[each] = source.across[begin + each * piece];
+            whole = whole && offsets[each] == offsets[0] + each * piece;
+        }
+        from += whole ? offsets[0] : 0;
+        const index size = sliver_of(source);
+        const index* const along = source.along;
+        const index last = source.depth - 1;
+        for (index step = 0; step <= last; ++step) {
+            const T* const row = from + along[step];
+            const T* const soon = from + along[smaller(step + ahead, last)];
+            T* place = into + step * Panel;
+            if (whole) {
+                EINPARALLEL_DETAIL_UNROLL for (index panel = 0; panel < quad; ++panel) {
+                    __builtin_prefetch(soon + panel * Panel);
+                    EINPARALLEL_DETAIL_UNROLL for (index start = 0; start < Panel; start += piece) {
+                        copy<piece>(place + start, row + panel * Panel + start);
+                    }
+                    place += size;
                 }
+                continue;
+            }
+            for (index panel = 0; panel < panels; ++panel) {
+                const index* const across = offsets + panel * pieces;
+                __builtin_prefetch(soon + across[0]);
+                EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < pieces; ++each) {
+                    copy<piece>(place + each * piece, row + across[each]);
+                }
+                place += size;
             }
         }
     }

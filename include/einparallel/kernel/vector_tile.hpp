@@ -53,10 +53,12 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr index columns = vectors * lanes;
 
     /// C(Rows × columns) (+)= A · B, A packed depth-major in slivers of `rows`, B in slivers of `columns`. Row i of C
-    /// starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read only where `add`.
+    /// starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read only where `add`. On a
+    /// cache line, so that its speed does not depend on where the linker puts it (by 5 %).
     template <int Rows>
-    EINPARALLEL_DETAIL_TARGET static void tile(index depth, const T* a, const T* b, T* c, const index* row_offsets,
-                                               const index* vector_offsets, bool add) {
+    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tile(index depth, const T* a, const T* b, T* c,
+                                                                    const index* row_offsets,
+                                                                    const index* vector_offsets, bool add) {
         vector sums[Rows][vectors];
         EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
             EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
