@@ -136,7 +136,7 @@ private:
             return supported(set) && n >= lanes && (!call_.add || n % lanes == 0);
         };
 #if EINPARALLEL_DETAIL_X86
-        if (fits(instruction_set::avx512, 64)) {
+        if (fits(instruction_set::avx512, 64) && n * element > 64) {
             run_ = &vector_small<T, instruction_set::avx512>::template small<64>;
             return;
         }

@@ -130,9 +130,10 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// may be copies of one another, and the last vector may overlap the one before. Few instructions surround the
     /// multiply-adds of a small tile: what the compiler would compute again for every row is hidden from it.
     template <int Rows, int Parts, index Bytes>
-    EINPARALLEL_DETAIL_TARGET static void small_tiles(const small_call<T>& call, const T* a, const index* a_rows,
-                                                      const T* b, T* c, const index* c_rows, index columns,
-                                                      index points, bool add) {
+    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void small_tiles(const small_call<T>& call, const T* a,
+                                                                           const index* a_rows, const T* b, T* c,
+                                                                           const index* c_rows, index columns,
+                                                                           index points, bool add) {
         constexpr index wide = Bytes / static_cast<index>(sizeof(T));
         using part_vector = typename small_vectors<Bytes>::vector;
         using loose_part = typename small_vectors<Bytes>::loose;
@@ -165,13 +166,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 for (index first = 0; first < depth; first += stretch) {
                     index along_a = along[first].a;
                     const T* row_of_b = b + (at_b + along[first].b);
-                    index steps = stretch;
-                    for (; steps >= 4; steps -= 4) {
-                        EINPARALLEL_DETAIL_UNROLL for (int each = 0; each < 4; ++each) {
-                            multiply_add<Rows, Parts, Bytes>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
-                        }
-                    }
-                    for (; steps > 0; --steps) {
+                    EINPARALLEL_DETAIL_FOUR_STEPS for (index steps = stretch; steps > 0; --steps) {
                         multiply_add<Rows, Parts, Bytes>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
                     }
                 }
@@ -210,7 +205,8 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     template <index Bytes>
     EINPARALLEL_DETAIL_TARGET static void small(const small_call<T>& call, const T* a, const T* b, T* c, bool add) {
         constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
-        constexpr bool all_shapes = Bytes == EINPARALLEL_DETAIL_BYTES && most == 6;
+        // Of the widest vectors few shapes: few columns fill several.
+        constexpr bool all_shapes = Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
         constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
         constexpr int odd_parts = all_shapes ? 3 : 1;   // of an odd number of vectors, the last ones
         constexpr index wide = Bytes / static_cast<index>(sizeof(T));
