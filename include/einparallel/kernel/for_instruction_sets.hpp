@@ -13,11 +13,9 @@
 // many instructions for this one, and then those of the loop itself are felt.
 #if defined(__clang__)
 #define EINPARALLEL_DETAIL_UNROLL _Pragma("clang loop unroll(full)")
-#define EINPARALLEL_DETAIL_TWO_STEPS _Pragma("clang loop unroll_count(2)")
 #define EINPARALLEL_DETAIL_FOUR_STEPS _Pragma("clang loop unroll_count(4)")
 #else
 #define EINPARALLEL_DETAIL_UNROLL _Pragma("GCC unroll 32")
-#define EINPARALLEL_DETAIL_TWO_STEPS _Pragma("GCC unroll 2")
 #define EINPARALLEL_DETAIL_FOUR_STEPS _Pragma("GCC unroll 4")
 #endif
 #if defined(__CUDACC__)
@@ -83,7 +81,6 @@
 #endif
 
 #undef EINPARALLEL_DETAIL_UNROLL
-#undef EINPARALLEL_DETAIL_TWO_STEPS
 #undef EINPARALLEL_DETAIL_FOUR_STEPS
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop

@@ -95,7 +95,6 @@ template <class T>
 struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-    typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
 
     /// Vectors of fewer bytes too: rows shorter than a vector.
@@ -257,6 +256,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
     EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
+        typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
         for (index row = 0; row < plane.rows; ++row) {
             index at = 0;
             for (; at + lanes <= plane.columns; at += lanes) {
