@@ -231,3 +231,26 @@ jobs() {
 compile() {
     cmake --build "$build" --parallel "$(jobs)" --target "$@" </dev/null || fail "Building in $build failed."
 }
+
+# longest TITLE: the ten longest of the lines "<seconds> <what>" on standard input; nothing where there is none.
+longest() {
+    sort -rn |
+        awk -v title="$1" 'NR == 1 { print "\n" title } NR <= 10 { printf "%8.1f s  %s\n", $1, $2 }' || true
+}
+
+# The longest build steps, each as it was last built. Ninja alone keeps a log of them, a line for each output: start and
+# end in ms, time, output, command.
+slowest_steps() {
+    [ -r "$build/.ninja_log" ] || return 0
+    awk -F '\t' '!/^#/ { step[$4] = $1 " " $2 " " $5; seconds[$4] = ($2 - $1) / 1000 }
+        END { for (made in step) if (!said[step[made]]++) print seconds[made], made }' "$build/.ninja_log" |
+        longest 'Slowest build steps:'
+}
+
+# slowest_tests FILE: the longest tests of a run of ctest that was started after FILE was made.
+slowest_tests() {
+    local log="$build/Testing/Temporary/LastTest.log"
+    [ "$log" -nt "$1" ] || return 0
+    awk '/^[0-9]+\/[0-9]+ Test: / { test = $3 } /^Test time = / && test != "" { print $4, test; test = "" }' "$log" |
+        longest 'Slowest tests:'
+}

@@ -1,8 +1,5 @@
 # What the programs of this repository (tests, examples, benchmarks) are built with; none of it reaches a user's targets.
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-    set(CMAKE_BUILD_TYPE Release)
-endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 add_library(einparallel_warnings INTERFACE)
@@ -21,6 +18,12 @@ if(NOT EINPARALLEL_SANITIZERS STREQUAL "")
     target_compile_options(einparallel_warnings INTERFACE ${einparallel_sanitizer_flags})
     target_link_options(einparallel_warnings INTERFACE ${einparallel_sanitizer_flags})
 endif()
+
+foreach(einparallel_library IN ITEMS einparallel_compiled_core einparallel_compiled_mpi)
+    if(TARGET ${einparallel_library})
+        target_link_libraries(${einparallel_library} PRIVATE $<BUILD_INTERFACE:einparallel_warnings>)
+    endif()
+endforeach()
 
 if(EINPARALLEL_WITH_MPI)
     include("${CMAKE_CURRENT_LIST_DIR}/einparallel_probe_launcher.cmake")

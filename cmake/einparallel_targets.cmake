@@ -15,6 +15,10 @@ set(einparallel_cuda_headers ${einparallel_all_headers})
 list(FILTER einparallel_cuda_headers INCLUDE REGEX "/einparallel/(cuda|device)/[^/]+(/detail/[^/]+)?$")
 set(einparallel_core_headers ${einparallel_all_headers})
 list(REMOVE_ITEM einparallel_core_headers "" ${einparallel_mpi_headers} ${einparallel_cuda_headers})
+# Definitions, and the units of the compiled library: no user includes them, and none of them stands alone.
+file(GLOB_RECURSE einparallel_definitions CONFIGURE_DEPENDS "${einparallel_include_dir}/*.ipp")
+file(GLOB einparallel_units CONFIGURE_DEPENDS "${einparallel_include_dir}/einparallel/source/*.hpp")
+list(REMOVE_ITEM einparallel_core_headers "" ${einparallel_units})
 
 # einparallel_headers(<target> <header>...): an INTERFACE target that carries these headers.
 function(einparallel_headers target export_name)
@@ -29,6 +33,11 @@ function(einparallel_headers target export_name)
 endfunction()
 
 einparallel_headers(einparallel_core core ${einparallel_core_headers})
+target_sources(
+    einparallel_core INTERFACE FILE_SET definitions TYPE HEADERS BASE_DIRS "${einparallel_include_dir}"
+                               FILES ${einparallel_definitions} ${einparallel_units}
+)
+set_target_properties(einparallel_core PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
 target_compile_features(einparallel_core INTERFACE cxx_std_20)
 target_link_libraries(einparallel_core INTERFACE Boost::headers)
 

@@ -27,6 +27,18 @@ find_package(Eigen3 REQUIRED NO_MODULE)
 option(EINPARALLEL_TEST_UNITS "Compile tests of one program together" ON)
 set(einparallel_test_dir "${PROJECT_SOURCE_DIR}/test")
 
+# The tests look at internals too, which a shared library hides.
+set(einparallel_test_library einparallel_compiled_)
+if(BUILD_SHARED_LIBS)
+    set(einparallel_test_library einparallel_static_)
+    einparallel_compile(einparallel_static_core TYPE STATIC UNITS ${einparallel_core_units} LINKS einparallel_core)
+    if(EINPARALLEL_WITH_MPI)
+        einparallel_compile(
+            einparallel_static_mpi TYPE STATIC UNITS run LINKS einparallel_static_core einparallel_mpi
+        )
+    endif()
+endif()
+
 add_library(einparallel_test_base INTERFACE)
 target_include_directories(einparallel_test_base INTERFACE "${einparallel_test_dir}")
 target_link_libraries(einparallel_test_base INTERFACE einparallel_warnings doctest::doctest Eigen3::Eigen)
@@ -38,7 +50,7 @@ target_link_libraries(einparallel_test_main PRIVATE einparallel_test_base)
 
 if(EINPARALLEL_WITH_MPI AND EXISTS "${einparallel_test_dir}/support/mpi_main.cpp")
     add_library(einparallel_test_mpi_main OBJECT "${einparallel_test_dir}/support/mpi_main.cpp")
-    target_link_libraries(einparallel_test_mpi_main PRIVATE einparallel::mpi einparallel_test_base)
+    target_link_libraries(einparallel_test_mpi_main PRIVATE ${einparallel_test_library}mpi einparallel_test_base)
 endif()
 
 # SimGrid's compiler wrapper builds a library that smpirun loads once for each rank. The same is done here with the
@@ -77,7 +89,12 @@ if(EINPARALLEL_SMPIRUN
     target_compile_definitions(einparallel_smpi INTERFACE EINPARALLEL_HAS_MPI=1)
     target_compile_options(einparallel_smpi INTERFACE -include smpi/smpi_helpers.h)
     target_link_options(einparallel_smpi INTERFACE -Wl,-z,defs)
-    target_link_libraries(einparallel_smpi INTERFACE einparallel::core "${EINPARALLEL_SIMGRID_LIBRARY}" m)
+    target_link_libraries(einparallel_smpi INTERFACE "${EINPARALLEL_SIMGRID_LIBRARY}" m)
+    # smpirun loads a copy of a program for each rank, of a shared library it would load one for all: static.
+    einparallel_compile(
+        einparallel_compiled_smpi TYPE STATIC UNITS run LINKS einparallel_smpi ${einparallel_test_library}core
+    )
+    target_link_libraries(einparallel_compiled_smpi PRIVATE einparallel_warnings)
 endif()
 message(STATUS "SimGrid's simulated MPI: ${EINPARALLEL_WITH_SMPI}")
 
@@ -105,7 +122,7 @@ function(einparallel_add_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS" "SOURCES;LIBRARIES;LABELS")
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(
-        ${name} PRIVATE einparallel::core einparallel_test_base einparallel_test_main ${arg_LIBRARIES}
+        ${name} PRIVATE ${einparallel_test_library}core einparallel_test_base einparallel_test_main ${arg_LIBRARIES}
     )
     einparallel_compilation(${name} "${arg_OPTIMIZED}" "${arg_UNITS}")
     add_test(NAME ${name} COMMAND ${name})
@@ -119,7 +136,7 @@ function(einparallel_add_mpi_test name)
     endif()
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(
-        ${name} PRIVATE einparallel::mpi einparallel_test_base einparallel_test_mpi_main ${arg_LIBRARIES}
+        ${name} PRIVATE ${einparallel_test_library}mpi einparallel_test_base einparallel_test_mpi_main ${arg_LIBRARIES}
     )
     einparallel_compilation(${name} "${arg_OPTIMIZED}" "${arg_UNITS}")
     foreach(ranks IN LISTS arg_RANKS)
@@ -137,7 +154,7 @@ function(einparallel_add_smpi_test name)
         return()
     endif()
     add_library(${name}_smpi MODULE ${arg_SOURCES} "${einparallel_test_dir}/support/mpi_main.cpp")
-    target_link_libraries(${name}_smpi PRIVATE einparallel_smpi einparallel_test_base ${arg_LIBRARIES})
+    target_link_libraries(${name}_smpi PRIVATE einparallel_compiled_smpi einparallel_test_base ${arg_LIBRARIES})
     einparallel_compilation(${name}_smpi "${arg_OPTIMIZED}" "${arg_UNITS}")
     set_target_properties(${name}_smpi PROPERTIES PREFIX "" SUFFIX "")
     foreach(ranks IN LISTS arg_RANKS)

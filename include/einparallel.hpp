@@ -3,11 +3,12 @@
 // CUDA; EINPARALLEL_HAS_MPI=1 (the target einparallel::mpi) adds the run.
 
 /// 10000 * major + 100 * minor + patch.
-#define EINPARALLEL_VERSION 100
+#define EINPARALLEL_VERSION 200
 
 // Arrays, and einsums that run at once.
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/assign.hpp>
+#include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/foreign.hpp>
 #include <einparallel/kernel/view.hpp>
@@ -16,6 +17,10 @@
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/operators.hpp>
+
+#if defined(_OPENMP)
+#include <einparallel/kernel/threads.hpp>
+#endif
 
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
@@ -49,4 +54,14 @@
 #include <einparallel/run/plan_with.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/sources.hpp>
+#endif
+
+// The definitions, where no compiled library has them.
+#if !defined(EINPARALLEL_COMPILED) || !EINPARALLEL_COMPILED
+#include <einparallel/source/kernel.hpp>
+#include <einparallel/source/plan.hpp>
+#include <einparallel/source/products.hpp>
+#if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/source/run.hpp>
+#endif
 #endif

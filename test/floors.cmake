@@ -1,5 +1,7 @@
 # cmake -DINCLUDE_DIR=<include> -P floors.cmake
 # Rooms stand on floors; a header includes its own room and rooms on lower floors, never upwards and never sideways.
+# A definition (.ipp) includes definitions of its own room only: each is compiled in one unit of the compiled library.
+# The units themselves (source/) are no room.
 # notation is the ground, for its errors, boxes and element types are everybody's words.
 # Only mpi and run see <mpi.h>, and only cuda, device and run see CUDA.
 
@@ -22,7 +24,10 @@ set(may_see_cuda cuda device run)
 
 set(violations "")
 set(checked 0)
-file(GLOB_RECURSE headers RELATIVE "${INCLUDE_DIR}/einparallel" "${INCLUDE_DIR}/einparallel/*.hpp")
+file(GLOB_RECURSE headers RELATIVE "${INCLUDE_DIR}/einparallel" "${INCLUDE_DIR}/einparallel/*.hpp"
+     "${INCLUDE_DIR}/einparallel/*.ipp"
+)
+list(FILTER headers EXCLUDE REGEX "^source/")
 foreach(header IN LISTS headers)
     string(REGEX REPLACE "/.*" "" room "${header}")
     if(NOT DEFINED floor_${room})
@@ -38,6 +43,9 @@ foreach(header IN LISTS headers)
                AND (NOT DEFINED floor_${other} OR NOT floor_${other} LESS floor_${room})
             )
                 string(APPEND violations "  ${header}: ${line}: '${other}' is not below '${room}'\n")
+            endif()
+            if(line MATCHES "\\.ipp>" AND (NOT other STREQUAL room OR header MATCHES "\\.hpp$"))
+                string(APPEND violations "  ${header}: ${line}: a definition of another unit\n")
             endif()
         elseif(line MATCHES "<einparallel\\.hpp>")
             string(APPEND violations "  ${header}: ${line}: the umbrella is for users\n")

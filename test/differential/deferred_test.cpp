@@ -4,7 +4,7 @@
 // EINPARALLEL_DIFFERENTIAL_CASES=N runs about N of them, from all parts: oversubscribed ranks busy-wait.
 
 #include "coverage.hpp"
-#include "deferred_room.hpp"
+#include "deferred_ranks.hpp"
 #include "profiled_bytes.hpp"
 
 #include <doctest/doctest.h>
@@ -151,8 +151,8 @@ class trying {
 public:
     explicit trying(coverage& seen) : seen_(seen) {}
 
-    void operator()(deferred_room& room, const std::vector<std::shared_ptr<ep::vertex>>& outputs,
-                    const deferred_room::comparison& compare) {
+    void operator()(deferred_ranks& room, const std::vector<std::shared_ptr<ep::vertex>>& outputs,
+                    const deferred_ranks::comparison& compare) {
         ep::context& world = room.world();
         for (const auto& [name, asked] : trials(room.number(), world.size())) {
             const ep::plan plan = plan_for(world, asked, outputs);
@@ -255,7 +255,7 @@ TEST_CASE("recorded einsums, statements and chains agree with scalar loops under
             trying tries(seen);
             std::string verdict;
             try {
-                deferred_room room(one, world, [&tries](auto&... arguments) { tries(arguments...); });
+                deferred_ranks room(one, world, [&tries](auto&... arguments) { tries(arguments...); });
                 one.run(room);
                 verdict = tries.verdict();
                 for (const char kind : room.kinds()) {

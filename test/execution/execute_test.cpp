@@ -20,22 +20,27 @@ namespace execute_test {
 namespace {
 
 /// Host memory that counts.
-struct counting_space : ep::host_space {
+struct counting_space final : ep::host_space {
     static inline int allocations = 0;
     static inline std::size_t held = 0;
     static inline std::size_t most_held = 0;
 
-    [[nodiscard]] void* allocate(std::size_t bytes) {
+    [[nodiscard]] void* allocate(std::size_t bytes) const override {
         ++allocations;
         held += bytes;
         most_held = std::max(most_held, held);
         return ep::host_space::allocate(bytes);
     }
-    void deallocate(void* memory, std::size_t bytes) noexcept {
+    void deallocate(void* memory, std::size_t bytes) const noexcept override {
         held -= bytes;
         ep::host_space::deallocate(memory, bytes);
     }
 };
+const counting_space counted;
+
+ep::results execute_counted(const ep::plan& plan, ep::context& world) {
+    return ep::detail::carry_out(plan, world, {}, counted);
+}
 
 /// Bindings for the placeholders of a plan.
 std::vector<ep::binding> bindings_for(const ep::plan& plan, const std::vector<ep::binding>& all) {
@@ -50,9 +55,8 @@ std::vector<ep::binding> bindings_for(const ep::plan& plan, const std::vector<ep
     return wanted;
 }
 
-template <class Space = ep::host_space>
 ep::results run(const ep::plan& plan, ep::context& world, const std::vector<ep::binding>& bound) {
-    return ep::detail::plan_run<Space>(plan, world, bound).carry_out();
+    return ep::detail::carry_out(plan, world, bound);
 }
 
 }  // namespace
@@ -152,7 +156,7 @@ TEST_CASE("a plan runs again without allocating, and its memory is what the plan
         int after_first = 0;
         int wrong = 0;
         for (int repetition = 0; repetition < 4; ++repetition) {
-            const ep::distributed<double, 2> z = ep::execute<counting_space>(plan, world);
+            const ep::distributed<double, 2> z = execute_counted(plan, world);
             if (repetition == 0) {
                 after_first = counting_space::allocations;
                 CHECK(counting_space::most_held == plan.peak_bytes(world.rank()));
@@ -163,18 +167,18 @@ TEST_CASE("a plan runs again without allocating, and its memory is what the plan
         CHECK(counting_space::allocations == after_first);
 
         // Kept until the next one is there: two results in turn, then no more.
-        ep::distributed<double, 2> z = ep::execute<counting_space>(plan, world);
-        z = ep::execute<counting_space>(plan, world);
+        ep::distributed<double, 2> z = execute_counted(plan, world);
+        z = execute_counted(plan, world);
         const int after_second = counting_space::allocations;
         for (int repetition = 0; repetition < 5; ++repetition) {
-            z = ep::execute<counting_space>(plan, world);
+            z = execute_counted(plan, world);
         }
         CHECK(counting_space::allocations == after_second);
 
         // A result that is kept is not written by later runs.
         const ep::distributed<double, 2> kept = z;
         kept.for_each_local([](auto, double& element) { element = 777; });
-        const ep::distributed<double, 2> next = ep::execute<counting_space>(plan, world);
+        const ep::distributed<double, 2> next = execute_counted(plan, world);
         int changed = 0;
         kept.for_each_local([&](auto, const double& element) { changed += element == 777 ? 0 : 1; });
         next.for_each_local([&](auto at, const double& element) {
@@ -199,12 +203,12 @@ TEST_CASE("plans in turn share scratch memory, and a plan nobody can ask for any
             ep::decompose({.processes = world.size(), .objective = ep::objective::bytes}, second.handle());
         int after = 0;
         for (int repetition = 0; repetition < 3; ++repetition) {
-            CHECK(wrong_elements(ep::execute<counting_space>(a, world), 0, *first.z) == 0);
-            CHECK(wrong_elements(ep::execute<counting_space>(b, world), 0, *second.z) == 0);
+            CHECK(wrong_elements(execute_counted(a, world), 0, *first.z) == 0);
+            CHECK(wrong_elements(execute_counted(b, world), 0, *second.z) == 0);
             // A plan made anew for the same graph is the same plan.
             const ep::plan again =
                 ep::decompose({.processes = world.size(), .objective = ep::objective::bytes}, first.handle());
-            CHECK(wrong_elements(ep::execute<counting_space>(again, world), 0, *first.z) == 0);
+            CHECK(wrong_elements(execute_counted(again, world), 0, *first.z) == 0);
             if (repetition == 0) {
                 after = counting_space::allocations;
             }
@@ -214,7 +218,7 @@ TEST_CASE("plans in turn share scratch memory, and a plan nobody can ask for any
     }
     const product third(2, 2, 2, 3);
     const ep::plan c = ep::decompose({.processes = world.size(), .objective = ep::objective::bytes}, third.handle());
-    CHECK(wrong_elements(ep::execute<counting_space>(c, world), 0, *third.z) == 0);
+    CHECK(wrong_elements(execute_counted(c, world), 0, *third.z) == 0);
     int less = counting_space::held < held_with_both ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &less, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK(less == 1);
@@ -239,7 +243,7 @@ TEST_CASE("inputs are used where they lie, and never written") {
     world.release_memory();
     counting_space::most_held = counting_space::held;
     const std::size_t at_start = counting_space::held;
-    const ep::results made = ep::execute<counting_space>(plan, world);
+    const ep::results made = execute_counted(plan, world);
     if (world.size() == 1) {
         // Z and the copy of A that is a result; B is not copied.
         CHECK(counting_space::most_held - at_start == (12 * 12 + 12 * 6) * sizeof(double));
@@ -249,7 +253,7 @@ TEST_CASE("inputs are used where they lie, and never written") {
     // The result that is an input is a copy: the application may write to it.
     made.at<double, 2>(1).for_each_local([](auto, double& element) { element = -1; });
     CHECK(values->elements == before);
-    CHECK(wrong_elements(ep::execute<counting_space>(plan, world), 0, *z) == 0);
+    CHECK(wrong_elements(execute_counted(plan, world), 0, *z) == 0);
 }
 
 TEST_CASE("results are inputs of later runs, wherever they rest") {
@@ -277,7 +281,7 @@ TEST_CASE("results are inputs of later runs, wherever they rest") {
 TEST_CASE("placeholders: bound to other values at each run, from wherever they lie") {
     ep::context world(MPI_COMM_WORLD);
     std::mt19937 random(9);
-    const auto X = input_vertex({8, 5}, std::make_shared<ep::detail::placeholder_source>(), "X");
+    const auto X = input_vertex({8, 5}, ep::detail::placeholder_origin(), "X");
     const ep::einsum_form form{{"i", "j"}, {{0, 1}}, {1}};
     const auto Z =
         einsum_vertex(form, {8, 5}, {X}, std::make_shared<told_kernel>(played_operators::sum_of_products, 1));

@@ -19,16 +19,17 @@ namespace failure_test {
 namespace {
 
 /// Host memory that runs out on the last rank.
-struct scarce_space : ep::host_space {
+struct scarce_space final : ep::host_space {
     static inline bool exhausted = false;
 
-    [[nodiscard]] void* allocate(std::size_t bytes) {
+    [[nodiscard]] void* allocate(std::size_t bytes) const override {
         if (exhausted) {
             throw std::bad_alloc();
         }
         return ep::host_space::allocate(bytes);
     }
 };
+const scarce_space scarce;
 
 }  // namespace
 
@@ -80,17 +81,17 @@ TEST_CASE("memory that runs out on one rank, before anything has moved") {
     const product graph(2 * world.size(), 7, 8);
     const ep::plan plan = ep::decompose({.processes = world.size(), .objective = ep::objective::bytes}, graph.handle());
     scarce_space::exhausted = world.rank() == culprit;
-    const std::string sentence = sentence_of([&] { ep::execute<scarce_space>(plan, world); });
+    const std::string sentence = sentence_of([&] { ep::detail::carry_out(plan, world, {}, scarce); });
     CHECK(sentence == "run: rank " + std::to_string(culprit) + ": out of memory");
     CHECK(graph.work->calls == 0);
     scarce_space::exhausted = false;
-    CHECK(wrong_elements(ep::execute<scarce_space>(plan, world), 0, *graph.z) == 0);
+    CHECK(wrong_elements(ep::detail::carry_out(plan, world, {}, scarce), 0, *graph.z) == 0);
 }
 
 TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound on some ranks only") {
     ep::context world(MPI_COMM_WORLD);
-    const ep::tensor<double, 2> X(input_vertex({4, 6}, std::make_shared<ep::detail::placeholder_source>(), "X"));
-    const ep::tensor<double, 2> other(input_vertex({4, 6}, std::make_shared<ep::detail::placeholder_source>(), "W"));
+    const ep::tensor<double, 2> X(input_vertex({4, 6}, ep::detail::placeholder_origin(), "X"));
+    const ep::tensor<double, 2> other(input_vertex({4, 6}, ep::detail::placeholder_origin(), "W"));
     const ep::einsum_form form{{"i", "j"}, {{0, 1}}, {1}};
     const auto Z = einsum_vertex(form, {4, 6}, {X.node()},
                                  std::make_shared<told_kernel>(played_operators::sum_of_products, 1), "Z");

@@ -177,11 +177,7 @@ inline std::shared_ptr<own_part> part_of(whole_tensor& values, const distributio
     auto made = std::make_shared<own_part>();
     const box held = where.held_by(world.rank());
     if (!held.empty()) {
-        std::vector<index> shape;
-        for (const interval& side : held.sides) {
-            shape.push_back(side.size());
-        }
-        for_each_point(shape, [&](std::vector<index> point) {
+        for_each_point(detail::extents_of(held), [&](std::vector<index> point) {
             for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
                 point[dimension] += held.sides[dimension].begin;
             }
@@ -189,18 +185,15 @@ inline std::shared_ptr<own_part> part_of(whole_tensor& values, const distributio
         });
     }
     made->part = {nullptr,
-                  reinterpret_cast<std::byte*>(made->elements.data()),
-                  held,
-                  dense_strides(held),
+                  {reinterpret_cast<std::byte*>(made->elements.data()), held, dense_strides(held), sizeof(double)},
                   std::make_shared<const distribution>(where),
                   world.state()};
     return made;
 }
 
-inline std::shared_ptr<const source> source_in_memory(const whole_tensor& values, std::optional<int> root) {
-    detail::strided_elements elements{reinterpret_cast<const std::byte*>(values.elements.data()),
-                                      whole_box(values.bounds), dense_strides(whole_box(values.bounds)),
-                                      sizeof(double)};
+inline std::shared_ptr<const source> source_in_memory(whole_tensor& values, std::optional<int> root) {
+    detail::strided_box elements{reinterpret_cast<std::byte*>(values.elements.data()), whole_box(values.bounds),
+                                 dense_strides(whole_box(values.bounds)), sizeof(double)};
     return std::make_shared<detail::array_source>(std::move(elements), nullptr, root);
 }
 
@@ -305,7 +298,7 @@ private:
             origin = distributed_here(*value);
             ++seen["resting"];
         } else if (kind == 2) {
-            origin = std::make_shared<detail::placeholder_source>();
+            origin = detail::placeholder_origin();
             ++seen["placeholder"];
         } else if (kind == 3) {
             origin = source_in_memory(*value, std::nullopt);
@@ -326,7 +319,7 @@ private:
 
     std::shared_ptr<const source> distributed_here(whole_tensor& value) {
         parts_.push_back(part_of(value, random_slabs(value.bounds, world_.size(), random_), world_));
-        return std::make_shared<detail::distributed_source>(parts_.back()->part, sizeof(double));
+        return std::make_shared<detail::distributed_source>(parts_.back()->part);
     }
 
     void add_einsum() {

@@ -1,54 +1,42 @@
-# cmake -DBUILD=… -DWORK=… -DPROJECT=… -DSOURCE=… -DGENERATOR=… -DCXX=… -P check.cmake -- <launcher> <argument>...
-# Installs this build, moves the installed folder elsewhere, and builds and runs the project of this folder on it. Then the
-# same project once more, configured with the sources as its subdirectory.
+# Installs this build, moves the installed folder elsewhere, and builds and runs the project of this folder on it:
+# header-only, on the compiled library, and with both in one program.
 
 cmake_minimum_required(VERSION 3.25)
-set(launch "")
-set(after FALSE)
-math(EXPR last "${CMAKE_ARGC} - 1")
-foreach(number RANGE ${last})
-    if(after)
-        list(APPEND launch "${CMAKE_ARGV${number}}")
-    elseif("${CMAKE_ARGV${number}}" STREQUAL "--")
-        set(after TRUE)
-    endif()
-endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
+install_and_move("${BUILD}")
 
-function(step)
-    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-    message("${output}")
-    if(NOT result EQUAL 0)
-        list(JOIN ARGN " " words)
-        message(FATAL_ERROR "failed (${result}): ${words}")
-    endif()
-endfunction()
-
-file(REMOVE_RECURSE "${WORK}")
-step("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first place")
-file(RENAME "${WORK}/first place" "${WORK}/second place")
-
-# Nothing that was installed may name the folders of the sources or of the build.
-file(GLOB_RECURSE installed "${WORK}/second place/lib*/*.cmake")
-if(NOT installed)
-    message(FATAL_ERROR "No package was installed.")
-endif()
-foreach(file IN LISTS installed)
-    file(READ "${file}" text)
-    foreach(folder IN ITEMS "${SOURCE}" "${BUILD}" "first place")
-        string(FIND "${text}" "${folder}" position)
-        if(NOT position EQUAL -1)
-            message(FATAL_ERROR "${file} names ${folder}.")
-        endif()
-    endforeach()
-endforeach()
-
-set(common -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" -DCMAKE_BUILD_TYPE=Debug -S "${PROJECT}")
-step("${CMAKE_COMMAND}" ${common} -B "${WORK}/installed" "-DCMAKE_PREFIX_PATH=${WORK}/second place")
+# Without optimisation, which would take the compiler twice as long.
+step("${CMAKE_COMMAND}" ${common} -B "${WORK}/installed" "${on_moved}")
 step("${CMAKE_COMMAND}" --build "${WORK}/installed")
 step(${launch} "${WORK}/installed/uses_einparallel")
 step("${WORK}/installed/plans")
+without_mpi("${WORK}/installed/plans")
 
-# As a subdirectory nothing of this repository's own is built or offered.
-step("${CMAKE_COMMAND}" ${common} -B "${WORK}/subdirectory" "-DEINPARALLEL_SOURCE=${SOURCE}")
-step("${CMAKE_COMMAND}" --build "${WORK}/subdirectory" --target plans)
-step("${WORK}/subdirectory/plans")
+if(EXISTS "${WORK}/installed/compiled_solver.txt")
+    step(${launch} "${WORK}/installed/uses_compiled")
+    step("${WORK}/installed/plans_compiled")
+    without_mpi("${WORK}/installed/plans_compiled")
+
+    # No copy of the library's internals comes from the unit that uses the compiled one, and no unit of it calls the
+    # other's, whose -march differs.
+    set(internals run_rows run_walk blocked_gemm:: contract_product< model_builder::)
+    set(of_library ${internals})
+    list(TRANSFORM of_library PREPEND "detail::compiled_${version}::")
+    file(READ "${WORK}/installed/compiled_solver.txt" object)
+    symbols("${object}" --defined-only LACKS ${of_library} detail::header_only::)
+    symbols("${object}" --undefined-only HAS detail::compiled_${version}:: LACKS detail::header_only::)
+    file(READ "${WORK}/installed/header_only_solver.txt" object)
+    symbols("${object}" --defined-only HAS detail::header_only:: LACKS detail::compiled_${version}::)
+    symbols("${object}" --undefined-only LACKS detail::compiled_${version}:: einparallel_compiled_)
+    # Each has its own kernels; where this build is shared, the compiled ones are in the library.
+    set(both detail::header_only::blocked_gemm::)
+    file(GLOB_RECURSE archives "${moved}/lib*/libeinparallel_compiled_core.a")
+    if(archives)
+        list(APPEND both detail::compiled_${version}::blocked_gemm::)
+    endif()
+    foreach(first IN ITEMS header_only compiled)
+        set(program "${WORK}/installed/${first}_first")
+        step(${launch} "${program}")
+        symbols("${program}" --defined-only HAS ${both})
+    endforeach()
+endif()

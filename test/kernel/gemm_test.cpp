@@ -2,7 +2,10 @@
 
 #include "instruction_sets.hpp"
 
+#include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/gemm.hpp>
+#include <einparallel/kernel/gemm_budget.hpp>
+#include <einparallel/kernel/workspace.hpp>
 
 #include <doctest/doctest.h>
 

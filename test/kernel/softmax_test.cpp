@@ -4,6 +4,7 @@
 #include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/exp_form.hpp>
 #include <einparallel/kernel/softmax.hpp>
+#include <einparallel/kernel/vector_exp.hpp>
 #include <einparallel/notation/functions.hpp>
 
 #include <doctest/doctest.h>

@@ -4,9 +4,11 @@
 #include "instruction_sets.hpp"
 
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/join.hpp>
 #include <einparallel/kernel/small_product.hpp>
+#include <einparallel/kernel/vector_copy.hpp>
 
 #include <doctest/doctest.h>
 

@@ -78,7 +78,7 @@ double missing(const distribution& from, const distribution& to) {
 
 TEST_CASE("uneven blocks, pieces, diagonals and an application's slabs") {
     random_distributions random;
-    detail::cell_traffic<> counter;
+    detail::cell_traffic counter;
     int invalid = 0;
     int diagonals = 0;
     int slabs = 0;

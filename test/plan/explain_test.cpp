@@ -8,7 +8,11 @@
 #include <einparallel/notation/label.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/formula.hpp>
 #include <einparallel/plan/json.hpp>
+#include <einparallel/plan/text_table.hpp>
+#include <einparallel/plan/words.hpp>
 
 #include <support/json.hpp>
 
@@ -250,7 +254,7 @@ TEST_CASE("cells are cut between letters, and columns count letters") {
     CHECK(detail::cell("longer", 5) == "l..er");
     CHECK(detail::cell("\u03b1\u03b2\u03b3\u03b4\u03b5", 5) == "\u03b1\u03b2\u03b3\u03b4\u03b5");
     CHECK(detail::cell("\u03b1\u03b2\u03b3\u03b4\u03b5\u03b6", 5) == "\u03b1..\u03b5\u03b6");
-    detail::text_table<> table("lr");
+    detail::text_table table("lr");
     table.add({"\u03b1\u03b2", "1"});
     table.add({"abc", "12"});
     CHECK(table.text() == "\u03b1\u03b2    1\nabc  12\n");

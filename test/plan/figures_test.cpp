@@ -5,6 +5,8 @@
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/figures.hpp>
 #include <einparallel/plan/hash.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,6 +4,7 @@
 
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/words.hpp>
 
 #include <doctest/doctest.h>
 

@@ -57,8 +57,8 @@ ep::options sending_least(int processes) {
 /// Vertices that may leave their sum pending.
 template <class... Tensor>
 std::size_t offered(const Tensor&... outputs) {
-    const ep::detail::einsum_graph graph = ep::detail::collect<>({outputs.node()...});
-    const ep::detail::pending_offers offers = ep::detail::offers_of<>(graph, sending_least(4));
+    const ep::detail::einsum_graph graph = ep::detail::collect({outputs.node()...});
+    const ep::detail::pending_offers offers = ep::detail::offers_of(graph, sending_least(4));
     return static_cast<std::size_t>(std::count(offers.leaves.begin(), offers.leaves.end(), true));
 }
 
@@ -228,7 +228,7 @@ TEST_CASE("what may stay pending") {
         made(i) = Z(i, k) * v(k);
         for (const ep::options& asked : {ep::options{.processes = 4, .objective = ep::objective::paper},
                                          ep::options{.processes = 4, .algorithm = ep::algorithm::mn}}) {
-            CHECK_FALSE(ep::detail::offers_of<>(ep::detail::collect<>({made.node()}), asked).any);
+            CHECK_FALSE(ep::detail::offers_of(ep::detail::collect({made.node()}), asked).any);
             CHECK(left_pending(ep::decompose(asked, made)) == 0);
         }
     }

@@ -6,6 +6,7 @@
 
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/traffic.hpp>
 
 #include <doctest/doctest.h>
 

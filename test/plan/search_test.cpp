@@ -4,7 +4,10 @@
 #include "random_wishes.hpp"
 
 #include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/eliminate.hpp>
 #include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/linearize.hpp>
+#include <einparallel/plan/pairwise.hpp>
 
 #include <doctest/doctest.h>
 
@@ -237,7 +240,7 @@ TEST_CASE("elimination finds the smallest sum under every objective") {
             continue;
         }
         const detail::einsum_graph graph = detail::collect(outputs);
-        const detail::pairwise_model model = detail::model_builder(graph, asked, 0).build();
+        const detail::pairwise_model model = detail::model_of(graph, asked);
         double assignments = 1;
         for (const auto& states : model.variables) {
             assignments *= static_cast<double>(states->size());
@@ -274,7 +277,7 @@ TEST_CASE("tables that would grow past their limits are refused, not truncated")
         const std::vector<node> outputs = random.graph({.vertices = 6, .labels = 4, .tree = false});
         const options asked{.processes = 8, .objective = objective::paper};
         const detail::einsum_graph graph = detail::collect(outputs);
-        const detail::pairwise_model model = detail::model_builder(graph, asked, 0).build();
+        const detail::pairwise_model model = detail::model_of(graph, asked);
         const std::optional<std::vector<int>> tiny = detail::minimise_exactly(model, {4, 1000});
         refused += tiny ? 0 : 1;
         if (tiny) {

@@ -3,6 +3,7 @@
 // of kernels. What is not yet written is NaN, so that a use of it shows in the result.
 
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/schedule/accesses.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -153,12 +154,8 @@ public:
 
     [[nodiscard]] double* first(buffer_id of, const box& region) {
         const box& whole = buffers_[static_cast<std::size_t>(of)].region;
-        const std::vector<index> strides = dense_strides(whole);
-        index at = 0;
-        for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
-            at += (region.sides[dimension].begin - whole.sides[dimension].begin) * strides[dimension];
-        }
-        return region.empty() ? nullptr : starts_[static_cast<std::size_t>(of)] + at;
+        return region.empty() ? nullptr
+                              : starts_[static_cast<std::size_t>(of)] + detail::offset_of(region, whole, strides(of));
     }
 
     [[nodiscard]] std::vector<index> strides(buffer_id of) const {
@@ -191,11 +188,7 @@ private:
             return;
         }
         const std::vector<index> steps = strides(of);
-        std::vector<index> shape;
-        for (const interval& side : region.sides) {
-            shape.push_back(side.size());
-        }
-        for_each_point(shape, [&](const std::vector<index>& point) {
+        for_each_point(detail::extents_of(region), [&](const std::vector<index>& point) {
             index at = 0;
             for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
                 at += point[dimension] * steps[dimension];
@@ -210,31 +203,25 @@ private:
 };
 
 /// Runs one contraction in the memory of a rank.
-inline void play_contraction(played_memory& memory, const contraction& call, const played_vertex& of) {
+inline void play_contraction(played_memory& memory, const contraction& call, const played_vertex& of,
+                             const detail::accesses& touched) {
     std::vector<index> extents;
     for (const interval& range : call.ranges) {
         extents.push_back(range.size());
     }
-    const auto region_of = [&](const std::vector<label_id>& labels) {
-        box region;
-        for (const label_id label : labels) {
-            region.sides.push_back(label == no_label ? interval{0, 1} : call.ranges[static_cast<std::size_t>(label)]);
-        }
-        return region;
-    };
     std::vector<std::vector<index>> strides;
     for (const buffer_id operand : call.operands) {
         strides.push_back(memory.strides(operand));
     }
     std::vector<operand_block> operands;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
-        const std::vector<label_id>& labels = of.form.operands[operand];
-        operands.push_back({memory.first(call.operands[operand], region_of(labels)), labels, strides[operand]});
+        operands.push_back({memory.first(call.operands[operand], touched.reads[operand].region),
+                            of.form.operands[operand], strides[operand]});
     }
     const std::vector<index> output_strides = memory.strides(call.output);
     of.work->contract({extents,
                        operands,
-                       {memory.first(call.output, region_of(of.form.output)), of.form.output, output_strides},
+                       {memory.first(call.output, touched.writes.front().region), of.form.output, output_strides},
                        call.mode});
 }
 
@@ -283,15 +270,12 @@ inline std::vector<played_memory> play(const std::vector<program>& of_ranks, con
                     const box& region = of_ranks[rank].buffers[static_cast<std::size_t>(read->into)].region;
                     vertices[read->vertex].read(region, memory.first(read->into, region));
                 } else if (const auto* call = std::get_if<contraction>(&done)) {
-                    play_contraction(memory, *call, vertices[call->vertex]);
+                    const played_vertex& of = vertices[call->vertex];
+                    play_contraction(memory, *call, of, detail::accesses_of(of_ranks[rank], done, &of.form));
                 } else if (const auto* sum = std::get_if<combination>(&done)) {
-                    std::vector<index> extents;
-                    for (const interval& side : sum->region.sides) {
-                        extents.push_back(side.size());
-                    }
-                    vertices[sum->vertex].work->combine(extents, memory.first(sum->into, sum->region),
-                                                        memory.strides(sum->into), memory.first(sum->from, sum->region),
-                                                        memory.strides(sum->from));
+                    vertices[sum->vertex].work->combine(
+                        detail::extents_of(sum->region), memory.first(sum->into, sum->region),
+                        memory.strides(sum->into), memory.first(sum->from, sum->region), memory.strides(sum->from));
                 } else if (const auto* moved = std::get_if<local_copy>(&done)) {
                     memory.unpack(moved->into, moved->region, memory.pack(moved->from, moved->region));
                 }

@@ -4,16 +4,16 @@
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/kernel/einsum.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/subscripts.hpp>
 
 #include <array>
 #include <cstddef>
-#include <span>
 #include <type_traits>
 
 namespace einparallel {
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 template <class T>
 inline constexpr bool is_tensor = false;
@@ -43,7 +43,9 @@ auto record_einsum(const Tensors&... operands) {
         builder, recording_builder::last_vertex{}, labels.output(), handles));
 }
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
 
 /// The einsum of numpy's language, recorded: a tensor of the operands' common element type. A product of more than two
 /// operands becomes a vertex for each contraction, in the cheapest order.
@@ -58,5 +60,7 @@ auto einsum(const Tensors&... operands) {
                       detail::spelled_output_rank(Text)>();
     }
 }
+
+}  // namespace EINPARALLEL_WAY
 
 }  // namespace einparallel

@@ -4,20 +4,20 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/kernel/operand.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <type_traits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace einparallel {
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 /// Calls visit(indices) for every element of a box in row-major order.
 template <std::size_t Rank, class Visit>
@@ -60,29 +60,16 @@ private:
     Function function_;
 };
 
-/// Elements that are bound at the run.
-class placeholder_source final : public source {
-public:
-    [[nodiscard]] source_kind kind() const override { return source_kind::placeholder; }
-    void read(const box& /*region*/, void* /*destination*/) const override {}
-    [[nodiscard]] std::string description() const override { return "placeholder"; }
-};
-
 /// An input vertex with this source. A negative extent poisons it.
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(const std::vector<index>& bounds, element_type element,
+                                                        std::shared_ptr<const source> origin);
+
+/// The source of elements that are bound at the run.
+EINPARALLEL_INLINE std::shared_ptr<const source> placeholder_origin();
+
 template <class T, std::size_t Rank>
 tensor<T, Rank> input_tensor(const std::vector<index>& bounds, std::shared_ptr<const source> origin) {
-    auto made = std::make_shared<vertex>();
-    made->bounds = bounds;
-    made->element = element_type_of<T>();
-    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-        if (bounds[dimension] < 0) {
-            made->failure = origin->description() + ": extent " + std::to_string(bounds[dimension]) + " of dimension " +
-                            std::to_string(dimension) + " is negative";
-            made->bounds[dimension] = 0;
-        }
-    }
-    made->origin = std::move(origin);
-    return tensor<T, Rank>(std::move(made));
+    return tensor<T, Rank>(input_vertex(bounds, element_type_of<T>(), std::move(origin)));
 }
 
 template <std::size_t Count>
@@ -90,7 +77,9 @@ std::vector<index> bounds_of(const extent (&extents)[Count]) {
     return std::vector<index>(extents, extents + Count);
 }
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
 
 /// An input whose elements are function(i, j, …), called on each rank for its own elements, in any order and possibly
 /// more than once: it must be pure. It may throw; every rank of the run then throws.
@@ -108,11 +97,13 @@ tensor<T, 0> generate(std::array<extent, 0> /*none*/, Function function) {
 /// An input whose elements are given at each run by ep::bind.
 template <Element T, std::size_t Rank>
 tensor<T, Rank> placeholder(const extent (&extents)[Rank]) {
-    return detail::input_tensor<T, Rank>(detail::bounds_of(extents), std::make_shared<detail::placeholder_source>());
+    return detail::input_tensor<T, Rank>(detail::bounds_of(extents), detail::placeholder_origin());
 }
 template <Element T>
 tensor<T, 0> placeholder(std::array<extent, 0> /*none*/) {
-    return detail::input_tensor<T, 0>({}, std::make_shared<detail::placeholder_source>());
+    return detail::input_tensor<T, 0>({}, detail::placeholder_origin());
 }
+
+}  // namespace EINPARALLEL_WAY
 
 }  // namespace einparallel

@@ -8,10 +8,10 @@
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/functions.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -21,12 +21,12 @@
 
 namespace einparallel {
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 template <class T, std::size_t Rank, class Labels>
 class tensor_target;
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 /// A tensor that a graph computes, or an input of one. Copying a handle copies the reference; assigning through labels
 /// records a vertex and rebinds the handle, so that a loop may write `X(i, k) = X(i, j) * W(j, k)`.
@@ -107,7 +107,7 @@ private:
     std::shared_ptr<vertex> node_;
 };
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 template <class E>
 inline constexpr bool reads_tensors_only = true;
@@ -191,6 +191,6 @@ private:
     tensor<T, Rank>* handle_;
 };
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 }  // namespace einparallel

@@ -5,6 +5,7 @@
 #include <einparallel/graph/wishes.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 
@@ -38,26 +39,13 @@ struct vertex {
     [[nodiscard]] bool is_input() const { return work == nullptr; }
 };
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 /// Marks the last vertex of a statement and what is made on the way to it to run without communication. No other
 /// statement reads the latter, for no handle refers to them.
-inline void mark_statement(vertex& last) {
-    last.wishes.without_communication = true;
-    std::vector<vertex*> reached{&last};
-    while (!reached.empty()) {
-        const std::vector<std::shared_ptr<vertex>>& read = reached.back()->operands;
-        reached.pop_back();
-        for (const std::shared_ptr<vertex>& each : read) {
-            if (each->is_intermediate && !each->wishes.without_communication) {
-                each->wishes.without_communication = true;
-                reached.push_back(each.get());
-            }
-        }
-    }
-}
+EINPARALLEL_INLINE void mark_statement(vertex& last);
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 /// A loop may record a chain of any length: letting it go must not recurse once per vertex.
 inline vertex::~vertex() {

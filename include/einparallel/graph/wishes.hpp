@@ -1,7 +1,8 @@
 #pragma once
 // What the user fixes about one vertex before the planner decides the rest.
 
-#include <cstddef>
+#include <einparallel/notation/compiled.hpp>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,9 +21,7 @@ struct pinned_part {
     pinned_part(int along, int count) : dimension(along), parts(count) {}
 
     /// `i` or `dimension 0`.
-    [[nodiscard]] std::string where() const {
-        return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] std::string where() const;
 
     friend bool operator==(const pinned_part&, const pinned_part&) = default;
 };
@@ -33,15 +32,7 @@ struct vertex_wishes {
     bool without_communication = false;
 
     /// The pin as `i:4 k:2` or `0:4 1:2`; "one block" for a tensor that is not cut.
-    [[nodiscard]] std::string pin_text() const {
-        std::string written;
-        for (std::size_t position = 0; pin && position < pin->size(); ++position) {
-            const pinned_part& part = (*pin)[position];
-            written += (position > 0 ? " " : "") + (part.label.empty() ? std::to_string(part.dimension) : part.label) +
-                       ":" + std::to_string(part.parts);
-        }
-        return written.empty() ? "one block" : written;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] std::string pin_text() const;
 
     friend bool operator==(const vertex_wishes&, const vertex_wishes&) = default;
 };

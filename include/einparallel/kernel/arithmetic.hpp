@@ -1,12 +1,12 @@
 #pragma once
 // Sum and product of every element type, without what C++ adds on its own: promotion, undefined overflow, Annex G.
 
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 
-#include <complex>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The semiring of Σ of products over T. Integers wrap around; bool is (or, and); a complex product is the four real
 /// ones, as BLAS computes it (no recovery of infinities).
@@ -63,4 +63,4 @@ private:
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

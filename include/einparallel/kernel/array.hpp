@@ -7,6 +7,7 @@
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <array>
@@ -17,10 +18,10 @@
 
 namespace einparallel {
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 /// Says that every element is going to be written before it is read.
 struct unwritten {};
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 /// Owning, dense, row-major, zeroed (large ones by all threads); aligned to a cache line. Value semantics: a copy
 /// copies the elements. An array of rank 0 holds one element.

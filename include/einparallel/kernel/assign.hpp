@@ -5,10 +5,9 @@
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/notation/analysis.hpp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/functions.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// = , += and -= .
 enum class assignment : std::uint8_t { set, add, subtract };
@@ -139,15 +138,11 @@ void for_each_direct(const join_node<negate, A>& node, Visit&& visit) {
 // --- what must hold before anything is written
 // ----------------------------------------------------------------------------------
 
-/// Goes through a statement before it runs. Throws where extents disagree within a term or with the output, and where a
-/// leaf shares memory with the output without being read element for element where it is written.
+/// Goes through a statement before it runs; see statement_check.
 template <class Statement>
 class preflight {
 public:
-    preflight(immediate_builder& builder, const block_target& target, std::size_t element_bytes)
-        : builder_(builder), target_(target), written_{target.data, target.extents, target.strides, element_bytes} {
-        check_writable(written_);
-    }
+    explicit preflight(statement_check& check) : check_(check) {}
 
     template <class A, class B>
     void terms(const join_node<plus, A, B>& node) {
@@ -165,39 +160,15 @@ public:
     }
     template <class E>
     void terms(const E& term) {
-        leaves_.resize(0);
         visit<!Statement::template aggregates<E>>(term);
-        builder_.check(Statement::left_labels, {leaves_.data(), leaves_.size()});
+        check_.end_term(Statement::left_labels);
     }
 
 private:
     template <bool InPlace, class T, std::size_t Rank, class Labels>
     void visit(const leaf<array_operand<T, Rank>, Labels>& node) {
-        const auto& held = node.operand;
         static constexpr auto labels = Statement::ids::template ids<Labels>;
-        leaves_.push_back({immediate_builder::handle_of(held), labels});
-        const touched_memory read(held.data, held.extents, held.strides, sizeof(T));
-        check_readable(read);
-        if (!overlap(written_, read)) {
-            return;
-        }
-        bool same = InPlace && held.data == target_.data && Rank == target_.labels.size() &&
-                    sizeof(T) == written_.element_bytes;
-        for (std::size_t dimension = 0; dimension < Rank && same; ++dimension) {
-            bool found = false;
-            for (std::size_t other = 0; other < Rank; ++other) {
-                found = found || (target_.labels[other] == labels[dimension] &&
-                                  (target_.strides[other] == held.strides[dimension] || held.extents[dimension] <= 1));
-            }
-            // A label that is repeated reads a diagonal, and leaves a label of the output without a dimension.
-            const auto here = labels.begin() + static_cast<std::ptrdiff_t>(dimension);
-            same = found && std::find(labels.begin(), here, *here) == here;
-        }
-        if (!same) {
-            throw error(
-                "einsum: the output is also an operand and is not read element for element where it is written: give "
-                "the result memory of its own");
-        }
+        check_.read({immediate_builder::handle_of(node.operand), labels}, sizeof(T), InPlace);
     }
     template <bool InPlace, class T>
     void visit(const constant<T>& /*node*/) {}
@@ -218,10 +189,7 @@ private:
         (visit<InPlace>(boost::hana::at_c<Position>(arguments)), ...);
     }
 
-    immediate_builder& builder_;
-    block_target target_;
-    touched_memory written_;
-    small_vector<labelled_handle<block_handle>, 8> leaves_;
+    statement_check& check_;
 };
 
 // --- execution
@@ -234,7 +202,8 @@ void execute_statement(Out* data, std::span<const index> extents, std::span<cons
     const block_target target{data, Statement::left_labels, extents, strides};
     std::array<index, Statement::ids::size + 1> scratch{};
     immediate_builder builder(Statement::ids::names, std::span<index>(scratch.data(), Statement::ids::size), target);
-    preflight<Statement>(builder, target, sizeof(Out)).terms(right);
+    statement_check check(builder, target, sizeof(Out));
+    preflight<Statement>(check).terms(right);
     Lowering lower(builder);
 
     // A whole reduction or softmax by itself goes straight to the output, whatever its ⊕.
@@ -325,4 +294,4 @@ private:
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -4,11 +4,12 @@
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// std::memcpy without <cstring>, which brings POSIX's function `index` into the global namespace.
 inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count) {
@@ -23,31 +24,12 @@ inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count
 inline constexpr index streamed_bytes = index{16} << 20;
 
 /// Orders what was written past the caches before what this thread writes next.
-inline void end_streaming() {
-#if EINPARALLEL_DETAIL_X86 && defined(__SSE2__)
-    __builtin_ia32_sfence();
-#endif
-}
+EINPARALLEL_INLINE void end_streaming();
 
 /// Blocks are worth what they take to set up.
 inline constexpr index blocked_bytes = 4096;
 
 using block_function = void (*)(std::byte*, const std::byte*, const turned_block&);
-
-/// Elements of 16 bytes, four to a line.
-inline void copy_elements(std::byte* into, const std::byte* from, const turned_block& block) {
-    const block_side columns = block.columns;
-    const block_side rows = block.rows;
-    for (index first = 0; first < columns.count; first += 4) {
-        const index last = std::min(first + 4, columns.count);
-        for (index row = 0; row < rows.count; ++row) {
-            for (index column = first; column < last; ++column) {
-                copy_bytes(into + rows.into[row] + columns.into[column], from + rows.from[row] + columns.from[column],
-                           16);
-            }
-        }
-    }
-}
 
 /// How elements of so many bytes are copied with the widest instructions that this processor has and that pay: wider
 /// vectors than AVX2's move no more through the memory's pins.
@@ -58,14 +40,7 @@ struct copy_functions {
     index lanes = 0;  ///< rows and columns that it takes at least
 
     /// @param turns of 4 or 8 bytes, in vectors
-    static copy_functions best(index element_bytes, bool turns) {
-        copy_functions found = turns && element_bytes == 4 ? best_of<float>() : best_of<double>();
-        if (!turns) {
-            found.turn = element_bytes == 16 ? &copy_elements : nullptr;
-            found.turn_plane = nullptr;
-        }
-        return found;
-    }
+    EINPARALLEL_INLINE static copy_functions best(index element_bytes, bool turns);
 
 private:
     template <class T>
@@ -84,4 +59,4 @@ private:
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,11 +1,13 @@
 #pragma once
 // ep::einsum<"ij,jk->ik">(A, B): numpy.einsum's language on arrays, views and other libraries' tensors.
 
+#include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/assign.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/immediate.hpp>
 #include <einparallel/kernel/view.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/subscripts.hpp>
 
@@ -13,13 +15,12 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace einparallel {
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 template <class T>
 inline constexpr bool is_array = false;
@@ -272,7 +273,9 @@ auto einsum_new(const Operands&... operands) {
     return output;
 }
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
 
 /// The einsum of numpy's language, checked at compile time: explicit or implicit output, spaces, repeated labels in one
 /// operand (diagonals), one-sided sums, ellipsis with broadcasting, any number of operands (contracted pair by pair in
@@ -318,5 +321,7 @@ void einsum_into(Output&& output, const Operands&... operands) {
         }
     }
 }
+
+}  // namespace EINPARALLEL_WAY
 
 }  // namespace einparallel

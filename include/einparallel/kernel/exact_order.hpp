@@ -2,6 +2,7 @@
 // The cheapest order of pairwise contractions, by dynamic programming over subsets.
 
 #include <einparallel/kernel/product_network.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A contraction costs as many multiply-adds as its labels have combinations.
 struct multiply_adds {
@@ -27,7 +28,7 @@ struct multiply_adds {
 
 /// The cheapest way to make the product of a subset of tensors is the cheapest split of it into two, outer products
 /// included: 3^r / 2 splits of r tensors, each two loads where it cannot win. Memory 2^r.
-template <class Lazy = void, class Cost = multiply_adds>
+template <class Cost = multiply_adds>
 class exact_order {
 public:
     explicit exact_order(const product_network& net, Cost cost = {})
@@ -157,4 +158,4 @@ private:
     std::vector<std::uint64_t> joined_;
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

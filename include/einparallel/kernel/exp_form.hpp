@@ -2,9 +2,8 @@
 // Functions of elements that are an exp between two simple steps, taken apart so that rows of them use vectors.
 
 #include <einparallel/kernel/function_tree.hpp>
-#include <einparallel/kernel/instruction_set.hpp>
-#include <einparallel/kernel/vector_exp.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/operators.hpp>
 
@@ -13,7 +12,7 @@
 #include <cmath>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// exp(x − c), the third line of the paper's softmax.
 struct shifted_exponential {
@@ -109,9 +108,6 @@ constexpr bool has_exp_form() {
 
 /// values[i] = exp(values[i]) with the widest instructions of this processor.
 template <class T>
-void exponentials(T* values, index count) {
-    with_instruction_set(best_instruction_set(),
-                         [&](auto set) { vector_exp<T, set.value>::exponentials(values, count); });
-}
+[[gnu::visibility("default")]] void exponentials(T* values, index count);
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

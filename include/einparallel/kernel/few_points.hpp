@@ -4,13 +4,14 @@
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
 #include <span>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The loops of a call on two operands with few points: at most three of the output, at most two that are summed.
 class few_loops {
@@ -124,4 +125,4 @@ bool product_of_few_points(const block_call& call, T scale) {
     return true;
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

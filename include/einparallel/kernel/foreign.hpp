@@ -3,14 +3,14 @@
 // tensor maps; std::span, std::vector and std::array; std::mdspan and its ancestors.
 
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Eigen::MatrixBase with direct access to its memory: dense objects, maps, blocks, not products.
 template <class M>
@@ -134,4 +134,4 @@ auto foreign_strides(M& object) {
     return strides;
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

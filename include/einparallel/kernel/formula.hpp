@@ -1,16 +1,15 @@
 #pragma once
 // Expressions in words, for tables: |x - y|, x/(y + z).
 
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An expression in words, and how strongly its loosest operator binds.
 struct formula_part {
@@ -21,57 +20,14 @@ struct formula_part {
 };
 
 /// The name of operand number `leaf` in a formula: a letter, none of which is the f of a function without a name.
-inline std::string operand_letter(std::size_t leaf) {
-    constexpr std::string_view letters = "xyzuvwabcdeghijklmnopqrst";
-    return leaf < letters.size() ? std::string(1, letters[leaf]) : "x" + std::to_string(leaf);
-}
-
-/// a + b, a*b: with the parentheses that are needed and no others.
-inline formula_part infix_part(char infix, formula_part a, formula_part b) {
-    const bool is_product = infix == '*' || infix == '/';
-    const formula_part::strength_type own = is_product ? formula_part::product : formula_part::sum;
-    const bool ordered = infix == '-' || infix == '/';
-    const auto in_parentheses = [](const std::string& text) { return "(" + text + ")"; };
-    std::string text = a.strength < own ? in_parentheses(a.text) : std::move(a.text);
-    text += is_product ? std::string(1, infix) : std::string{' ', infix, ' '};
-    const bool apart = b.strength < own || (b.strength == own && ordered) || b.text.starts_with('-');
-    text += apart ? in_parentheses(b.text) : b.text;
-    return {std::move(text), own};
-}
+EINPARALLEL_INLINE std::string operand_letter(std::size_t leaf);
 
 /// name(a, b, …); |a|, −a, a itself for what has such a notation. A name ending in `-` is that of a function of the
 /// difference of two.
-inline formula_part call_part(std::string_view name, std::vector<formula_part> arguments) {
-    if (name == "-" && arguments.size() == 1) {
-        const bool apart = arguments[0].strength == formula_part::sum || arguments[0].text.starts_with('-');
-        return {"-" + (apart ? "(" + arguments[0].text + ")" : arguments[0].text), formula_part::product};
-    }
-    if (name.size() == 1 && arguments.size() == 2) {
-        return infix_part(name[0], std::move(arguments[0]), std::move(arguments[1]));
-    }
-    if (name == "id") {
-        return std::move(arguments[0]);
-    }
-    if (name == "abs") {
-        return {"|" + arguments[0].text + "|"};
-    }
-    if (name.ends_with('-') && arguments.size() == 2) {
-        return {std::string(name.substr(0, name.size() - 1)) + "(" +
-                infix_part('-', std::move(arguments[0]), std::move(arguments[1])).text + ")"};
-    }
-    std::string text = std::string(name) + "(";
-    for (std::size_t position = 0; position < arguments.size(); ++position) {
-        text += (position > 0 ? ", " : "") + arguments[position].text;
-    }
-    return {text + ")"};
-}
+EINPARALLEL_INLINE formula_part call_part(std::string_view name, std::vector<formula_part> arguments);
 
 /// A number as short as "%g" makes it: 0.5, 2, 1e-09.
-inline std::string written_number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%g", value);
-    return text;
-}
+EINPARALLEL_INLINE std::string written_number(double value);
 template <class T>
 std::string written_value(const T& value) {
     if constexpr (is_complex<T>::value) {
@@ -82,4 +38,4 @@ std::string written_value(const T& value) {
     }
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,7 +2,7 @@
 // The element-wise part of an expression as one function of its leaves' elements: the ⊗ of a vertex.
 
 #include <einparallel/kernel/formula.hpp>
-#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/operators.hpp>
 
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Element of leaf number `Leaf`.
 template <std::size_t Leaf>
@@ -72,6 +72,10 @@ struct tree_function {
     }
 };
 
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel::detail {
+
 template <std::size_t Leaf>
 inline constexpr bool is_plain<pick<Leaf>> = true;
 template <class T>
@@ -80,6 +84,10 @@ template <class Function, class... Branches>
 inline constexpr bool is_plain<apply<Function, Branches...>> = is_plain<Function> && (is_plain<Branches> && ...);
 template <class Tree>
 inline constexpr bool is_plain<tree_function<Tree>> = is_plain<Tree>;
+
+}  // namespace einparallel::detail
+
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The tree f(leaf 0, leaf 1, …) is f itself.
 template <class Function, class... Branches, std::size_t... Leaf>
@@ -141,4 +149,4 @@ std::string written(const Tree& tree) {
     return part_of(tree).text;
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,11 +3,9 @@
 
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
-#include <algorithm>
-#include <cstddef>
-
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An index made of loops (outermost first), with the strides in elements of the two matrices that have it: m moves A
 /// and C, n moves B and C, k moves A and B.
@@ -22,81 +20,29 @@ struct gemm_axis {
     index size = 1;
     small_vector<loop, 4> loops;
 
-    void add(index extent, index first_stride, index second_stride) {
-        size *= extent;
-        loops.push_back({extent, first_stride, second_stride, extent});
-    }
+    EINPARALLEL_INLINE void add(index extent, index first_stride, index second_stride);
 
     /// Puts the loop along which the first matrix is contiguous innermost; `but_second`: just outside the one along
     /// which the second is.
-    void move_contiguous(bool but_second) {
-        for (std::size_t position = 0; position + 1 < loops.size(); ++position) {
-            if (loops[position].first == 1) {
-                const std::size_t end = loops.size() - (but_second && loops.back().second == 1 ? 1 : 0);
-                std::rotate(loops.begin() + position, loops.begin() + position + 1, loops.begin() + end);
-                return;
-            }
-        }
-    }
+    EINPARALLEL_INLINE void move_contiguous(bool but_second);
 
     /// Cuts the index into blocks of about `limit` values, rectangular in its loops. A loop along which the first
     /// matrix is contiguous keeps `first_run` values at least, and so the second: memory is read and written in whole
     /// cache lines, several of them. The others are cut from the outermost on. Blocks of a loop are even, and multiples
     /// of `unit` along the innermost one.
     /// @return values of the largest block
-    index cut(index limit, index unit, index first_run, index second_run);
+    EINPARALLEL_INLINE index cut(index limit, index unit, index first_run, index second_run);
 
     /// The offsets of all values in the second matrix.
     /// @param tables room for twice as many
-    const index* all(index* tables) const;
+    EINPARALLEL_INLINE const index* all(index* tables) const;
 
     /// Strides of a dense second matrix, `step` for the innermost loop.
     /// @return what one more loop around these would have
-    index lay_out(index step) {
-        for (std::size_t position = loops.size(); position-- > 0;) {
-            loops[position].second = step;
-            step *= loops[position].extent;
-        }
-        return step;
-    }
+    EINPARALLEL_INLINE index lay_out(index step);
 
-    [[nodiscard]] index block_count() const {
-        index count = 1;
-        for (const loop& each : loops) {
-            count *= (each.extent + each.tile - 1) / each.tile;
-        }
-        return count;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] index block_count() const;
 };
-
-inline index gemm_axis::cut(index limit, index unit, index first_run, index second_run) {
-    const auto least = [&](const loop& each) {
-        return std::max({index{1}, each.first == 1 ? first_run : 1, each.second == 1 ? second_run : 1});
-    };
-    index block = 1;
-    for (loop& each : loops) {
-        each.tile = std::min(each.extent, least(each));
-        block *= each.tile;
-    }
-    for (std::size_t position = loops.size(); position-- > 0;) {
-        loop& each = loops[position];
-        const index granule = position + 1 == loops.size() ? unit : std::min<index>(least(each), 8);
-        const index room = std::max(limit / (block / each.tile), each.tile);
-        if (room >= each.extent) {
-            block = block / each.tile * each.extent;
-            each.tile = each.extent;
-            continue;
-        }
-        const index parts = (each.extent + room - 1) / room;
-        const index even = (each.extent + parts - 1) / parts;
-        const index rounded = (even + granule - 1) / granule * granule;
-        const index tile = std::min({rounded, std::max(room / granule * granule, each.tile), each.extent});
-        block = block / each.tile * tile;
-        each.tile = tile;
-        break;
-    }
-    return block;
-}
 
 /// A block of an index: where it starts in the two matrices, and the offsets of its values from there, in the order of
 /// the loops.
@@ -107,35 +53,10 @@ public:
         : axis_(axis), first_(tables), second_(tables + largest), lengths_(axis.loops.size(), 0) {}
 
     /// Where block `number` starts; false where it has another shape than the present one.
-    bool peek(index number, index& first, index& second) const {
-        first = 0;
-        second = 0;
-        bool same = filled_;
-        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
-            const gemm_axis::loop& each = axis_.loops[position];
-            const index parts = (each.extent + each.tile - 1) / each.tile;
-            const index begin = number % parts * each.tile;
-            number /= parts;
-            first += begin * each.first;
-            second += begin * each.second;
-            same = same && lengths_[position] == std::min(each.tile, each.extent - begin);
-        }
-        return same;
-    }
+    EINPARALLEL_INLINE bool peek(index number, index& first, index& second) const;
 
     /// Goes to block `number`. The offsets are computed again only where the block has another shape.
-    void go_to(index number) {
-        if (peek(number, first_start, second_start)) {
-            return;
-        }
-        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
-            const gemm_axis::loop& each = axis_.loops[position];
-            const index parts = (each.extent + each.tile - 1) / each.tile;
-            lengths_[position] = std::min(each.tile, each.extent - number % parts * each.tile);
-            number /= parts;
-        }
-        fill();
-    }
+    EINPARALLEL_INLINE void go_to(index number);
 
     index first_start = 0;
     index second_start = 0;
@@ -144,59 +65,15 @@ public:
     [[nodiscard]] const index* second() const { return second_; }
     /// Values of the loops inside the one along which the first (or second) matrix is contiguous, and that one's length
     /// in this block; 0 where there is none, or where it is the innermost.
-    void stretch(bool of_first, index& period, index& run) const {
-        period = 1;
-        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
-            const gemm_axis::loop& each = axis_.loops[position];
-            if ((of_first ? each.first : each.second) == 1) {
-                run = lengths_[position];
-                period = period > 1 ? period : 0;
-                return;
-            }
-            period *= lengths_[position];
-        }
-        period = 0;
-        run = 0;
-    }
+    EINPARALLEL_INLINE void stretch(bool of_first, index& period, index& run) const;
 
     /// Where the cache lines of the first (or second) matrix lie that this block meets, in bytes: all offsets, but one
     /// of each 64 bytes along the loop of stride 1.
     /// @return how many
-    index lines(bool of_first, index element, index* into) const {
-        index found = 1;
-        into[0] = 0;
-        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
-            const gemm_axis::loop& each = axis_.loops[position];
-            const index stride = of_first ? each.first : each.second;
-            const index by = stride == 1 ? 64 / element : 1;
-            index more = found;
-            for (index step = by; step < lengths_[position]; step += by) {
-                for (index inner = 0; inner < found; ++inner) {
-                    into[more++] = into[inner] + step * stride * element;
-                }
-            }
-            found = more;
-        }
-        return found;
-    }
+    EINPARALLEL_INLINE index lines(bool of_first, index element, index* into) const;
 
 private:
-    void fill() {
-        filled_ = true;
-        first_[0] = 0;
-        second_[0] = 0;
-        count = 1;
-        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
-            const gemm_axis::loop& each = axis_.loops[position];
-            for (index step = 1; step < lengths_[position]; ++step) {
-                for (index inner = 0; inner < count; ++inner) {
-                    first_[step * count + inner] = first_[inner] + step * each.first;
-                    second_[step * count + inner] = second_[inner] + step * each.second;
-                }
-            }
-            count *= lengths_[position];
-        }
-    }
+    EINPARALLEL_INLINE void fill();
 
     const gemm_axis& axis_;
     index* first_;
@@ -205,14 +82,4 @@ private:
     bool filled_ = false;
 };
 
-inline const index* gemm_axis::all(index* tables) const {
-    gemm_axis whole = *this;
-    for (loop& each : whole.loops) {
-        each.tile = each.extent;
-    }
-    gemm_blocks block(whole, size, tables);
-    block.go_to(0);
-    return block.second();
-}
-
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,6 +2,7 @@
 // A cheap order of pairwise contractions for any number of tensors: greedy, with random restarts.
 
 #include <einparallel/kernel/product_network.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -13,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The next of a sequence of numbers that is the same on every machine and compiler (splitmix64).
 constexpr std::uint64_t next_random(std::uint64_t& state) {
@@ -34,8 +35,7 @@ struct greedy_taste {
 };
 
 /// One greedy run after the other over the same network.
-template <class Lazy = void>
-class greedy_order {
+EINPARALLEL_INLINE class greedy_order {
 public:
     explicit greedy_order(const product_network& net) : net_(net), has_(net.extents.size(), 0), result_(has_.words()) {}
 
@@ -187,4 +187,4 @@ private:
     std::size_t proposals_ = 0;
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,6 +1,8 @@
 #pragma once
 // Which instructions a compiled kernel uses, as a value and as a template argument, and which this processor has.
 
+#include <einparallel/notation/compiled.hpp>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -10,7 +12,7 @@
 #define EINPARALLEL_DETAIL_X86 0
 #endif
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// `plain` is ordinary C++, for every element type; the others are vector kernels for float and double. Functions that
 /// differ between them carry the value as a template argument, so that units compiled with different options agree.
@@ -70,4 +72,4 @@ constexpr const char* name_of(instruction_set set) {
     }
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -10,15 +10,15 @@
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/operators.hpp>
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// What a join kernel does and says whatever f is, so that each f compiles little beside its own rows.
 template <class Out, class Reduce>
@@ -74,7 +74,7 @@ private:
     std::string formula_;
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
 

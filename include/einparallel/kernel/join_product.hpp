@@ -1,31 +1,34 @@
 #pragma once
 // ⊕ over f(x, y) as a blocked product: what a matrix product is to Σ of products, for any ⊕ and ⊗ of two operands.
 
-#include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/micro_kernel.hpp>
-#include <einparallel/kernel/pack.hpp>
-#include <einparallel/kernel/product_axes.hpp>
-#include <einparallel/kernel/thread_grid.hpp>
+#include <einparallel/kernel/tile_kernel.hpp>
 #include <einparallel/kernel/vector_join.hpp>
-#include <einparallel/kernel/vector_pack.hpp>
-#include <einparallel/kernel/visit_points.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
-#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Types whose tiles the compiler vectorises.
 template <class T>
 inline constexpr bool is_tiled = std::is_arithmetic_v<T>;
 
+/// Packing moves elements and computes nothing: one function serves all types of a size, but that float and double have
+/// vector code.
+template <class T>
+using packed_as = std::conditional_t<
+    std::is_floating_point_v<T>, T,
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>>;
+
+/// Packs slivers of `Panel` elements for a join's micro-kernel; see pack_slivers.
 template <class T, index Panel, instruction_set Set>
-void pack_for_join(const void* /*context*/, void* into, const void* from, const pack_source& source) {
-    pack_slivers<T, Panel, Set>(into, from, source);
-}
+void pack_for_join(const void* context, void* into, const void* from, const pack_source& source);
 
 template <class Out, class Reduce>
 void scatter_joined(const Reduce& reduce, const Out* tile, index columns, Out* c, const index* row_offsets, index high,
@@ -51,8 +54,8 @@ tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors)
     kernel.c_element = sizeof(Out);
     kernel.run = &code::run;
     kernel.computed = [](index /*high*/) { return code::rows; };
-    kernel.pack_a = &pack_for_join<A, code::rows, Set>;
-    kernel.pack_b = &pack_for_join<B, code::columns, Set>;
+    kernel.pack_a = &pack_for_join<packed_as<A>, code::rows, Set>;
+    kernel.pack_b = &pack_for_join<packed_as<B>, code::columns, Set>;
     kernel.scatter = [](const void* context, const void* tile, index columns, void* c, const index* row_offsets,
                         index high, const index* column_offsets, index wide, bool add) {
         scatter_joined(static_cast<const join_functors<Reduce, Function>*>(context)->reduce,
@@ -73,26 +76,7 @@ tile_kernel join_tile_kernel(const join_functors<Reduce, Function>& functors) {
 
 /// Sorts the loops of a nest of two operands into batch, m, n and k and runs it as blocked products; false, and nothing
 /// done, where there is too little to reuse. ⊗ keeps its sides: m are the labels of the first operand.
-inline bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void* x, const void* y, void* z,
-                         write_mode mode) {
-    gemm_axis m;
-    gemm_axis n;
-    gemm_axis k;
-    const odometer::loop_list batch = sort_axes(nest, x_slot, y_slot, m, n, k);
-    if (m.size < 4 || n.size < kernel.columns / 2 || k.size < 4 || m.size * n.size * k.size < 4096) {
-        return false;
-    }
-    const auto [outside, inside] = threads_for_batch(m.size * n.size * k.size, odometer(nest, batch).size());
-    const blocked_gemm product(kernel, m, n, k, inside);
-    const auto moved = [](auto* start, index offset, std::size_t element) {
-        return start + offset * static_cast<index>(element);
-    };
-    for_each_point(nest, batch, outside, [&](const index* at) {
-        product.run(moved(static_cast<const std::byte*>(x), at[x_slot], kernel.a_element),
-                    moved(static_cast<const std::byte*>(y), at[y_slot], kernel.b_element),
-                    moved(static_cast<std::byte*>(z), at[z_slot], kernel.c_element), mode == write_mode::combine);
-    });
-    return true;
-}
+EINPARALLEL_INLINE bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void* x, const void* y, void* z,
+                                     write_mode mode);
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

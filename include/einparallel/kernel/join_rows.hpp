@@ -5,9 +5,9 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Points of a row at most: every operand may need a copy of its own beside the results.
 inline constexpr index join_row_width = row_worker::least_width;
@@ -38,7 +38,9 @@ public:
         }
         if (move == 0) {
             if (x != filled_from_ || count > filled_) {
-                std::fill(copy_, copy_ + count, *x);
+                for (index i = 0; i < count; ++i) {
+                    copy_[i] = *x;
+                }
                 filled_from_ = x;
                 filled_ = count;
             }
@@ -127,7 +129,7 @@ public:
         const bool piece = place != row_worker::to_output;
         join_rows own(this->reduce_, function_, piece ? this->results_ + place : this->output_, this->operands(),
                       piece ? write_mode::overwrite : this->mode_);
-        walk.run(own);
+        run_walk(walk, own);
     }
 
 private:
@@ -233,7 +235,7 @@ public:
 
     void run_own(const row_walk& walk, index /*to_output*/) override {
         combining_rows own(this->reduce_, this->output_, this->operands());
-        walk.run(own);
+        run_walk(walk, own);
     }
 
 private:
@@ -241,4 +243,4 @@ private:
         : reduced_rows<Out, Reduce>(reduce, into, operands, write_mode::combine) {}
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

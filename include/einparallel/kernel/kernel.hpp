@@ -5,7 +5,6 @@
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

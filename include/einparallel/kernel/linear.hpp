@@ -2,17 +2,16 @@
 // Which ⊗ summands may go through one by one: f(x ⊕ x', y) = f(x, y) ⊕ f(x', y), read off the types of ⊕ and f.
 
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <type_traits>
 #include <utility>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 // The trees of functions (kernel/function_tree.hpp), of which only the types matter here.
 template <std::size_t Leaf>
@@ -50,8 +49,12 @@ inline constexpr bool is_additive = std::is_same_v<Reduce, F> ||
 
 template <class Reduce, class F, class T>
 constexpr dependence dependence_of_call(std::initializer_list<dependence> of) {
-    const auto linear = static_cast<std::size_t>(std::count(of.begin(), of.end(), dependence::linear));
-    const auto none = static_cast<std::size_t>(std::count(of.begin(), of.end(), dependence::none));
+    std::size_t linear = 0;
+    std::size_t none = 0;
+    for (const dependence each : of) {
+        linear += each == dependence::linear ? 1 : 0;
+        none += each == dependence::none ? 1 : 0;
+    }
     if (none == of.size()) {
         return dependence::none;
     }
@@ -102,4 +105,4 @@ constexpr bool takes_summands(std::uint64_t pending) {
     }
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

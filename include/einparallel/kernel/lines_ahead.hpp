@@ -2,11 +2,12 @@
 // Asks for memory ahead of its use, a few cache lines at a time while something else is computed.
 
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Cache lines of a block of a matrix: at outer[o] elements and lines[l] bytes from where it starts.
 struct line_block {
@@ -77,4 +78,4 @@ private:
     index credit_ = 0;
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

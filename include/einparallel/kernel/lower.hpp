@@ -14,11 +14,10 @@
 //                                                         span's extent is static
 // where a sink says where the result goes: `temporary{}` or what the builder's own statement passes in.
 
-#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/exp_form.hpp>
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/join.hpp>
-#include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/operators.hpp>
 
@@ -31,7 +30,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The result of a vertex goes into memory, or becomes a vertex, of its own.
 struct temporary {};
@@ -330,4 +329,4 @@ private:
     Builder& builder_;
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,6 +2,7 @@
 // Arrays and views as operands of an expression, and as its left-hand side.
 
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
@@ -14,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 template <std::size_t Rank>
 constexpr index element_count(const std::array<index, Rank>& extents) {
@@ -141,4 +142,4 @@ auto owned_access(const T* data, const std::array<index, Rank>& extents, const s
     return access<const T>(data, extents, strides, std::move(owner), indices...);
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

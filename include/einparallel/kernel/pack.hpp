@@ -4,12 +4,13 @@
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/vector_pack.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <complex>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Packs into slivers of `Panel` indices i: element (i, d) goes to sliver i / Panel, place d · Panel + i % Panel. The
 /// last sliver is filled up with copies of the last index.
@@ -92,4 +93,4 @@ void scale_complex_rows(R* packed, index size, std::complex<R> factor) {
     }
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -4,7 +4,7 @@
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
-#include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -18,6 +18,7 @@
 #include <einparallel/kernel/visit_points.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <algorithm>
@@ -25,7 +26,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Contracts two operands.
 template <Element T>
@@ -65,7 +66,7 @@ private:
     }
 
     void multiply() {
-        const contraction_decision decision = contraction_choice(nest_, element_type_of<T>(), mode_).decide();
+        const contraction_decision decision = decide(nest_, element_type_of<T>(), mode_);
         switch (decision.way) {
             case contraction_way::elementwise:
                 elementwise(decision.threads);
@@ -281,4 +282,4 @@ private:
     write_mode mode_;
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,11 +3,12 @@
 
 #include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A block and where it lies; the tables are its own.
 struct placed_block {
@@ -44,4 +45,4 @@ struct placed_block {
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -5,12 +5,12 @@
 #include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Copies one plane: `rows` rows of `count` elements of Bytes bytes each. Steps are in bytes. In tiles of tiles: the
 /// outer ones keep to few pages; the inner ones are a cache line wide on both sides and are turned round in a buffer,
@@ -74,38 +74,12 @@ private:
 using plane_function = void (*)(std::byte*, index, index, const std::byte*, index, index, index, index);
 
 /// @pre element_bytes is 1, 2, 4, 8 or 16
-inline plane_function plane_copy_for(std::size_t element_bytes) {
-    switch (element_bytes) {
-        case 1:
-            return &plane_copy<1>::run;
-        case 2:
-            return &plane_copy<2>::run;
-        case 4:
-            return &plane_copy<4>::run;
-        case 8:
-            return &plane_copy<8>::run;
-        default:
-            return &plane_copy<16>::run;
-    }
-}
+EINPARALLEL_INLINE plane_function plane_copy_for(std::size_t element_bytes);
 
 /// Copies element (row, column) from from + row · element + column · from_column to into + row · into_row + column ·
 /// element, in vectors where there are enough elements of 4 or 8 bytes.
 /// @pre element_bytes is 1, 2, 4, 8 or 16
-inline void turn_plane(std::byte* into, const std::byte* from, const plane_to_turn& plane, index element_bytes) {
-    if (element_bytes == 4 || element_bytes == 8) {
-        const copy_functions functions = copy_functions::best(element_bytes, true);
-        const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(into) | reinterpret_cast<std::uintptr_t>(from) |
-                                    static_cast<std::uintptr_t>(plane.into_row) |
-                                    static_cast<std::uintptr_t>(plane.from_column);
-        if (std::min(plane.rows, plane.columns) >= functions.lanes &&
-            bits % static_cast<std::uintptr_t>(element_bytes) == 0) {
-            functions.turn_plane(into, from, plane);
-            return;
-        }
-    }
-    plane_copy_for(static_cast<std::size_t>(element_bytes))(into, plane.into_row, element_bytes, from, element_bytes,
-                                                            plane.from_column, plane.rows, plane.columns);
-}
+EINPARALLEL_INLINE void turn_plane(std::byte* into, const std::byte* from, const plane_to_turn& plane,
+                                   index element_bytes);
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

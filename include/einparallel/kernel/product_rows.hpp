@@ -3,15 +3,15 @@
 
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_product.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Calls body(0 … count − 1), most of it in blocks of constant length: what -O2 vectorises without a look at aliases.
 template <class Body>
@@ -82,7 +82,7 @@ public:
         const bool piece = place != to_output;
         product_rows own(piece ? sums_ + place : output_, operands(), piece ? semiring::one : scale_,
                          piece ? write_mode::overwrite : mode_);
-        walk.run(own);
+        run_walk(walk, own);
     }
 
 private:
@@ -169,4 +169,4 @@ private:
     alignas(64) T sums_[row_width];
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,6 +2,7 @@
 // Maxima and minima in one instruction, which lose NaNs, and the processor's word on whether there were any.
 
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <limits>
@@ -14,7 +15,7 @@
 #define EINPARALLEL_DETAIL_INVALID_FLAG 0
 #endif
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The larger of two numbers. Of a number and a NaN either, and the processor's flag of invalid operations is raised.
 struct quick_max {
@@ -100,4 +101,4 @@ private:
 
 #endif
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

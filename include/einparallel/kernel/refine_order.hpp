@@ -4,19 +4,18 @@
 
 #include <einparallel/kernel/exact_order.hpp>
 #include <einparallel/kernel/product_network.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An order as the tree that it is: the operands are leaves, every contraction has its two tensors below it.
-template <class Lazy = void>
-class order_refinement {
+EINPARALLEL_INLINE class order_refinement {
 public:
     order_refinement(const product_network& net, const std::vector<tensor_pair>& steps)
         : net_(net), below_(net.operands), labels_(net.extents.size(), net.operands + steps.size()), search_(net) {
@@ -152,8 +151,8 @@ private:
     const product_network& net_;
     std::vector<tensor_pair> below_;  // by number; nothing below operands
     label_sets labels_;               // that every tensor of the tree keeps
-    exact_order<Lazy> search_;
+    exact_order<> search_;
     double weighed_ = 0;
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

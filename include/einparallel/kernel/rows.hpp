@@ -1,19 +1,21 @@
 #pragma once
 // Runs a loop nest row by row, once for all types and functors; what a row computes is the caller's.
 
-#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/row_order.hpp>
 #include <einparallel/kernel/small_vector.hpp>
-#include <einparallel/kernel/threads.hpp>
-#include <einparallel/kernel/turned_operands.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <span>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// An operand as rows read it.
+struct row_operand {
+    const std::byte* data = nullptr;
+    index bytes = 0;  ///< of an element
+};
+using row_operands = small_vector<row_operand, 4>;
 
 class row_walk;
 
@@ -57,281 +59,23 @@ protected:
             }
             return;
         }
-        auto* const to = reinterpret_cast<std::byte*>(into);
-        const auto* const from = reinterpret_cast<const std::byte*>(row);
-        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
-        streams_ ? copy_functions::best(8, false).stream(to, from, bytes) : copy_bytes(to, from, bytes);
+        write_bytes(reinterpret_cast<std::byte*>(into), reinterpret_cast<const std::byte*>(row),
+                    static_cast<std::size_t>(count) * sizeof(T));
     }
 
 private:
+    EINPARALLEL_INLINE void write_bytes(std::byte* into, const std::byte* from, std::size_t bytes) const;
+
     index width_;
     row_operands operands_;
     bool streams_ = false;
 };
 
-/// The points of a nest in the order in which they are walked, or those of one piece of one loop.
-class row_walk {
-public:
-    /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
-    explicit row_walk(const loop_nest& nest) : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {
-        for (const index extent : nest.extents) {
-            points_ *= extent;
-        }
-        streams_ = points_ >= streamed_points && nest.all_in_output();
-    }
-
-    /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
-    /// summation stays what it is. Where no such loop has enough iterations, fewer threads.
-    [[nodiscard]] int threads() {
-        const int most = points_ < shared_points ? 1 : available_threads();
-        if (most == 1) {
-            return 1;
-        }
-        for (const std::size_t loop : order_.outer_output) {
-            shared_ = longer(shared_, loop, most);
-        }
-        if (order_.inner != row_order::none && nest_->in_output(order_.inner)) {
-            shared_ = longer(shared_, order_.tiled, most);
-            shared_ = longer(shared_, order_.inner, most);
-        }
-        if (shared_ == row_order::none) {
-            return 1;
-        }
-        own_ = even_part(nest_->extents[shared_], 0, 1);
-        return static_cast<int>(std::min<index>(most, nest_->extents[shared_]));
-    }
-
-    /// How many pieces long sums to few elements are made of, however many threads there are, so that their values do
-    /// not depend on them; 1 where these are no such sums.
-    [[nodiscard]] index pieces() {
-        index elements = 1;
-        std::size_t longest = row_order::none;
-        for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
-            if (nest_->in_output(loop)) {
-                elements *= nest_->extents[loop];
-            } else if (longest == row_order::none || nest_->extents[loop] > nest_->extents[longest]) {
-                longest = loop;
-            }
-        }
-        if (points_ < shared_points || elements > few_elements || longest == row_order::none) {
-            return 1;
-        }
-        shared_ = longest;
-        return std::min<index>(most_pieces, nest_->extents[longest]);
-    }
-
-    /// One of the pieces into which the shared loop falls.
-    [[nodiscard]] row_walk part(index number, index parts) const {
-        row_walk made = *this;
-        made.own_ = even_part(nest_->extents[shared_], number, parts);
-        return made;
-    }
-
-    /// Computes every output element through `worker`, whose width is 64 at least.
-    void run(row_worker& worker) const;
-
-private:
-    static constexpr index shared_points = index{1} << 17;
-    static constexpr index streamed_points = streamed_bytes / 8;
-    static constexpr index most_pieces = 64;
-    static constexpr index few_elements = row_worker::least_width / most_pieces;
-
-    /// The first loop that has enough iterations for all threads; before one is found, the longest.
-    [[nodiscard]] std::size_t longer(std::size_t found, std::size_t loop, int threads) const {
-        if (loop == row_order::none || (found != row_order::none && nest_->extents[found] >= 4 * threads)) {
-            return found;
-        }
-        return found == row_order::none || nest_->extents[loop] > nest_->extents[found] ? loop : found;
-    }
-
-    const loop_nest* nest_;
-    row_order order_;
-    std::size_t shared_ = row_order::none;  ///< none: all of the nest is walked
-    even_part own_;
-    index points_ = 1;  ///< of all of the nest
-    bool streams_ = false;
-};
-
-/// Walks a nest in the blocks of its turned operands: one that sums nothing, or over the rows.
-/// @param offsets of the first point, in every slot
-inline void run_in_blocks(const loop_nest& nest, const row_order& order, turned_operands& blocks, index* offsets,
-                          row_worker& worker) {
-    const row_operands& operands = worker.operands();
-    const index* const along = nest.of(order.inner);
-    const index* const across = nest.of(order.tiled);
-    const index length = nest.extents[order.inner];
-    const index rows = nest.extents[order.tiled];
-    small_vector<index, 12> at(nest.slots, 0);
-    small_vector<index, 12> moves(nest.slots, 0);
-    small_vector<const std::byte*, 8> places(operands.size(), nullptr);
-    std::copy(along, along + nest.slots, moves.begin());
-    blocks.straighten(moves.data());
-    const bool sums = !nest.in_output(order.inner);
-    odometer output(nest, order.outer_output);
-    odometer contracted(nest, order.outer_contracted);
-    const auto walk = [&](bool overwrites) {
-        for (index start = 0; start < length; start += turned_operands::width) {
-            const index count = std::min(turned_operands::width, length - start);
-            for (index first = 0; first < rows; first += turned_operands::height) {
-                const index end = std::min(first + turned_operands::height, rows);
-                for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-                    at[slot] = offsets[slot] + start * along[slot] + first * across[slot];
-                }
-                blocks.read(at.data(), end - first, count);
-                for (index row = first; row < end; ++row) {
-                    for (std::size_t slot = 1; slot < nest.slots; ++slot) {
-                        const index offset = at[slot] + (row - first) * across[slot];
-                        places[slot - 1] = operands[slot - 1].data + offset * operands[slot - 1].bytes;
-                    }
-                    blocks.point_to(row - first, places.data());
-                    worker.accumulate(places.data(), moves.data() + 1, count, overwrites || !sums);
-                    overwrites = false;
-                    if (!sums) {
-                        worker.write(at[0] + (row - first) * across[0], along[0], count);
-                    }
-                }
-            }
-        }
-    };
-    do {
-        bool first = true;
-        do {
-            walk(first);
-            first = false;
-        } while (contracted.advance(offsets));
-        if (sums) {
-            worker.write_total(offsets[0], 0, 1, std::min(turned_operands::width, length));
-        }
-    } while (output.advance(offsets));
-}
-
-inline void row_walk::run(row_worker& worker) const {
-    const row_order& order = order_;
-    loop_nest piece;
-    small_vector<index, 12> offsets(nest_->slots, 0);
-    if (shared_ != row_order::none) {
-        piece = *nest_;
-        piece.extents[shared_] = own_.end - own_.begin;
-        for (std::size_t slot = 0; slot < nest_->slots; ++slot) {
-            offsets[slot] = own_.begin * nest_->of(shared_)[slot];
-        }
-    }
-    const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
-    const row_operands& operands = worker.operands();
-    worker.stream(streams_);
-    if (turned_operands blocks(nest, order, operands); !blocks.empty()) {
-        run_in_blocks(nest, order, blocks, offsets.data(), worker);
-        if (streams_) {
-            end_streaming();
-        }
-        return;
-    }
-    small_vector<const std::byte*, 8> places(operands.size(), nullptr);
-    const small_vector<index, 12> still(nest.slots, 0);
-    const bool loops = order.inner != row_order::none;
-    const index* moves = loops ? nest.of(order.inner) : still.data();
-    const index length = loops ? nest.extents[order.inner] : 1;
-    const bool contracted_row = loops && !nest.in_output(order.inner);
-    const bool tiled = order.tiled != row_order::none && !contracted_row;
-    const index tile_rows = tiled ? nest.extents[order.tiled] : 1;
-    // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
-    // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
-    // far apart, where memory is read in pieces of a row.
-    const index width = tiled || contracted_row          ? 64
-                        : order.outer_contracted.empty() ? std::min<index>(worker.width(), 256)
-                                                         : worker.width();
-
-    odometer output(nest, order.outer_output);
-    odometer::loop_list summed = order.outer_contracted;
-    if (contracted_row && order.tiled != row_order::none) {
-        summed.push_back(order.tiled);
-    }
-    odometer contracted(nest, summed);
-    const auto accumulate = [&](index start, index count, bool first) {
-        for (std::size_t slot = 1; slot < nest.slots; ++slot) {
-            const row_operand& operand = operands[slot - 1];
-            places[slot - 1] = operand.data + (offsets[slot] + start * moves[slot]) * operand.bytes;
-        }
-        worker.accumulate(places.data(), moves + 1, count, first);
-    };
-    do {
-        if (contracted_row) {
-            bool first = true;
-            do {
-                for (index start = 0; start < length; start += width) {
-                    accumulate(start, std::min(width, length - start), first);
-                    first = false;
-                }
-            } while (contracted.advance(offsets.data()));
-            worker.write_total(offsets[0], 0, 1, std::min(width, length));
-            continue;
-        }
-        for (index start = 0; start < length; start += width) {
-            const index count = std::min(width, length - start);
-            for (index row = 0; row < tile_rows; ++row) {
-                bool first = true;
-                do {
-                    accumulate(start, count, first);
-                    first = false;
-                } while (contracted.advance(offsets.data()));
-                worker.write(offsets[0] + start * moves[0], moves[0], count);
-                if (tiled) {
-                    const index* next = nest.of(order.tiled);
-                    const index steps = row + 1 < tile_rows ? 1 : 1 - tile_rows;
-                    for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-                        offsets[slot] += steps * next[slot];
-                    }
-                }
-            }
-        }
-    } while (output.advance(offsets.data()));
-    if (streams_) {
-        end_streaming();
-    }
-}
-
-/// Computes the sums of a nest with few outputs in pieces, which are accumulators of the worker: element o of piece p
-/// is number p · elements + o. Then adds them up in order.
-inline void run_pieces(const loop_nest& nest, index pieces, row_worker& worker) {
-    loop_nest dense = nest;
-    index elements = 1;
-    for (std::size_t loop = nest.size(); loop-- > 0;) {
-        if (nest.in_output(loop)) {
-            dense.of(loop)[0] = elements;
-            elements *= nest.extents[loop];
-        }
-    }
-    row_walk walk(dense);
-    static_cast<void>(walk.pieces());
-    on_threads(static_cast<int>(std::min<index>(available_threads(), pieces)), [&](index part, index parts) {
-        const even_part own(pieces, part, parts);
-        for (index piece = own.begin; piece < own.end; ++piece) {
-            worker.run_own(walk.part(piece, pieces), piece * elements);
-        }
-    });
-    odometer point = output_points(nest);
-    small_vector<index, 12> offsets(nest.slots, 0);
-    for (index element = 0; element < elements; ++element) {
-        worker.write_total(offsets[0], element, elements, pieces);
-        point.advance(offsets.data());
-    }
-}
+/// Computes the points of the walk through `worker`, whose width is 64 at least.
+EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker);
 
 /// Computes every output element of the nest through `worker`, on several threads where that is worth it.
 /// @pre no extent of the nest is 0; loops sorted by the output's stride
-inline void run_rows(const loop_nest& nest, row_worker& worker) {
-    row_walk walk(nest);
-    if (const index pieces = walk.pieces(); pieces > 1) {
-        run_pieces(nest, pieces, worker);
-        return;
-    }
-    const int threads = walk.threads();
-    if (threads == 1) {
-        walk.run(worker);
-        return;
-    }
-    on_threads(threads,
-               [&](index part, index parts) { worker.run_own(walk.part(part, parts), row_worker::to_output); });
-}
+EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker);
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

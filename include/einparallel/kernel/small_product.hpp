@@ -9,12 +9,13 @@
 #include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/kernel/vector_small.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <algorithm>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Products of one shape at different places.
 template <Element T>
@@ -193,4 +194,4 @@ auto best_dots() -> void (*)(index, const T*, index, const T*, index, T*) {
     }
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,13 +1,14 @@
 #pragma once
 // A vector of plain numbers that lives on the stack up to a usual size: ranks are small, but have no limit.
 
-#include <algorithm>
+#include <einparallel/notation/compiled.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Sequence of trivially copyable values; the first `Inline` of them need no heap. Elements are not initialised before
 /// they are pushed or resized into being.
@@ -22,8 +23,9 @@ public:
         if (this != &other) {
             size_ = 0;
             reserve(other.size_);
-            std::copy(other.begin(), other.end(), data_);
-            size_ = other.size_;
+            for (const T& each : other) {
+                data_[size_++] = each;
+            }
         }
         return *this;
     }
@@ -44,9 +46,11 @@ public:
     void clear() { size_ = 0; }
     void reserve(std::size_t wanted) {
         if (wanted > capacity_) {
-            const std::size_t larger = std::max(wanted, 2 * capacity_);
+            const std::size_t larger = wanted < 2 * capacity_ ? 2 * capacity_ : wanted;
             std::unique_ptr<T[]> moved(new T[larger]);
-            std::copy(data_, data_ + size_, moved.get());
+            for (std::size_t position = 0; position < size_; ++position) {
+                moved[position] = data_[position];
+            }
             heap_ = std::move(moved);
             data_ = heap_.get();
             capacity_ = larger;
@@ -60,7 +64,9 @@ public:
     /// New elements, if any, are copies of `value`.
     void resize(std::size_t count, const T& value = T{}) {
         reserve(count);
-        std::fill(data_ + std::min(size_, count), data_ + count, value);
+        for (; size_ < count; ++size_) {
+            data_[size_] = value;
+        }
         size_ = count;
     }
 
@@ -72,4 +78,4 @@ private:
     T* data_ = reinterpret_cast<T*>(inline_);
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

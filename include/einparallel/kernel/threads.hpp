@@ -3,13 +3,12 @@
 // library by weak symbols, so that all units have the same functions, and a program without OpenMP stays on one thread.
 
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
-#include <limits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 #if defined(__GNUC__) && defined(__ELF__)
 
@@ -32,34 +31,25 @@ void einparallel_detail_parallel(void (*body)(void*), void* data, unsigned threa
 
 #undef EINPARALLEL_DETAIL_IF_LINKED
 
+#if defined(_OPENMP) && defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
+// The compiled library refers to OpenMP weakly: this reference is what makes the linker keep it.
+[[gnu::used]] inline int (*const refers_to_openmp)() = &einparallel_detail_max_threads;
+#endif
+
 template <class Function>
 bool is_linked(Function* function) {
     return function != nullptr;
 }
 
 /// At most so many threads where nobody told OpenMP how many: the processors that other ranks use as well are shared.
-inline std::atomic<int>& thread_limit() {
-    static std::atomic<int> limit = std::numeric_limits<int>::max();
-    return limit;
-}
+EINPARALLEL_INLINE std::atomic<int>& thread_limit();
 
 /// OpenMP is linked.
-inline bool has_threads() {
-    return is_linked(&einparallel_detail_parallel) && is_linked(&einparallel_detail_max_threads) &&
-           is_linked(&einparallel_detail_processors) && is_linked(&einparallel_detail_in_parallel) &&
-           is_linked(&einparallel_detail_thread_number) && is_linked(&einparallel_detail_thread_count);
-}
+EINPARALLEL_INLINE bool has_threads();
 
 /// How many threads a contraction may use: what OpenMP says (OMP_NUM_THREADS, omp_set_num_threads, the affinity mask);
 /// one inside a parallel region of the caller, and where no OpenMP is linked.
-inline int available_threads() {
-    if (!has_threads() || einparallel_detail_in_parallel() != 0) {
-        return 1;
-    }
-    const int most = std::max(einparallel_detail_max_threads(), 1);
-    const bool told = most != einparallel_detail_processors();
-    return told ? most : std::min(most, thread_limit().load(std::memory_order_relaxed));
-}
+EINPARALLEL_INLINE int available_threads();
 
 /// Work of any type, in parts.
 struct shared_work {
@@ -70,23 +60,7 @@ struct shared_work {
 };
 
 /// Calls run(body, part, parts) once for every part, on `threads` threads.
-inline void run_on_threads(int threads, shared_work& work) {
-    const auto part = [](void* data) {
-        auto& shared = *static_cast<shared_work*>(data);
-        try {
-            shared.run(shared.body, index{einparallel_detail_thread_number()},
-                       index{einparallel_detail_thread_count()});
-        } catch (...) {
-            if (!__atomic_exchange_n(&shared.failed, true, __ATOMIC_ACQ_REL)) {
-                shared.failure = std::current_exception();
-            }
-        }
-    };
-    einparallel_detail_parallel(+part, &work, static_cast<unsigned>(threads), 0);
-    if (work.failure != nullptr) {
-        std::rethrow_exception(work.failure);
-    }
-}
+EINPARALLEL_INLINE void run_on_threads(int threads, shared_work& work);
 
 /// Calls body(part, parts) once for every part, on up to `threads` threads; `parts` is how many there are at last. What
 /// a body throws is thrown here, the first of them.
@@ -131,4 +105,4 @@ struct even_part {
     even_part(index count, index part, index parts) : begin(count * part / parts), end(count * (part + 1) / parts) {}
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

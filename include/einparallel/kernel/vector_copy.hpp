@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One side of a block: where each of its positions lies, on what is written and on what is read.
 struct block_side {
@@ -50,15 +50,16 @@ struct plane_to_turn {
 template <class T, instruction_set Set>
 struct vector_copy;
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/kernel/for_instruction_sets.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #endif
 #else
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
@@ -217,6 +218,6 @@ private:
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #endif

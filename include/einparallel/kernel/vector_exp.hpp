@@ -21,7 +21,7 @@
 #define EINPARALLEL_DETAIL_OPAQUE(value) __asm__("" : "+m"(value))
 #endif
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// exp(x) = 2^k · exp(r) with k = round(x / ln 2) and |r| <= ln 2 / 2: the constants for T.
 template <class T>
@@ -52,17 +52,18 @@ struct exp_constants {
 template <class T, instruction_set Set>
 struct vector_exp;
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_exp.hpp>
 #include <einparallel/kernel/for_instruction_sets.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #undef EINPARALLEL_DETAIL_OPAQUE
 
 #endif
 #else
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct vector_exp<T, instruction_set::EINPARALLEL_DETAIL_SET> {
@@ -206,6 +207,6 @@ private:
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #endif

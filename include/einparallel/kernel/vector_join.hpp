@@ -8,13 +8,13 @@
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/quick_form.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The functors of a join: what a tile kernel's context points to.
 template <class Reduce, class Function>
@@ -23,11 +23,25 @@ struct join_functors {
     const Function& function;
 };
 
+template <class Out, class A, class B>
+inline constexpr std::size_t widest_of = [] {
+    const std::size_t operands = sizeof(A) < sizeof(B) ? sizeof(B) : sizeof(A);
+    return sizeof(Out) < operands ? operands : sizeof(Out);
+}();
+
+/// Columns of a tile: two vectors of the widest type, but no less than one of results.
+template <class Out, class A, class B, std::size_t Bytes>
+inline constexpr index join_columns = [] {
+    const std::size_t of_widest = 2 * Bytes / widest_of<Out, A, B>;
+    const std::size_t of_results = 16 / sizeof(Out);
+    return static_cast<index>(of_widest < of_results ? of_results : of_widest);
+}();
+
 /// Micro-kernel for functors on scalars, which the compiler vectorises: blocks of constant length, private sums.
 template <class Out, class Reduce, class Function, class A, class B, instruction_set Set>
 struct vector_join;
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_join.hpp>
 #include <einparallel/kernel/for_instruction_sets.hpp>
@@ -35,15 +49,13 @@ struct vector_join;
 #endif
 #else
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class Out, class Reduce, class Function, class A, class B>
 struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr index rows = EINPARALLEL_DETAIL_ROWS < 6 ? 4 : 6;
-    // Two vectors of the widest type, but no less than one of results.
-    static constexpr std::size_t widest = std::max({sizeof(Out), sizeof(A), sizeof(B)});
-    static constexpr auto columns =
-        static_cast<index>(std::max<std::size_t>(2 * EINPARALLEL_DETAIL_BYTES / widest, 16 / sizeof(Out)));
+    static constexpr std::size_t widest = widest_of<Out, A, B>;
+    static constexpr index columns = join_columns<Out, A, B, EINPARALLEL_DETAIL_BYTES>;
     static constexpr bool keeps_flags = is_plain<Reduce> && is_plain<Function>;  // others may lower them
     using quick_plus = std::conditional_t<keeps_flags, quick_form<Reduce, Out>, Reduce>;
     using quick_times = std::conditional_t<keeps_flags && std::is_same_v<A, Out> && std::is_same_v<B, Out>,
@@ -112,6 +124,6 @@ private:
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The matrix that a packed block is taken from: from[across[i] + along[d]], i < count, d < depth.
 struct pack_source {
@@ -42,15 +42,16 @@ inline bool consecutive(const index* offsets, index count) {
 template <class T, instruction_set Set>
 struct vector_pack;
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_pack.hpp>
 #include <einparallel/kernel/for_instruction_sets.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #endif
 #else
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct vector_pack<T, instruction_set::EINPARALLEL_DETAIL_SET> {
@@ -312,6 +313,6 @@ private:
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Offsets of step d in A and in B.
 struct small_step {
@@ -81,15 +81,16 @@ struct product_plane {
 template <class T, instruction_set Set>
 struct vector_small;
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_small.hpp>
 #include <einparallel/kernel/for_instruction_sets.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #endif
 #else
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
@@ -324,6 +325,6 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #endif

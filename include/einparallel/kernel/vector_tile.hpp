@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// What a lane of a vector of T holds: T, of unsigned numbers, which wrap around; a byte for bool.
 template <class T>
@@ -32,15 +32,16 @@ struct lane_of<bool> {
 template <class T, instruction_set Set>
 struct vector_tile;
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_tile.hpp>
 #include <einparallel/kernel/for_instruction_sets.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #endif
 #else
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
@@ -112,6 +113,6 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #endif

@@ -2,12 +2,10 @@
 // The points of a batch, shared among the threads.
 
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
-#include <algorithm>
-
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// What is done at some points of a batch, `count` of them from point `first` on of a stretch that begins at the
 /// offsets.
@@ -18,24 +16,8 @@ struct point_visitor {
 
 /// Calls the visitor for the stretches of `length` points at every point of the loops, all points shared among the
 /// threads. Compiled once for all visitors.
-inline void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, int threads,
-                         point_visitor visitor) {
-    const index count = odometer(nest, loops).size() * length;
-    on_threads(threads, [&](index part, index parts) {
-        const even_part own(count, part, parts);
-        odometer point(nest, loops);
-        index at[3] = {0, 0, 0};
-        point.go_to(own.begin / length, at);
-        index first = own.begin % length;
-        for (index left = own.end - own.begin; left > 0;) {
-            const index together = std::min(length - first, left);
-            visitor.visit(visitor.context, at, first, together);
-            left -= together;
-            first = 0;
-            point.advance(at);
-        }
-    });
-}
+EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, int threads,
+                                     point_visitor visitor);
 
 /// Calls visit(offsets) with the offsets of every point, one for each slot of the nest.
 template <class Visit>
@@ -60,4 +42,4 @@ void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, int thre
                   }});
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

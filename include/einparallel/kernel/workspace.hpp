@@ -2,12 +2,13 @@
 // Scratch memory for packed panels and reduced operands, kept per thread so that a kernel that runs again does not
 // allocate again.
 
+#include <einparallel/notation/compiled.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// What scratch is for; each purpose keeps a block of its own, since one call may hold both.
 enum class scratch_purpose : std::uint8_t { packing, reduction, pieces };
@@ -79,4 +80,4 @@ private:
     std::byte* data_ = nullptr;
 };
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,9 +1,9 @@
 #pragma once
 // The grid of ranks that one vertex is cut over.
 
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -25,41 +25,16 @@ struct mesh {
 
     friend bool operator==(const mesh&, const mesh&) = default;
 
-    [[nodiscard]] int size() const {
-        int ranks = 1;
-        for (const mesh_axis& axis : axes) {
-            ranks *= axis.parts;
-        }
-        return ranks;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] int size() const;
 
     /// Parts that `label` is cut into; 1 for a label without axis.
-    [[nodiscard]] int parts(label_id label) const {
-        int count = 1;
-        for (const mesh_axis& axis : axes) {
-            count *= axis.label == label ? axis.parts : 1;
-        }
-        return count;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] int parts(label_id label) const;
 
     /// Coordinates of a rank, one per axis. @pre 0 <= rank < size()
-    [[nodiscard]] std::vector<int> coordinates(int rank) const {
-        std::vector<int> coordinate(axes.size(), 0);
-        for (std::size_t axis = axes.size(); axis-- > 0;) {
-            coordinate[axis] = rank % axes[axis].parts;
-            rank /= axes[axis].parts;
-        }
-        return coordinate;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<int> coordinates(int rank) const;
 
     /// The rank at these coordinates, one per axis.
-    [[nodiscard]] int rank_at(std::span<const int> coordinate) const {
-        int rank = 0;
-        for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-            rank = rank * axes[axis].parts + coordinate[axis];
-        }
-        return rank;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] int rank_at(std::span<const int> coordinate) const;
 };
 
 }  // namespace einparallel

@@ -3,6 +3,7 @@
 // (papers/sharding-with-einsum; DESIGN §6).
 
 #include <einparallel/layout/mesh.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
 
@@ -52,7 +53,7 @@ constexpr bool carries_partial(placement operand, placement others, bool linear)
     return operand.kind == placement_kind::partial && others.kind == placement_kind::replicate && linear;
 }
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 /// Placement of the output of an einsum (a form, or a specification) whose operands lie so along one axis; see
 /// propagate.
@@ -92,7 +93,7 @@ constexpr std::optional<placement> propagate_along(const Form& form, std::span<c
     return output_placement(cut, true, form.in_output(cut));
 }
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 /// Placements of every tensor of an einsum along one axis.
 struct axis_placements {
@@ -103,26 +104,10 @@ struct axis_placements {
 };
 
 /// The table of DESIGN §6 for one axis of an einsum's mesh.
-inline axis_placements placements_along(const einsum_form& form, const mesh_axis& axis) {
-    axis_placements along;
-    bool used = false;
-    for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
-        const bool has = form.in_operand(operand, axis.label);
-        used = used || has;
-        along.operands.push_back(operand_placement(axis.label, has));
-    }
-    along.output = output_placement(axis.label, used, form.in_output(axis.label));
-    return along;
-}
+EINPARALLEL_INLINE axis_placements placements_along(const einsum_form& form, const mesh_axis& axis);
 
 /// The same for all axes of a mesh, outermost first.
-inline std::vector<axis_placements> placements_on(const einsum_form& form, const mesh& ranks) {
-    std::vector<axis_placements> all;
-    for (const mesh_axis& axis : ranks.axes) {
-        all.push_back(placements_along(form, axis));
-    }
-    return all;
-}
+EINPARALLEL_INLINE std::vector<axis_placements> placements_on(const einsum_form& form, const mesh& ranks);
 
 /// Placements of every tensor of an einsum that is known at compile time, along one axis.
 template <std::size_t Operands>

@@ -2,6 +2,7 @@
 // An MPI communicator that the library owns.
 
 #include <einparallel/mpi/error.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <mpi.h>
 
@@ -17,7 +18,7 @@ public:
 
     /// Duplicates `original`. Collective over it. Nothing of `original` changes, its error handler included.
     /// @throws error where MPI is not running or `original` is null or joins two groups; mpi_error
-    [[nodiscard]] static communicator duplicate_of(MPI_Comm original);
+    EINPARALLEL_INLINE [[nodiscard]] static communicator duplicate_of(MPI_Comm original);
 
     communicator(communicator&& other) noexcept
         : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
@@ -43,36 +44,11 @@ public:
     [[nodiscard]] int size() const noexcept { return size_; }
 
 private:
-    void release() noexcept {
-        if (handle_ != MPI_COMM_NULL && detail::mpi_is_running()) {
-            MPI_Comm_free(&handle_);
-        }
-        handle_ = MPI_COMM_NULL;
-    }
+    EINPARALLEL_INLINE void release() noexcept;
 
     MPI_Comm handle_ = MPI_COMM_NULL;
     int rank_ = 0;
     int size_ = 0;
 };
-
-inline communicator communicator::duplicate_of(MPI_Comm original) {
-    if (!detail::mpi_is_running()) {
-        throw error("communicator: MPI is not initialised, or already finalised");
-    }
-    if (original == MPI_COMM_NULL) {
-        throw error("communicator: MPI_COMM_NULL cannot be duplicated");
-    }
-    int joins_two_groups = 0;
-    detail::check_mpi(MPI_Comm_test_inter(original, &joins_two_groups), "MPI_Comm_test_inter");
-    if (joins_two_groups != 0) {
-        throw error("communicator: an intercommunicator has no single numbering of ranks");
-    }
-    communicator own;
-    detail::check_mpi(MPI_Comm_dup(original, &own.handle_), "MPI_Comm_dup");
-    detail::check_mpi(MPI_Comm_set_errhandler(own.handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    detail::check_mpi(MPI_Comm_rank(own.handle_, &own.rank_), "MPI_Comm_rank");
-    detail::check_mpi(MPI_Comm_size(own.handle_, &own.size_), "MPI_Comm_size");
-    return own;
-}
 
 }  // namespace einparallel

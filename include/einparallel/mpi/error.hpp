@@ -1,13 +1,25 @@
 #pragma once
 // What an MPI call that fails turns into.
 
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 
 #include <mpi.h>
 
-#include <array>
-#include <cstddef>
 #include <string>
+
+#if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
+#if defined(SMPI_H)
+#define EINPARALLEL_DETAIL_MPI_ABI einparallel_compiled_0_2_0_smpi
+#elif defined(OPEN_MPI)
+#define EINPARALLEL_DETAIL_MPI_ABI einparallel_compiled_0_2_0_openmpi
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+#define EINPARALLEL_DETAIL_MPI_ABI einparallel_compiled_0_2_0_mpich
+#else
+#define EINPARALLEL_DETAIL_MPI_ABI einparallel_compiled_0_2_0_mpi
+#endif
+EINPARALLEL_DETAIL_REFER_TO(EINPARALLEL_DETAIL_MPI_ABI)
+#endif
 
 namespace einparallel {
 
@@ -21,35 +33,19 @@ public:
     [[nodiscard]] int code() const noexcept { return code_; }
 
 private:
-    static std::string sentence(const char* call, int code) {
-        std::array<char, MPI_MAX_ERROR_STRING + 1> words{};
-        int length = 0;
-        if (MPI_Error_string(code, words.data(), &length) != MPI_SUCCESS) {
-            return std::string(call) + " failed with code " + std::to_string(code);
-        }
-        return std::string(call) + " failed: " + std::string(words.data(), static_cast<std::size_t>(length));
-    }
+    EINPARALLEL_INLINE static std::string sentence(const char* call, int code);
 
     int code_;
 };
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 /// Throws where `code` is not MPI_SUCCESS. `call` is the name of the MPI function.
-inline void check_mpi(int code, const char* call) {
-    if (code != MPI_SUCCESS) {
-        throw mpi_error(call, code);
-    }
-}
+EINPARALLEL_INLINE void check_mpi(int code, const char* call);
 
 /// True between MPI_Init and MPI_Finalize, the only time in which handles may be made, used or freed.
-inline bool mpi_is_running() noexcept {
-    int initialized = 0;
-    int finalized = 0;
-    return MPI_Initialized(&initialized) == MPI_SUCCESS && initialized != 0 &&
-           MPI_Finalized(&finalized) == MPI_SUCCESS && finalized == 0;
-}
+EINPARALLEL_INLINE bool mpi_is_running() noexcept;
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 }  // namespace einparallel

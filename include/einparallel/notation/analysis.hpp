@@ -5,7 +5,6 @@
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <type_traits>
@@ -115,7 +114,11 @@ struct statement {
     static constexpr flags missing_of = without(free_of<E>, on_left);
 
     static constexpr std::size_t count(const flags& set) {
-        return static_cast<std::size_t>(std::count(set.begin(), set.end(), true));
+        std::size_t members = 0;
+        for (const bool is_member : set) {
+            members += is_member ? 1 : 0;
+        }
+        return members;
     }
     template <class E>
     static constexpr flags escaping_of = escaping(std::type_identity<E>{});

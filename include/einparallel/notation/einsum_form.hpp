@@ -3,9 +3,6 @@
 // The compile-time specification (einsum_spec) is where the numbers come from; nothing below the notation is a template
 // on it, so two hundred einsums of one program share one contraction routine.
 
-#include <einparallel/notation/box.hpp>
-
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,10 +51,8 @@ struct einsum_form {
 
     [[nodiscard]] std::size_t label_count() const { return names.size(); }
 
-    [[nodiscard]] bool in_operand(std::size_t operand, label_id label) const {
-        return std::ranges::find(operands[operand], label) != operands[operand].end();
-    }
-    [[nodiscard]] bool in_output(label_id label) const { return std::ranges::find(output, label) != output.end(); }
+    [[nodiscard]] bool in_operand(std::size_t operand, label_id label) const { return has(operands[operand], label); }
+    [[nodiscard]] bool in_output(label_id label) const { return has(output, label); }
 
     [[nodiscard]] label_class class_of(label_id label) const {
         std::uint64_t mask = 0;
@@ -70,6 +65,16 @@ struct einsum_form {
     /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a
     /// letter.
     [[nodiscard]] std::string text() const;
+
+private:
+    static bool has(const std::vector<label_id>& labels, label_id label) {
+        for (const label_id each : labels) {
+            if (each == label) {
+                return true;
+            }
+        }
+        return false;
+    }
 };
 
 namespace detail {
@@ -79,7 +84,10 @@ namespace detail {
 template <class Names, class LabelsOf>
 std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf& labels_of,
                         std::span<const label_id> out) {
-    const bool spaced = std::ranges::any_of(names, [](const auto& name) { return name.size() > 1; });
+    bool spaced = false;
+    for (const auto& name : names) {
+        spaced = spaced || name.size() > 1;
+    }
     std::string written;
     const auto append = [&](std::span<const label_id> labels) {
         for (std::size_t position = 0; position < labels.size(); ++position) {

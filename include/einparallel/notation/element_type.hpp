@@ -3,7 +3,6 @@
 
 #include <complex>
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 namespace einparallel {

@@ -4,7 +4,6 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <span>
@@ -49,7 +48,7 @@ namespace einparallel::cost {
 [[nodiscard]] constexpr double join(const einsum_form& form, std::span<const index> extents,
                                     std::span<const int> parts) {
     double elements = 0;
-    for (const auto& labels : form.operands) {
+    for (const auto& labels : std::span(form.operands)) {
         elements += block_elements(labels, extents, parts);
     }
     return kernel_calls(parts) * elements;
@@ -61,7 +60,10 @@ namespace einparallel::cost {
                                          std::span<const int> parts) {
     double aggregated = 1;
     for (std::size_t label = 0; label < parts.size(); ++label) {
-        const bool kept = std::find(output.begin(), output.end(), static_cast<label_id>(label)) != output.end();
+        bool kept = false;
+        for (const label_id each : output) {
+            kept = kept || each == static_cast<label_id>(label);
+        }
         aggregated *= kept ? 1 : parts[label];
     }
     return kernel_calls(parts) / aggregated * (aggregated - 1) * block_elements(output, extents, parts);
@@ -90,8 +92,9 @@ namespace einparallel::cost {
         whole *= bound;
         producer_block *= bound / producer[dimension];
         consumer_block *= bound / consumer[dimension];
-        common *= bound / std::max(producer[dimension], consumer[dimension]);
-        producer_is_common = producer_is_common && producer[dimension] >= consumer[dimension];
+        const bool is_finer = producer[dimension] >= consumer[dimension];
+        common *= bound / (is_finer ? producer[dimension] : consumer[dimension]);
+        producer_is_common = producer_is_common && is_finer;
         equal = equal && producer[dimension] == consumer[dimension];
     }
     if (equal || whole == 0) {

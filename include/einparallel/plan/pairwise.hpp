@@ -1,13 +1,17 @@
 #pragma once
 // A sum of terms over vertices and over edges of a graph: what the planner minimises.
 
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/options.hpp>
+
 #include <cstddef>
 #include <limits>
 #include <memory>
 #include <span>
 #include <vector>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Class of every state of a variable. Two states of one class look alike to whoever shares the table: M[v, d_Z] of the
 /// paper has one entry per output partitioning, whatever the contracted labels do.
@@ -24,11 +28,7 @@ struct pairwise_term {
     std::shared_ptr<const state_classes> of_consumer;
     std::shared_ptr<const std::vector<double>> cost;  ///< row per class of the producer
 
-    [[nodiscard]] double at(int producer_state, int consumer_state) const {
-        const auto row = static_cast<std::size_t>(of_producer->of_state[static_cast<std::size_t>(producer_state)]);
-        const auto column = static_cast<std::size_t>(of_consumer->of_state[static_cast<std::size_t>(consumer_state)]);
-        return (*cost)[row * of_consumer->count + column];
-    }
+    EINPARALLEL_INLINE [[nodiscard]] double at(int producer_state, int consumer_state) const;
 };
 
 /// A term that depends on any number of variables through the classes of their states.
@@ -37,14 +37,7 @@ struct wide_term {
     std::vector<std::shared_ptr<const state_classes>> classes;
     std::shared_ptr<const std::vector<double>> cost;  ///< row-major over the classes, in the order of the scope
 
-    [[nodiscard]] double at(std::span<const int> states) const {
-        std::size_t cell = 0;
-        for (std::size_t place = 0; place < scope.size(); ++place) {
-            const auto state = static_cast<std::size_t>(states[scope[place]]);
-            cell = cell * classes[place]->count + static_cast<std::size_t>(classes[place]->of_state[state]);
-        }
-        return (*cost)[cell];
-    }
+    EINPARALLEL_INLINE [[nodiscard]] double at(std::span<const int> states) const;
 };
 
 /// Variables with finitely many states, a cost per state, and a cost per pair of states for some pairs of variables.
@@ -64,20 +57,10 @@ constexpr bool better(double cost, double best) {
     return cost < best - best * tie || (best == std::numeric_limits<double>::infinity() && cost < best);
 }
 
-/// The sum of all terms for one state per variable.
-template <class Lazy = void>
-double total_cost(const pairwise_model& model, std::span<const int> states) {
-    double sum = 0;
-    for (std::size_t variable = 0; variable < model.variables.size(); ++variable) {
-        sum += (*model.variables[variable])[static_cast<std::size_t>(states[variable])];
-    }
-    for (const pairwise_term& term : model.terms) {
-        sum += term.at(states[term.producer], states[term.consumer]);
-    }
-    for (const wide_term& term : model.wide) {
-        sum += term.at(states);
-    }
-    return sum;
-}
+/// The model of a graph under an objective: a variable for each einsum, its states the partition vectors that compete.
+EINPARALLEL_INLINE pairwise_model model_of(const einsum_graph& graph, const options& asked);
 
-}  // namespace einparallel::detail
+/// The sum of all terms for one state per variable.
+EINPARALLEL_INLINE double total_cost(const pairwise_model& model, std::span<const int> states);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -4,9 +4,8 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/graph/wishes.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>
@@ -17,6 +16,7 @@
 
 namespace einparallel {
 
+struct program;
 template <class T, std::size_t Rank>
 class tensor;
 
@@ -40,7 +40,7 @@ struct planned_vertex {
     double seconds = 0;     ///< time model, repartitioning of its operands included
 
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
-    friend bool operator==(const planned_vertex& a, const planned_vertex& b);
+    EINPARALLEL_INLINE friend bool operator==(const planned_vertex& a, const planned_vertex& b);
 };
 
 /// The plan for a graph on a number of ranks. Vertices stand in topological order, inputs first use first.
@@ -56,21 +56,19 @@ public:
     [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
 
     /// Numbers moved, the paper's upper bound: join + aggregation + repartition over all vertices.
-    [[nodiscard]] double cost() const;
+    EINPARALLEL_INLINE [[nodiscard]] double cost() const;
     /// Element bytes that `rank` hands to MPI for other ranks in one run; sources and redistribution included,
     /// agreement traffic and gather excluded.
-    template <class Lazy = void>
-    [[nodiscard]] std::size_t bytes_sent(int rank) const;
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(int rank) const;
     /// The same over all ranks, without going through their programs.
-    [[nodiscard]] std::size_t bytes_sent() const;
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent() const;
     /// Bytes that a run holds at once on `rank`: tensors and buffers.
-    template <class Lazy = void>
-    [[nodiscard]] std::size_t peak_bytes(int rank) const;
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t peak_bytes(int rank) const;
     /// Time model.
-    [[nodiscard]] double seconds() const;
+    EINPARALLEL_INLINE [[nodiscard]] double seconds() const;
 
     /// What the objective that the plan was made for says of it: cost(), bytes_sent() or seconds().
-    [[nodiscard]] double objective_cost() const;
+    EINPARALLEL_INLINE [[nodiscard]] double objective_cost() const;
     /// What no plan that the search may choose can cost less than, in the unit of the objective: numbers moved under
     /// `paper`, bytes under `bytes`, seconds under `time`. Under paper and bytes every vertex is cut over as many ranks
     /// as its extents allow (one rank alone would move nothing), so a plan by hand that leaves ranks idle may cost
@@ -84,20 +82,17 @@ public:
         return partition(*made.node());
     }
     /// The same for a vertex; empty for an input. @throws error for a vertex that the plan does not have
-    [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const vertex& made) const;
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<std::pair<std::string, int>> partition(const vertex& made) const;
 
     /// All that `rank` does, computed from the vertices. The same call on every rank gives matching programs.
-    template <class Lazy = void>
-    [[nodiscard]] program program_of(int rank) const;
+    EINPARALLEL_INLINE [[nodiscard]] program program_of(int rank) const;
 
-    template <class Lazy = void>
-    [[nodiscard]] std::string to_dot() const;
-    template <class Lazy = void>
-    [[nodiscard]] std::string to_json() const;
-    friend bool operator==(const plan& a, const plan& b);
+    EINPARALLEL_INLINE [[nodiscard]] std::string to_dot() const;
+    EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
+    EINPARALLEL_INLINE friend bool operator==(const plan& a, const plan& b);
 
     /// Carries the plan out on a context: see run/execute.hpp.
-    template <class Context, class... Bindings>
+    template <class Context, class... Bindings, class Way = detail::way>
     auto run(Context& world, Bindings&&... bindings) const {
         return execute(*this, world, std::forward<Bindings>(bindings)...);
     }
@@ -113,64 +108,8 @@ private:
 };
 
 /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.
-inline bool operator==(const planned_vertex& a, const planned_vertex& b) {
-    return a.name == b.name && a.bounds == b.bounds && a.element == b.element && a.inputs == b.inputs &&
-           a.work == b.work && a.resting == b.resting && a.algorithm == b.algorithm && a.fell_back == b.fell_back &&
-           a.join == b.join && a.aggregation == b.aggregation && a.repartition == b.repartition && a.bytes == b.bytes &&
-           a.seconds == b.seconds;
-}
+EINPARALLEL_INLINE bool operator==(const planned_vertex& a, const planned_vertex& b);
 
-inline bool operator==(const plan& a, const plan& b) {
-    return a.processes_ == b.processes_ && a.options_ == b.options_ && a.outputs_ == b.outputs_ &&
-           a.vertices_ == b.vertices_;
-}
-
-inline double plan::cost() const {
-    double sum = 0;
-    for (const planned_vertex& each : vertices_) {
-        sum += each.join + each.aggregation + each.repartition;
-    }
-    return sum;
-}
-
-inline double plan::seconds() const {
-    double sum = 0;
-    for (const planned_vertex& each : vertices_) {
-        sum += each.seconds;
-    }
-    return sum;
-}
-
-inline std::size_t plan::bytes_sent() const {
-    std::size_t sum = 0;
-    for (const planned_vertex& each : vertices_) {
-        sum += each.bytes;
-    }
-    return sum;
-}
-
-inline double plan::objective_cost() const {
-    switch (options_.objective) {
-        case objective::paper:
-            return cost();
-        case objective::bytes:
-            return static_cast<double>(bytes_sent());
-        default:
-            return seconds();
-    }
-}
-
-inline std::vector<std::pair<std::string, int>> plan::partition(const vertex& made) const {
-    for (const planned_vertex& each : vertices_) {
-        if (each.origin.get() == &made) {
-            std::vector<std::pair<std::string, int>> parts;
-            for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
-                parts.emplace_back(each.work.form.names[label], each.work.ranks.parts(static_cast<label_id>(label)));
-            }
-            return parts;
-        }
-    }
-    throw error("plan: " + (made.name.empty() ? "this tensor" : made.name) + " is not made by any vertex of this plan");
-}
+EINPARALLEL_INLINE bool operator==(const plan& a, const plan& b);
 
 }  // namespace einparallel

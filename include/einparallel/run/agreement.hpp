@@ -1,52 +1,32 @@
 #pragma once
 // Ranks agree before they communicate: either all go on, or all throw the same sentence.
 
-#include <einparallel/mpi/collective.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
 #include <new>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// FNV-1a over 64-bit words and bytes: the same on every rank for the same sequence of calls.
 class fingerprint {
 public:
-    fingerprint& add(std::uint64_t number) {
-        for (unsigned byte = 0; byte < 8; ++byte) {
-            mix(static_cast<unsigned char>(number >> (8 * byte)));
-        }
-        return *this;
-    }
+    EINPARALLEL_INLINE fingerprint& add(std::uint64_t number);
     fingerprint& add(index number) { return add(static_cast<std::uint64_t>(number)); }
     fingerprint& add(int number) { return add(static_cast<index>(number)); }
-    fingerprint& add(std::string_view text) {
-        for (const char letter : text) {
-            mix(static_cast<unsigned char>(letter));
-        }
-        return add(static_cast<std::uint64_t>(text.size()));
-    }
-    fingerprint& add(const box& region) {
-        add(region.empty() ? 1 : 0);
-        for (std::size_t dimension = 0; !region.empty() && dimension < region.rank(); ++dimension) {
-            add(region.sides[dimension].begin);
-            add(region.sides[dimension].end);
-        }
-        return *this;
-    }
+    EINPARALLEL_INLINE fingerprint& add(std::string_view text);
+    EINPARALLEL_INLINE fingerprint& add(const box& region);
 
     [[nodiscard]] std::uint64_t value() const { return value_; }
 
@@ -89,33 +69,8 @@ inline constexpr std::size_t longest_sentence = 2048;
 /// is not empty), the sentence of the lowest such rank; else the sentence of the first number that is not the same
 /// everywhere. One allreduce of 8 + 16·numbers.size() bytes, and a broadcast only on failure. Every rank brings as many
 /// numbers.
-inline void agree(const communicator& control, std::string_view failure, std::span<const common> numbers = {}) {
-    // The smallest value and the smallest complement, which is the largest value, of each number: they meet where all
-    // are the same.
-    std::array<std::uint64_t, 9> least{};
-    const std::size_t count = std::min<std::size_t>(numbers.size(), 4);
-    least[0] = static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank());
-    for (std::size_t number = 0; number < count; ++number) {
-        least[1 + 2 * number] = numbers[number].value;
-        least[2 + 2 * number] = ~numbers[number].value;
-    }
-    allreduce_minimum(control, std::span(least).first(1 + 2 * count));
-    if (least[0] < static_cast<std::uint64_t>(control.size())) {
-        std::array<char, longest_sentence> text{};
-        std::copy_n(failure.begin(), std::min(failure.size(), text.size() - 1), text.begin());
-        broadcast(control, text.data(), text.size(), static_cast<int>(least[0]));
-        throw error(text.data());
-    }
-    for (std::size_t number = 0; number < count; ++number) {
-        if (least[1 + 2 * number] != ~least[2 + 2 * number]) {
-            throw error(std::string(numbers[number].sentence));
-        }
-    }
-}
-
-inline void agree(const communicator& control, std::string_view failure, std::initializer_list<common> numbers) {
-    agree(control, failure, std::span<const common>(numbers.begin(), numbers.size()));
-}
+EINPARALLEL_INLINE void agree(const communicator& control, std::string_view failure,
+                              std::initializer_list<common> numbers = {});
 
 /// Runs f() on every rank; where it throws on one of them, all throw the sentence of the lowest. Collective; f itself
 /// must not communicate. Returns what f returns.
@@ -131,4 +86,4 @@ auto agreed(const communicator& control, std::string_view doing, F&& f) {
     }
 }
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

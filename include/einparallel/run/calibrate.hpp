@@ -1,259 +1,21 @@
 #pragma once
 // The constants of the time model, measured on the ranks of a context.
 
-#include <einparallel/kernel/blas.hpp>
-#include <einparallel/kernel/contract.hpp>
-#include <einparallel/mpi/collective.hpp>
-#include <einparallel/mpi/transfer.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 
-#include <mpi.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace einparallel {
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 /// figures[i] = the largest figures[i] over all ranks, the same bits on each; what is negative or no number counts as
 /// 0. Collective. Bits of doubles that are not negative have the order of the doubles.
-inline void allreduce_largest(const communicator& ranks, std::span<double> figures) {
-    std::array<std::uint64_t, 4> complements{};
-    const std::size_t count = std::min(figures.size(), complements.size());
-    for (std::size_t figure = 0; figure < count; ++figure) {
-        complements[figure] = ~std::bit_cast<std::uint64_t>(figures[figure] > 0 ? figures[figure] : 0.0);
-    }
-    allreduce_minimum(ranks, std::span(complements).first(count));
-    for (std::size_t figure = 0; figure < count; ++figure) {
-        figures[figure] = std::bit_cast<double>(~complements[figure]);
-    }
-}
+EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<double> figures);
 
-/// One calibration, on one rank. All ranks work and send at the same time, as they do in a run; every duration is the
-/// slowest rank's, so that all ranks see the same numbers and decide the same.
-template <class Lazy = void>
-class calibration {
-public:
-    calibration(const context_state& world, double seconds)
-        : control_(world.control),
-          rank_(world.payload.rank()),
-          ranks_(world.payload.size()),
-          seconds_(seconds),
-          flight_(world.payload) {}
-
-    machine measure() {
-        agree(control_, failure_of("calibrate: rank " + std::to_string(rank_), [&] { allocate(); }));
-        machine found;
-        choose_gemm();
-        const double per_operation = arithmetic();
-        found.seconds_per_flop = measured(per_operation, found.seconds_per_flop);
-        if (ranks_ > 1) {
-            const double latency = duration(0.15, 256, [&] { shift(sizeof(double)); });
-            const double shifted = duration(0.25, 8, [&] { shift(message_bytes); });
-            found.seconds_per_message = measured(latency, found.seconds_per_message);
-            found.seconds_per_byte =
-                measured((shifted - latency) / static_cast<double>(message_bytes), found.seconds_per_byte);
-            if (per_operation > 0) {
-                found.exposed = exposed(shifted, found);
-            }
-        }
-        agree(control_, failure_);
-        return found;
-    }
-
-private:
-    static constexpr std::size_t message_bytes = std::size_t{4} << 20U;
-    static constexpr index small = 128;      ///< operands of such a product lie in the second-level cache
-    static constexpr index large = 512;      ///< 2 MiB each
-    static constexpr index step_side = 256;  ///< of the matrix that a ring's step multiplies slices with
-    static constexpr index step_rows = 2048;
-    static constexpr double shortest_sample = 2e-4;  ///< what any clock resolves
-    static constexpr double clock_stands = 1e-6;     ///< no repeated work is as short as this
-    static constexpr double between_polls = 3e-4;    ///< as long as a ring computes at once
-    static constexpr int most_rounds = 25;
-    /// A ring's step that hid everything would make bytes free.
-    static constexpr double least_exposed = 0.01;
-
-    void allocate() {
-        left_.assign(static_cast<std::size_t>(std::max(large * large, step_rows * step_side)), 0.5);
-        right_.assign(static_cast<std::size_t>(large * large), 0.25);
-        product_.assign(left_.size(), 0.0);
-        sent_.assign(message_bytes / sizeof(double), 1.0);
-        received_.assign(sent_.size(), 0.0);
-        flight_.reserve(2);
-        samples_.reserve(most_rounds);
-    }
-
-    /// A figure that the clock resolved, else the built-in one.
-    static double measured(double figure, double built_in) {
-        return std::isfinite(figure) && figure > std::numeric_limits<double>::min() ? figure : built_in;
-    }
-
-    /// The median duration of work(); 0 where the clock does not move. Short work is repeated, up to `repetitions`
-    /// times, until a sample is long enough. Stops after `share` of the seconds. Collective.
-    template <class Work>
-    double duration(double share, index repetitions, Work&& work) {
-        samples_.clear();
-        const double begin = MPI_Wtime();
-        work();  // memory is touched, connections are made
-        index repeated = 1;
-        for (int round = 0; round < most_rounds; ++round) {
-            std::array<double, 2> figures{};
-            allreduce_largest(control_, figures);  // nobody begins before all are here
-            const double start = MPI_Wtime();
-            for (index repetition = 0; repetition < repeated; ++repetition) {
-                work();
-            }
-            const double now = MPI_Wtime();
-            figures = {now - start, now - begin};
-            allreduce_largest(control_, figures);
-            const bool too_short = figures[0] < shortest_sample;
-            if (too_short && repeated < repetitions) {
-                repeated *= 2;
-                continue;
-            }
-            if (figures[0] < clock_stands) {
-                return 0;
-            }
-            samples_.push_back(figures[0] / static_cast<double>(repeated));
-            if (figures[1] > share * seconds_) {
-                break;
-            }
-        }
-        if (samples_.empty()) {
-            return 0;
-        }
-        std::ranges::sort(samples_);
-        return samples_[samples_.size() / 2];
-    }
-
-    /// A ring's transfer: every rank sends to the previous one and receives from the next one.
-    void start_shift(std::size_t bytes) {
-        const std::array<index, 1> extents{static_cast<index>(bytes / sizeof(double))};
-        const std::array<index, 1> strides{sizeof(double)};
-        flight_.receive(received_.data(), type_of_strided(extents, strides, sizeof(double)), (rank_ + 1) % ranks_);
-        flight_.send(sent_.data(), type_of_strided(extents, strides, sizeof(double)), (rank_ + ranks_ - 1) % ranks_);
-    }
-    void finish_shift() {
-        note(failure_of("calibrate: rank " + std::to_string(rank_), [&] { flight_.wait(); }));
-    }
-    void shift(std::size_t bytes) {
-        start_shift(bytes);
-        finish_shift();
-    }
-
-    void note(const std::string& failure) {
-        if (failure_.empty() && !failure.empty()) {
-            failure_ = failure;
-        }
-    }
-
-    /// Z(i,k) = X(i,j) Y(j,k) as the kernel of a vertex, dense and row-major.
-    void multiply(index rows, index inner, index columns) {
-        static constexpr std::array<label_id, 2> x{0, 1};
-        static constexpr std::array<label_id, 2> y{1, 2};
-        static constexpr std::array<label_id, 2> z{0, 2};
-        const std::array<index, 3> extents{rows, inner, columns};
-        const std::array<index, 2> by_inner{inner, 1};
-        const std::array<index, 2> by_column{columns, 1};
-        const std::array<operand_block, 2> operands{operand_block{left_.data(), x, by_inner},
-                                                    operand_block{right_.data(), y, by_column}};
-        note(failure_of("calibrate: rank " + std::to_string(rank_), [&] {
-            work_.contract({extents, operands, {product_.data(), z, by_column}, write_mode::overwrite});
-        }));
-    }
-
-    [[nodiscard]] double operations(index rows, index inner, index columns) const {
-        return work_.operations_per_point() * static_cast<double>(rows * inner * columns);
-    }
-
-    /// Where all ranks have linked a BLAS and none has chosen: the faster of it and of the library's own product, on
-    /// the slowest rank, computes plain products from now on.
-    void choose_gemm() {
-        const bool open = blas_library::get().linked && chosen_gemm().load() == gemm_choice::automatic;
-        std::array<double, 1> decided{open ? 0.0 : 1.0};
-        allreduce_largest(control_, decided);
-        if (decided[0] > 0) {
-            return;
-        }
-        const auto timed = [&](gemm_choice choice) {
-            use_gemm(choice);
-            return duration(0.1, 1, [&] { multiply(large, large, large); });
-        };
-        const double own = timed(gemm_choice::own);
-        const double blas = timed(gemm_choice::blas);
-        use_gemm(own == 0 || blas == 0 ? gemm_choice::automatic : blas < own ? gemm_choice::blas : gemm_choice::own);
-    }
-
-    /// Seconds per operation: the mean of a small and of a large product, of the small one alone where the large one
-    /// would take too long.
-    double arithmetic() {
-        const double of_small =
-            duration(0.1, 16, [&] { multiply(small, small, small); }) / operations(small, small, small);
-        if (of_small == 0 || of_small * operations(large, large, large) > 0.1 * seconds_) {
-            return of_small;
-        }
-        const double of_large =
-            duration(0.2, 1, [&] { multiply(large, large, large); }) / operations(large, large, large);
-        return of_large == 0 ? of_small : (of_small + of_large) / 2;
-    }
-
-    /// What a ring's step takes beyond the longer of its arithmetic and its transfer, as a share of the shorter. The
-    /// step computes for as long as its message is under way, in slices, between which MPI is polled.
-    double exposed(double transfer, const machine& found) {
-        const double per_row = operations(1, step_side, step_side) * found.seconds_per_flop;
-        const auto rows_within = [&](double seconds, index least) {
-            return std::clamp(static_cast<index>(std::min(seconds / per_row, 1e9)), least, step_rows);
-        };
-        const index rows = rows_within(transfer, 8);
-        const index slice = std::min(rows, rows_within(between_polls, 8));
-        const auto compute = [&] {
-            for (index row = 0; row < rows; row += slice) {
-                multiply(std::min(slice, rows - row), step_side, step_side);
-                flight_.poll();
-            }
-        };
-        const double alone = duration(0.1, 4, compute);
-        const double both = duration(0.2, 4, [&] {
-            start_shift(message_bytes);
-            compute();
-            finish_shift();
-        });
-        const double shorter = std::min(alone, transfer);
-        if (shorter <= 0 || both <= 0) {
-            return found.exposed;
-        }
-        return std::clamp((both - std::max(alone, transfer)) / shorter, least_exposed, 1.0);
-    }
-
-    const communicator& control_;
-    int rank_;
-    int ranks_;
-    double seconds_;
-    /// Depends on the template's argument, so that a unit which does not calibrate compiles no kernel.
-    using element = std::conditional_t<std::is_void_v<Lazy>, double, Lazy>;
-    const product_kernel<element> work_{1.0, 2};
-    std::vector<double> left_, right_, product_;
-    std::vector<double> sent_, received_;
-    std::vector<double> samples_;
-    std::string failure_;
-    transfers flight_;  ///< last: its destructor completes what uses the memory above
-};
-
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 /// Measures the constants of the time model on the ranks of a context: what world.calibrate() calls. Collective,
 /// blocking; every rank returns the same bits. All ranks compute and send at the same time, through the library's own
@@ -275,16 +37,6 @@ private:
 /// it by itself, for plans would then differ from run to run.
 /// @throws error, the same on every rank: seconds that are not positive or not the same on all ranks, memory that runs
 /// out, a call from a source or functor of a plan that is running
-template <class Lazy = void>
-machine measured_machine(const context& world, double seconds) {
-    const detail::exclusive guard(*world.state(), "calibrate");
-    const std::string failure = std::isfinite(seconds) && seconds > 0
-                                    ? std::string()
-                                    : "calibrate: the seconds to spend must be positive and finite";
-    detail::agree(
-        world.control(), failure,
-        {{std::bit_cast<std::uint64_t>(seconds), "calibrate: the seconds to spend are not the same on all ranks"}});
-    return detail::calibration<Lazy>(*world.state(), seconds).measure();
-}
+EINPARALLEL_INLINE machine measured_machine(const context& world, double seconds);
 
 }  // namespace einparallel

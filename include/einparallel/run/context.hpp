@@ -2,19 +2,16 @@
 // The ranks that a program computes with.
 
 #include <einparallel/mpi/communicator.hpp>
-#include <einparallel/notation/error.hpp>
-#include <einparallel/run/node_threads.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <mpi.h>
 
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace einparallel {
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 /// What the executor keeps in a context from run to run: prepared programs and memory, one kind per memory space.
 struct context_extension {
@@ -27,29 +24,12 @@ struct context_extension {
 /// What a context owns. Results refer to it weakly, so that the communicators go with the context, at the same point of
 /// the program on every rank.
 struct context_state {
-    explicit context_state(MPI_Comm ranks)
-        : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
-        share_processors(control);
-    }
+    EINPARALLEL_INLINE explicit context_state(MPI_Comm ranks);
 
     communicator payload;                                        ///< elements
     communicator control;                                        ///< agreements
     bool busy = false;                                           ///< a collective call is under way on this rank
     std::vector<std::unique_ptr<context_extension>> extensions;  ///< go before the communicators
-
-    /// The extension of this type, made at the first call.
-    template <class Extension>
-    Extension& extension() {
-        for (const std::unique_ptr<context_extension>& each : extensions) {
-            if (auto* found = dynamic_cast<Extension*>(each.get())) {
-                return *found;
-            }
-        }
-        auto made = std::make_unique<Extension>(*this);
-        Extension& reference = *made;
-        extensions.push_back(std::move(made));
-        return reference;
-    }
 };
 
 /// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with
@@ -57,13 +37,7 @@ struct context_state {
 class exclusive {
 public:
     /// `doing` begins the sentence of what is thrown where the context is taken.
-    exclusive(context_state& world, const char* doing) : world_(world) {
-        if (world_.busy) {
-            throw error(std::string(doing) +
-                        ": this context is running a plan already, whose sources and functors must not communicate");
-        }
-        world_.busy = true;
-    }
+    EINPARALLEL_INLINE exclusive(context_state& world, const char* doing);
     exclusive(const exclusive&) = delete;
     exclusive& operator=(const exclusive&) = delete;
     ~exclusive() { world_.busy = false; }
@@ -72,7 +46,7 @@ private:
     context_state& world_;
 };
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 /// A communicator of the application's, as the library uses it: through two duplicates, one for elements and one for
 /// control traffic, so that messages of the application's on the same communicator never meet the library's. Works at
@@ -109,21 +83,13 @@ public:
     ///
     ///     ep::machine measured = world.calibrate();
     ///     ep::plan plan = ep::decompose(world, {.machine = measured}, Z);
-    template <class Seconds = double>
+    template <class Seconds = double, class Way = detail::way>
     [[nodiscard]] auto calibrate(Seconds seconds = 0.2) const {
         return measured_machine(*this, seconds);
     }
 
     /// For the rooms of the library.
-    [[nodiscard]] const std::shared_ptr<detail::context_state>& state() const {
-        if (state_ == nullptr) {
-            throw error("context: this context was moved from");
-        }
-        if (!detail::mpi_is_running()) {
-            throw error("context: MPI is finalised");
-        }
-        return state_;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<detail::context_state>& state() const;
 
 private:
     std::shared_ptr<detail::context_state> state_;

@@ -5,19 +5,17 @@
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/run/agreement.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/fetch.hpp>
 #include <einparallel/run/own_elements.hpp>
 #include <einparallel/run/own_layout.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,12 +47,8 @@ public:
     distributed(context& world, const std::array<extent, Rank>& extents, const std::array<extent, Rank>& lower,
                 view<T, Rank> local) {
         const std::vector<index> bounds(extents.begin(), extents.end());
-        box mine = detail::box_at(lower, local.extents());
-        mine.nothing = mine.nothing || local.data() == nullptr;
-        part_.where = detail::exchange_own_layout(world, bounds, mine, element_type_of<T>());
-        part_.held = std::move(mine);
-        part_.strides.assign(local.strides().begin(), local.strides().end());
-        part_.data = reinterpret_cast<std::byte*>(local.data());
+        part_.elements = box_at(lower, local);
+        part_.where = detail::exchange_own_layout(world, bounds, part_.elements.held, element_type_of<T>());
         part_.world = world.state();
     }
 
@@ -71,17 +65,17 @@ public:
     }
 
     /// The box of the tensor that this rank holds, in global indices.
-    [[nodiscard]] const box& held() const { return part_.held; }
+    [[nodiscard]] const box& held() const { return part_.elements.held; }
 
     /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
     [[nodiscard]] view<T, Rank> local() const {
         std::array<index, Rank> shape{};
         std::array<index, Rank> strides{};
         for (std::size_t dimension = 0; dimension < Rank && !holds_nothing(); ++dimension) {
-            shape[dimension] = part_.held.sides[dimension].size();
-            strides[dimension] = part_.strides[dimension];
+            shape[dimension] = part_.elements.held.sides[dimension].size();
+            strides[dimension] = part_.elements.strides[dimension];
         }
-        return {holds_nothing() ? nullptr : reinterpret_cast<T*>(part_.data), shape, strides};
+        return {holds_nothing() ? nullptr : reinterpret_cast<T*>(part_.elements.data), shape, strides};
     }
 
     /// Who holds what.
@@ -97,15 +91,15 @@ public:
         std::array<index, Rank> at{};
         index offset = 0;
         for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-            at[dimension] = part_.held.sides[dimension].begin;
+            at[dimension] = part_.elements.held.sides[dimension].begin;
         }
-        T* const elements = reinterpret_cast<T*>(part_.data);
+        T* const elements = reinterpret_cast<T*>(part_.elements.data);
         for (;;) {
             std::invoke(f, std::as_const(at), elements[offset]);
             std::size_t dimension = Rank;
             while (dimension > 0) {
-                const interval& side = part_.held.sides[--dimension];
-                const index stride = part_.strides[dimension];
+                const interval& side = part_.elements.held.sides[--dimension];
+                const index stride = part_.elements.strides[dimension];
                 offset += stride;
                 if (++at[dimension] < side.end) {
                     break;
@@ -125,9 +119,9 @@ public:
     /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
     /// part to the root, without copying it first.
     /// @throws error, the same on every rank
-    [[nodiscard]] array<T, Rank> gather(int root) const {
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> gather(int root) const {
         array<T, Rank> whole;
-        detail::gather_part(detail::checked(part_), sizeof(T), root, [&] {
+        detail::gather_part(detail::checked(part_), root, [&] {
             whole = array<T, Rank>(extents());
             return reinterpret_cast<std::byte*>(whole.data());
         });
@@ -137,9 +131,9 @@ public:
     /// The whole tensor on every rank. Collective. Parts go round a ring: size - 1 messages per rank, and no rank sends
     /// more than the size of the tensor.
     /// @throws error, the same on every rank
-    [[nodiscard]] array<T, Rank> allgather() const {
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> allgather() const {
         array<T, Rank> whole;
-        detail::allgather_part(detail::checked(part_), sizeof(T), [&] {
+        detail::allgather_part(detail::checked(part_), [&] {
             whole = array<T, Rank>(extents());
             return reinterpret_cast<std::byte*>(whole.data());
         });
@@ -154,40 +148,26 @@ public:
     ///
     ///     z.fetch_into({first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
     /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
-    void fetch_into(const std::array<extent, Rank>& lower, view<T, Rank> here) const {
-        box wanted = detail::box_at(lower, here.extents());
-        wanted.nothing = wanted.nothing || here.data() == nullptr;
-        const std::string mistake = detail::check_target(wanted, here.strides());
-        detail::fetch_part(detail::checked(part_), sizeof(T), wanted, mistake, [&] {
-            return detail::strided_box{reinterpret_cast<std::byte*>(here.data()),
-                                       wanted,
-                                       {here.strides().begin(), here.strides().end()},
-                                       sizeof(T)};
-        });
+    EINPARALLEL_INLINE void fetch_into(const std::array<extent, Rank>& lower, view<T, Rank> here) const {
+        const detail::strided_box target = box_at(lower, here);
+        detail::fetch_part(detail::checked(part_), target.held, detail::check_target(target), [&] { return target; });
     }
 
     /// The same into the memory of another distributed tensor, in its own distribution, which all ranks know already.
     /// @throws error, the same on every rank, where extents differ
-    void fetch_into(const distributed& there) const {
-        detail::fetch_like(detail::checked(part_), sizeof(T), there.part_);
+    EINPARALLEL_INLINE void fetch_into(const distributed& there) const {
+        detail::fetch_like(detail::checked(part_), there.part_);
     }
 
     /// The same in an array of this rank's: the box at `lower` with these extents. Collective.
     /// @throws error, the same on every rank
-    [[nodiscard]] array<T, Rank> fetch(const std::array<extent, Rank>& lower,
-                                       const std::array<extent, Rank>& extents) const {
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> fetch(const std::array<extent, Rank>& lower,
+                                                          const std::array<extent, Rank>& extents) const {
         std::array<index, Rank> lengths{};
-        std::string mistake;
-        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-            lengths[dimension] = extents[dimension];
-            if (lengths[dimension] < 0 && mistake.empty()) {
-                mistake = "extent " + std::to_string(lengths[dimension]) + " of dimension " +
-                          std::to_string(dimension) + " is negative";
-            }
-        }
+        std::ranges::copy(extents, lengths.begin());
         array<T, Rank> made;
         const box wanted = detail::box_at(lower, lengths);
-        detail::fetch_part(detail::checked(part_), sizeof(T), wanted, mistake, [&] {
+        detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(lengths), [&] {
             made = array<T, Rank>(lengths);
             return detail::strided_box{reinterpret_cast<std::byte*>(made.data()), wanted, dense_strides(wanted),
                                        sizeof(T)};
@@ -199,8 +179,17 @@ public:
     [[nodiscard]] const detail::distributed_part& part() const { return part_; }
 
 private:
+    static detail::strided_box box_at(const std::array<extent, Rank>& lower, const view<T, Rank>& elements) {
+        detail::strided_box made{reinterpret_cast<std::byte*>(elements.data()),
+                                 detail::box_at(lower, elements.extents()),
+                                 {elements.strides().begin(), elements.strides().end()},
+                                 sizeof(T)};
+        made.held.nothing = made.held.nothing || elements.data() == nullptr;
+        return made;
+    }
+
     /// True too for a handle on nothing, moved-from ones included.
-    [[nodiscard]] bool holds_nothing() const { return part_.where == nullptr || part_.held.empty(); }
+    [[nodiscard]] bool holds_nothing() const { return part_.where == nullptr || part_.elements.held.empty(); }
 
     detail::distributed_part part_;
 };

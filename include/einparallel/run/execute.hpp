@@ -1,254 +1,28 @@
 #pragma once
 // Carries a plan out on a context.
 
-#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/run/agreement.hpp>
 #include <einparallel/run/binding.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/host_space.hpp>
-#include <einparallel/run/plan_cache.hpp>
 #include <einparallel/run/results.hpp>
+#include <einparallel/run/space.hpp>
 
-#include <algorithm>
+#include <array>
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace einparallel {
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
-/// A bound value after it was brought to where the plan reads it.
-class arrived_source final : public source {
-public:
-    arrived_source(box held, const void* elements, std::size_t element_bytes)
-        : held_(std::move(held)), elements_(elements), element_bytes_(element_bytes) {}
+/// The same in a given memory space.
+EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
+                                     const memory_space& space = the_host);
 
-    [[nodiscard]] source_kind kind() const override { return source_kind::resting; }
-    void read(const box& region, void* destination) const override {
-        if (region != held_) {
-            throw error("bind: a part was asked for that does not rest here");
-        }
-        std::memcpy(destination, elements_, static_cast<std::size_t>(held_.size()) * element_bytes_);
-    }
-    [[nodiscard]] const void* borrow(const box& region) const override { return region == held_ ? elements_ : nullptr; }
-    [[nodiscard]] std::string description() const override { return "bind"; }
+}  // namespace EINPARALLEL_DETAIL
 
-private:
-    box held_;
-    const void* elements_;
-    std::size_t element_bytes_;
-};
-
-/// One run, on one rank. Everything that can fail locally happens in prepare(), before the ranks agree to start.
-template <class Space>
-class plan_run {
-public:
-    plan_run(const plan& asked, context& world, std::span<const binding> bound)
-        : plan_(asked), world_(world.state()), bound_(bound), cache_(world_->extension<plan_cache<Space>>()) {}
-
-    results carry_out() {
-        const exclusive guard(*world_, "run");
-        const communicator& control = world_->control;
-        std::string failure = failure_of("run: rank " + std::to_string(control.rank()), [&] { prepare(); });
-        agree(control, failure,
-              {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
-               {bound_fingerprint_.value(), "run: what is bound, or where it rests, is not the same on all ranks"}});
-        const std::size_t before = cache_.flight.bytes_sent();
-        for (executable<Space>* moves : redistributions_) {
-            moves->carry_out(cache_.space, cache_.flight, cache_.rank, failure);
-        }
-        const std::size_t extra = cache_.flight.bytes_sent() - before;
-        ready_->moves().carry_out(cache_.space, cache_.flight, cache_.rank, failure);
-        const std::size_t sent = cache_.flight.bytes_sent() - before - extra;
-        std::vector<results::part> parts;
-        failure = failure.empty() ? failure_of("run", [&] { parts = collect(); }) : failure;
-        for (executable<Space>* moves : redistributions_) {
-            moves->release();
-        }
-        ready_->moves().release();
-        agree(control, failure);
-        return {std::move(parts), sent, extra};
-    }
-
-private:
-    void prepare() {
-        if (plan_.processes() != world_->control.size()) {
-            throw error("run: the plan is for " + std::to_string(plan_.processes()) + " ranks, the context has " +
-                        std::to_string(world_->control.size()));
-        }
-        std::vector<const source*> sources = find_sources();
-        ready_ = &cache_.prepared(plan_);
-        plan_fingerprint_ = ready_->fingerprint();
-        bring_bound(sources);
-        std::size_t messages = ready_->moves().most_messages();
-        for (const executable<Space>* moves : redistributions_) {
-            messages = std::max(messages, moves->most_messages());
-        }
-        cache_.flight.reserve(messages);
-        ready_->moves().lay_out(cache_.space, std::move(sources));
-        settle();
-    }
-
-    /// One piece of scratch memory serves all programs of the run, which follow each other.
-    void settle() {
-        std::size_t scratch = ready_->moves().scratch_bytes();
-        for (const executable<Space>* moves : redistributions_) {
-            scratch = std::max(scratch, moves->scratch_bytes());
-        }
-        std::byte* const memory = cache_.arena.at_least(scratch);
-        for (executable<Space>* moves : redistributions_) {
-            moves->settle(memory);
-        }
-        ready_->moves().settle(memory);
-    }
-
-    /// Whose elements each input has in this run.
-    std::vector<const source*> find_sources() {
-        const std::vector<planned_vertex>& vertices = plan_.vertices();
-        std::vector<const source*> sources(vertices.size(), nullptr);
-        std::vector<bool> used(bound_.size(), false);
-        for (std::size_t number = 0; number < vertices.size(); ++number) {
-            if (!vertices[number].is_input()) {
-                continue;
-            }
-            sources[number] = vertices[number].origin->origin.get();
-            if (sources[number] == nullptr) {
-                throw error("run: input '" + vertices[number].name + "' has no source");
-            }
-            if (sources[number]->kind() != source_kind::placeholder) {
-                continue;
-            }
-            const std::size_t position = find_binding(vertices[number]);
-            check_binding(vertices[number], bound_[position]);
-            used[position] = true;
-            sources[number] = bound_[position].value.get();
-            bound_fingerprint_.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(sources[number]->kind()));
-        }
-        for (std::size_t position = 0; position < bound_.size(); ++position) {
-            if (!used[position]) {
-                throw error("run: a value is bound to " + name_of(bound_[position]) +
-                            ", which is no placeholder of this plan");
-            }
-        }
-        return sources;
-    }
-
-    static std::string name_of(const binding& each) {
-        const bool named = each.placeholder != nullptr && !each.placeholder->name.empty();
-        return named ? "'" + each.placeholder->name + "'" : "a tensor";
-    }
-
-    std::size_t find_binding(const planned_vertex& input) const {
-        std::size_t found = bound_.size();
-        for (std::size_t position = 0; position < bound_.size(); ++position) {
-            if (bound_[position].placeholder == input.origin) {
-                if (found != bound_.size()) {
-                    throw error("run: two values are bound to placeholder '" + input.name + "'");
-                }
-                found = position;
-            }
-        }
-        if (found == bound_.size()) {
-            throw error("run: no value is bound to placeholder '" + input.name + "'");
-        }
-        return found;
-    }
-
-    void check_binding(const planned_vertex& input, const binding& given) const {
-        const std::string who = "run: the value bound to placeholder '" + input.name + "' has ";
-        if (given.element != input.element) {
-            throw error(who + "elements of type " + name_of_element(given.element) + ", the placeholder has " +
-                        name_of_element(input.element));
-        }
-        if (given.value == nullptr) {
-            throw error("run: the value bound to placeholder '" + input.name + "' is a handle on nothing");
-        }
-        if (given.extents.size() != input.bounds.size()) {
-            throw error(who + std::to_string(given.extents.size()) + " dimensions, the placeholder has " +
-                        std::to_string(input.bounds.size()));
-        }
-        for (std::size_t dimension = 0; dimension < input.bounds.size(); ++dimension) {
-            if (given.extents[dimension] != input.bounds[dimension]) {
-                throw error(who + "extent " + std::to_string(given.extents[dimension]) + " in dimension " +
-                            std::to_string(dimension) + ", the placeholder has " +
-                            std::to_string(input.bounds[dimension]));
-            }
-        }
-        if (given.value->holders() > plan_.processes()) {
-            throw error(who + "parts on " + std::to_string(given.value->holders()) + " ranks, the plan is for " +
-                        std::to_string(plan_.processes()));
-        }
-    }
-
-    /// Lays out the way of every bound value that rests elsewhere than the plan reads it, and puts what arrives in its
-    /// place in `sources`.
-    void bring_bound(std::vector<const source*>& sources) {
-        ready_->expect_redistributions(sources.size());
-        arrived_.reserve(bound_.size());
-        for (std::size_t number = 0; number < sources.size(); ++number) {
-            const source* value = sources[number];
-            const planned_vertex& input = plan_.vertices()[number];
-            if (value == nullptr || value == input.origin->origin.get() || value->kind() != source_kind::resting) {
-                continue;
-            }
-            std::vector<box> boxes;
-            for (int rank = 0; rank < value->holders(); ++rank) {
-                boxes.push_back(value->held_by(rank));
-            }
-            const distribution from(input.bounds, std::move(boxes));
-            add_distribution(bound_fingerprint_, from);
-            bound_redistribution<Space>* way = ready_->redistribution(number, from, cache_.rank);
-            if (way == nullptr || way->moves == nullptr) {
-                continue;
-            }
-            std::vector<const source*> origins(sources.size(), nullptr);
-            origins[number] = value;
-            way->moves->lay_out(cache_.space, std::move(origins));
-            redistributions_.push_back(way->moves.get());
-            arrived_.push_back(std::make_unique<arrived_source>(input.resting.held_by(cache_.rank),
-                                                                way->moves->result(0)->data(), input.element.bytes));
-            sources[number] = arrived_.back().get();
-        }
-    }
-
-    std::vector<results::part> collect() const {
-        std::vector<results::part> parts;
-        for (std::size_t position = 0; position < plan_.outputs().size(); ++position) {
-            const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
-            const std::shared_ptr<memory_block<Space>>& block = ready_->moves().result(position);
-            auto where = std::make_shared<const distribution>(made.resting);
-            parts.push_back({made.origin, made.element,
-                             distributed_part{std::shared_ptr<void>(block, block->data()),
-                                              block->data(),
-                                              where->held_by(cache_.rank),
-                                              {},
-                                              where,
-                                              world_}});
-            parts.back().here.strides = dense_strides(parts.back().here.held);
-        }
-        return parts;
-    }
-
-    const plan& plan_;
-    std::shared_ptr<context_state> world_;
-    std::span<const binding> bound_;
-    plan_cache<Space>& cache_;
-    prepared_plan<Space>* ready_ = nullptr;
-    std::vector<executable<Space>*> redistributions_;
-    std::vector<std::unique_ptr<arrived_source>> arrived_;
-    std::uint64_t plan_fingerprint_ = 0;
-    fingerprint bound_fingerprint_;
-};
-
-}  // namespace detail
+inline namespace EINPARALLEL_WAY {
 
 /// Carries out a plan. Collective over the context: every rank runs the same plan, with values bound to the same
 /// placeholders. Blocking. What plan.run(world, bindings…) calls.
@@ -260,10 +34,12 @@ private:
 /// @throws error, the same sentence on every rank: a plan for another number of ranks, a placeholder without a value or
 /// with one of another type or shape, plans that differ between ranks, memory that runs out, whatever a source or
 /// functor throws
-template <MemorySpace Space = host_space, std::same_as<binding>... Bindings>
+template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const Bindings&... bound) {
-    const std::vector<binding> all{bound...};
-    return detail::plan_run<Space>(asked, world, all).carry_out();
+    const std::array<binding, sizeof...(Bindings)> all{bound...};
+    return detail::carry_out(asked, world, all);
 }
+
+}  // namespace EINPARALLEL_WAY
 
 }  // namespace einparallel

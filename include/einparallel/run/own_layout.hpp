@@ -2,171 +2,28 @@
 // The application's own distribution of a tensor: every rank says what it holds, all check the same list.
 
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/mpi/collective.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/error.hpp>
-#include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-namespace einparallel::detail {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// NumPy's short name of an element type: f8, c16, i4.
-inline std::string name_of_element(element_type element) {
-    return element.kind + std::to_string(element.bytes);
-}
+EINPARALLEL_INLINE std::string name_of_element(element_type element);
 
 /// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
 /// beyond an index, the side ends at the last one: outside of every tensor.
-inline box box_at(std::span<const extent> lower, std::span<const index> extents) {
-    box made;
-    for (std::size_t dimension = 0; dimension < lower.size(); ++dimension) {
-        const index begin = lower[dimension];
-        const index room = std::numeric_limits<index>::max() - std::max<index>(begin, 0);
-        made.sides.push_back({begin, begin + std::min(extents[dimension], room)});
-        made.nothing = made.nothing || extents[dimension] == 0;
-    }
-    return made;
-}
-
-/// Which box of the list, one per rank, reaches outside of the tensor; empty where none does. What `nothing` is said of
-/// may be anywhere.
-inline std::string check_inside(std::string_view doing, const std::vector<index>& bounds,
-                                const std::vector<box>& parts) {
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-        for (std::size_t dimension = 0; dimension < bounds.size() && !parts[rank].nothing; ++dimension) {
-            const interval& side = parts[rank].sides[dimension];
-            if (side.begin < 0 || side.end > bounds[dimension]) {
-                return std::string(doing) + ": the part of rank " + std::to_string(rank) + " reaches from " +
-                       std::to_string(side.begin) + " to " + std::to_string(side.end) + " in dimension " +
-                       std::to_string(dimension) + ", the extent is " + std::to_string(bounds[dimension]);
-            }
-        }
-    }
-    return {};
-}
-
-/// The first mistake in a list of parts; empty where there is none. Parts must lie inside the tensor, be disjoint and
-/// hold every element. Time: n log n for parts that are slabs, at worst the pairs of parts.
-inline std::string check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
-    std::string outside = check_inside("distributed", bounds, parts);
-    if (!outside.empty()) {
-        return outside;
-    }
-    index held = 0;
-    std::vector<std::size_t> order;
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-        if (!parts[rank].empty()) {
-            held += parts[rank].size();
-            order.push_back(rank);
-        }
-    }
-    const auto first = [&](std::size_t rank) { return bounds.empty() ? index{0} : parts[rank].sides[0].begin; };
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return first(a) < first(b); });
-    for (std::size_t position = 0; position < order.size(); ++position) {
-        const box& part = parts[order[position]];
-        for (std::size_t next = position + 1; next < order.size(); ++next) {
-            if (!bounds.empty() && first(order[next]) >= part.sides[0].end) {
-                break;
-            }
-            const box& other = parts[order[next]];
-            bool meet = true;
-            for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-                meet = meet && part.sides[dimension].begin < other.sides[dimension].end &&
-                       other.sides[dimension].begin < part.sides[dimension].end;
-            }
-            if (meet) {
-                const auto [lower, higher] = std::minmax(order[position], order[next]);
-                return "distributed: the parts of ranks " + std::to_string(lower) + " and " + std::to_string(higher) +
-                       " overlap";
-            }
-        }
-    }
-    const index wanted = whole_box(bounds).size();
-    if (held != wanted) {
-        return "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) + " elements";
-    }
-    return {};
-}
-
-/// What every rank says its box is, of a tensor whose extents every rank says too: returns make(boxes by rank), which
-/// must not communicate. `mistake` and `numbers`: what the ranks agree on before that. Collective.
-/// @throws error, the same on every rank, also where extents are negative or not the same everywhere
-template <class Make>
-auto exchange_boxes(const communicator& control, const std::string& doing, const std::string& mistake,
-                    std::initializer_list<common> numbers, const std::vector<index>& bounds, const box& mine,
-                    Make&& make) {
-    const std::size_t rank = bounds.size();
-    const std::size_t count = 1 + 3 * rank;
-    std::vector<std::int64_t> sent;
-    std::vector<std::int64_t> all;
-    const std::string failure = failure_of(doing, [&] {
-        all.resize(count * static_cast<std::size_t>(control.size()));
-        sent.push_back(mine.nothing ? 1 : 0);
-        for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-            sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
-        }
-    });
-    agree(control, mistake.empty() ? failure : mistake, numbers);
-    allgather(control, sent, all);
-
-    return agreed(control, doing, [&] {
-        std::vector<box> parts;
-        for (std::size_t peer = 0; peer < static_cast<std::size_t>(control.size()); ++peer) {
-            const std::int64_t* const theirs = all.data() + peer * count;
-            box part;
-            part.nothing = theirs[0] != 0;
-            for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-                const index first = all[1 + 3 * dimension];
-                const index extent = theirs[1 + 3 * dimension];
-                if (extent != first) {
-                    throw error(doing + ": dimension " + std::to_string(dimension) + ": extent " +
-                                std::to_string(first) + " on rank 0 and " + std::to_string(extent) + " on rank " +
-                                std::to_string(peer));
-                }
-                if (extent < 0) {
-                    throw error(doing + ": extent " + std::to_string(extent) + " of dimension " +
-                                std::to_string(dimension) + " is negative");
-                }
-                part.sides.push_back({theirs[2 + 3 * dimension], theirs[3 + 3 * dimension]});
-            }
-            parts.push_back(std::move(part));
-        }
-        return std::forward<Make>(make)(std::move(parts));
-    });
-}
+EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents);
 
 /// What all ranks hold. Collective. @throws error, the same on every rank
-inline std::shared_ptr<const distribution> exchange_own_layout(context& world, const std::vector<index>& bounds,
-                                                               const box& mine, element_type element) {
-    const exclusive guard(*world.state(), "distributed");
-    fingerprint kind;
-    kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(element));
-    return exchange_boxes(
-        world.control(), "distributed", {},
-        {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}},
-        bounds, mine, [&](std::vector<box> parts) {
-            if (!is_countable(bounds)) {
-                throw error("distributed: these extents make more than 2^59 elements");
-            }
-            const std::string wrong = check_parts(bounds, parts);
-            if (!wrong.empty()) {
-                throw error(wrong);
-            }
-            return std::make_shared<const distribution>(bounds, std::move(parts));
-        });
-}
+EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_own_layout(context& world,
+                                                                           const std::vector<index>& bounds,
+                                                                           const box& mine, element_type element);
 
-}  // namespace einparallel::detail
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,6 +3,7 @@
 
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/run/distributed.hpp>
+#include <einparallel/run/own_layout.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -74,8 +75,8 @@ private:
     template <class T, std::size_t Rank>
     static distributed<T, Rank> typed(const part& each) {
         if (each.element != element_type_of<T>()) {
-            throw error("results: the output has elements of type " + name_of(each.element) + ", not " +
-                        name_of(element_type_of<T>()));
+            throw error("results: the output has elements of type " + detail::name_of_element(each.element) + ", not " +
+                        detail::name_of_element(element_type_of<T>()));
         }
         if (each.here.where->bounds().size() != Rank) {
             throw error("results: the output has " + std::to_string(each.here.where->bounds().size()) +
@@ -83,8 +84,6 @@ private:
         }
         return distributed<T, Rank>(each.here);
     }
-
-    static std::string name_of(element_type element) { return detail::name_of_element(element); }
 
     std::vector<part> parts_;
     std::size_t bytes_sent_;

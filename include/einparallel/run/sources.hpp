@@ -6,74 +6,29 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/kernel/array.hpp>
-#include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/view.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/binding.hpp>
 #include <einparallel/run/distributed.hpp>
+#include <einparallel/run/own_elements.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace einparallel {
 
-namespace detail {
-
-/// Elements in memory: `data` is the element at the lower corner of `held`.
-struct strided_elements {
-    const std::byte* data = nullptr;
-    box held;
-    std::vector<index> strides;
-    std::size_t element_bytes = 0;
-
-    [[nodiscard]] const std::byte* first(const box& region) const {
-        index offset = 0;
-        for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
-            offset += (region.sides[dimension].begin - held.sides[dimension].begin) * strides[dimension];
-        }
-        return data + offset * static_cast<index>(element_bytes);
-    }
-
-    /// @throws error where `region` is not held here
-    void read(const box& region, void* destination, std::string_view what) const {
-        if (region.empty()) {
-            return;
-        }
-        if (!contains(held, region)) {
-            throw error(std::string(what) + ": a part was asked for that does not lie on this rank");
-        }
-        std::vector<index> extents;
-        for (const interval& side : region.sides) {
-            extents.push_back(side.size());
-        }
-        copy_box(extents, element_bytes, destination, dense_strides(region), first(region), strides);
-    }
-
-    /// The elements of `region` where they lie dense and row-major; null where they do not.
-    [[nodiscard]] const void* borrow(const box& region) const {
-        if (region.empty() || !contains(held, region)) {
-            return nullptr;
-        }
-        const std::vector<index> dense = dense_strides(region);
-        for (std::size_t dimension = 0; dimension < dense.size(); ++dimension) {
-            if (region.sides[dimension].size() > 1 && dense[dimension] != strides[dimension]) {
-                return nullptr;
-            }
-        }
-        return first(region);
-    }
-};
+namespace EINPARALLEL_DETAIL {
 
 /// A whole tensor in the memory of every rank, or of one.
 class array_source final : public source {
 public:
-    array_source(strided_elements elements, std::shared_ptr<const void> keep, std::optional<int> root)
+    array_source(strided_box elements, std::shared_ptr<const void> keep, std::optional<int> root)
         : elements_(std::move(elements)), keep_(std::move(keep)), root_(root) {}
 
     [[nodiscard]] source_kind kind() const override {
@@ -89,7 +44,7 @@ public:
     }
 
 private:
-    strided_elements elements_;
+    strided_box elements_;
     std::shared_ptr<const void> keep_;
     std::optional<int> root_;
 };
@@ -97,31 +52,28 @@ private:
 /// A tensor that is distributed already. It shares the elements with the handle that it was made from.
 class distributed_source final : public source {
 public:
-    distributed_source(distributed_part part, std::size_t element_bytes) : part_(std::move(part)) {
-        elements_ = {part_.data, part_.held, part_.strides, element_bytes};
-    }
+    explicit distributed_source(distributed_part part) : part_(std::move(part)) {}
 
     [[nodiscard]] source_kind kind() const override { return source_kind::resting; }
     void read(const box& region, void* destination) const override {
-        elements_.read(region, destination, description());
+        part_.elements.read(region, destination, description());
     }
-    [[nodiscard]] const void* borrow(const box& region) const override { return elements_.borrow(region); }
+    [[nodiscard]] const void* borrow(const box& region) const override { return part_.elements.borrow(region); }
     [[nodiscard]] int holders() const override { return part_.where->holders(); }
     [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }
     [[nodiscard]] std::string description() const override { return "from_distributed"; }
 
 private:
     distributed_part part_;
-    strided_elements elements_;
 };
 
 template <class T, std::size_t Rank>
 std::shared_ptr<const source> source_of_view(const view<const T, Rank>& elements, std::shared_ptr<const void> keep,
                                              std::optional<int> root) {
-    strided_elements described{reinterpret_cast<const std::byte*>(elements.data()),
-                               whole_box({elements.extents().begin(), elements.extents().end()}),
-                               {elements.strides().begin(), elements.strides().end()},
-                               sizeof(T)};
+    strided_box described{reinterpret_cast<std::byte*>(const_cast<T*>(elements.data())),  // never written
+                          whole_box({elements.extents().begin(), elements.extents().end()}),
+                          {elements.strides().begin(), elements.strides().end()},
+                          sizeof(T)};
     return std::make_shared<array_source>(std::move(described), std::move(keep), root);
 }
 
@@ -141,7 +93,7 @@ std::pair<std::shared_ptr<const source>, std::vector<index>> source_of_value(Val
         if (value.part().where == nullptr) {
             return {};  // refused by the run, on all ranks
         }
-        return {std::make_shared<distributed_source>(value.part(), sizeof(T)), {extents.begin(), extents.end()}};
+        return {std::make_shared<distributed_source>(value.part()), {extents.begin(), extents.end()}};
     } else {
         constexpr bool fits = std::is_convertible_v<const Plain&, view<const T, Rank>>;
         static_assert(fits,
@@ -161,7 +113,9 @@ std::pair<std::shared_ptr<const source>, std::vector<index>> source_of_value(Val
     }
 }
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
 
 /// An input whose elements are in an array of rank `root`, which sends every other rank the part that it computes with.
 /// Every rank gives an array of the same extents; its elements are read on the root only. An lvalue is referred to and
@@ -215,7 +169,7 @@ template <Element T, std::size_t Rank>
         return tensor<T, Rank>(std::move(nothing));
     }
     return detail::input_tensor<T, Rank>({extents.begin(), extents.end()},
-                                         std::make_shared<detail::distributed_source>(elements.part(), sizeof(T)));
+                                         std::make_shared<detail::distributed_source>(elements.part()));
 }
 
 /// A value for a placeholder in one run: an ep::array or ep::view that every rank has, each reading its own part of it;
@@ -226,5 +180,7 @@ template <class T, std::size_t Rank, class Value>
     auto [elements, extents] = detail::source_of_value<T, Rank>(std::forward<Value>(value));
     return {placeholder.node(), std::move(elements), element_type_of<T>(), std::move(extents)};
 }
+
+}  // namespace EINPARALLEL_WAY
 
 }  // namespace einparallel

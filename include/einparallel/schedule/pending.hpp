@@ -2,15 +2,13 @@
 // Sums that are left unfinished: an einsum whose operands, or whose output, come in summands that still have to be
 // added up (Partial carried across vertices, papers/sharding-with-einsum).
 
-#include <einparallel/layout/distribution.hpp>
 #include <einparallel/layout/mesh.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace einparallel {
@@ -39,67 +37,24 @@ struct summed_einsum {
     label_id pending = no_label;
 };
 
-namespace detail {
+namespace EINPARALLEL_DETAIL {
 
 /// Ranks that have summands of one block of a tensor with these labels: all axes that cut another label.
-inline int summands_over(const std::vector<label_id>& output, const mesh& ranks) {
-    int count = 1;
-    for (const mesh_axis& axis : ranks.axes) {
-        count *= std::ranges::find(output, axis.label) == output.end() ? axis.parts : 1;
-    }
-    return count;
-}
-
-/// Adds a label of this extent; `+`, or `++` beside another one.
-inline label_id add_summands(summed_einsum& to, index extent) {
-    std::string name = "+";
-    while (std::ranges::find(to.form.names, name) != to.form.names.end()) {
-        name += '+';
-    }
-    to.form.names.push_back(std::move(name));
-    to.extents.push_back(extent);
-    return static_cast<label_id>(to.form.names.size() - 1);
-}
+EINPARALLEL_INLINE int summands_over(const std::vector<label_id>& output, const mesh& ranks);
 
 /// The mesh with all axes that the output lacks along the label of its summands, which stands in front: together they
 /// number the summands, row-major.
-inline mesh axes_of_summands(mesh ranks, const std::vector<label_id>& output) {
-    for (mesh_axis& axis : ranks.axes) {
-        if (std::ranges::find(output, axis.label) == output.end()) {
-            axis.label = output.front();
-        }
-    }
-    return ranks;
-}
+EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>& output);
 
-}  // namespace detail
+}  // namespace EINPARALLEL_DETAIL
 
 /// The label that stands for the summands of pending operands in the mesh of a vertex with `labels` labels.
-inline label_id carried_label(std::size_t labels) {
-    return static_cast<label_id>(labels);
-}
+EINPARALLEL_INLINE label_id carried_label(std::size_t labels);
 
 /// The einsum with its pending sums as labels. `ranks` is its mesh: with an axis of sums.summands parts along
 /// carried_label() where operands are pending.
 /// @pre where the output is left pending, more than one rank has summands of a block
-inline summed_einsum with_sums(const einsum_form& form, const std::vector<index>& extents, const pending_sums& sums,
-                               const mesh& ranks) {
-    summed_einsum made{form, extents, no_label, no_label};
-    if (sums.operands != 0) {
-        made.carried = detail::add_summands(made, sums.summands);
-        for (std::size_t operand = 0; operand < made.form.operands.size(); ++operand) {
-            std::vector<label_id>& labels = made.form.operands[operand];
-            if (sums.reads(operand)) {
-                labels.insert(labels.begin(), made.carried);
-            }
-        }
-    }
-    if (sums.output) {
-        const int summands = detail::summands_over(made.form.output, ranks);
-        made.pending = detail::add_summands(made, summands);
-        made.form.output.insert(made.form.output.begin(), made.pending);
-    }
-    return made;
-}
+EINPARALLEL_INLINE summed_einsum with_sums(const einsum_form& form, const std::vector<index>& extents,
+                                           const pending_sums& sums, const mesh& ranks);
 
 }  // namespace einparallel

@@ -4,9 +4,9 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,6 +30,17 @@ struct buffer {
 
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(region.size()) * element_bytes; }
 };
+
+namespace EINPARALLEL_DETAIL {
+
+/// Extents of a box.
+EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
+
+/// Elements from the first one of `whole`, stored with these strides, to the first one of `region`.
+/// @pre contains(whole, region)
+EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);
+
+}  // namespace EINPARALLEL_DETAIL
 
 /// A transfer: the elements of `region`, which lies inside the region of `place`, to or from `peer`, in the row-major
 /// order of `region`. Messages between two ranks match in the order in which their programs list them. Never empty,
@@ -106,22 +117,12 @@ struct program {
     friend bool operator==(const program&, const program&) = default;
 
     /// Adds a buffer and returns its number.
-    buffer_id add_buffer(box region, std::size_t element_bytes) {
-        buffers.push_back({std::move(region), element_bytes});
-        return static_cast<buffer_id>(buffers.size()) - 1;
-    }
+    EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes);
+
+    EINPARALLEL_INLINE [[nodiscard]] bool is_result(buffer_id number) const;
 };
 
 /// Element bytes that the rank hands to others.
-[[nodiscard]] inline std::size_t bytes_sent(const program& of_rank) {
-    std::size_t bytes = 0;
-    for (const step& each : of_rank.steps) {
-        for (const message& sent : each.sends) {
-            bytes += static_cast<std::size_t>(sent.region.size()) *
-                     of_rank.buffers[static_cast<std::size_t>(sent.place)].element_bytes;
-        }
-    }
-    return bytes;
-}
+EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank);
 
 }  // namespace einparallel

@@ -2,66 +2,35 @@
 // The schedule of one vertex: gather what does not travel, contract while something travels, reduce what is still
 // partial (DESIGN §7).
 
-#include <einparallel/schedule/gather.hpp>
+#include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/program.hpp>
-#include <einparallel/schedule/reduce.hpp>
-#include <einparallel/schedule/ring_k.hpp>
-#include <einparallel/schedule/ring_mn.hpp>
-#include <einparallel/schedule/steps.hpp>
 #include <einparallel/schedule/task.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 namespace einparallel {
 
-namespace detail {
-
-/// Phases of a task, part by part; the parts follow each other.
-struct task_phases {
-    std::size_t gather = 0;
-    std::size_t compute = 0;
-    std::size_t reduce = 0;
-
-    [[nodiscard]] std::size_t total() const { return gather + compute + reduce; }
-};
+namespace EINPARALLEL_DETAIL {
 
 /// True where the output's chunks really go round: they are asked to, and there are enough of them.
-template <class Lazy = void>
-bool runs_k_ring(const task& work) {
-    return work.travelling == output_travels && k_ring_suits(work);
-}
+EINPARALLEL_INLINE bool runs_k_ring(const task& work);
 
 /// True where operand `operand` goes round in pieces.
-template <class Lazy = void>
-bool runs_mn_ring(const task& work, std::size_t operand) {
-    return work.travelling == static_cast<int>(operand) && work.operands[operand].replication() > 1;
-}
+EINPARALLEL_INLINE bool runs_mn_ring(const task& work, std::size_t operand);
 
-template <class Lazy = void>
-task_phases count_phases(const task& work) {
-    task_phases count;
-    count.compute = runs_k_ring(work) ? ring_k_phases(work.output) : 1;
-    count.reduce = runs_k_ring(work) ? 0 : reduce_phases(work.output);
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (runs_mn_ring(work, operand)) {
-            count.compute = ring_mn_phases(work.operands[operand]);
-        } else {
-            count.gather = std::max(count.gather, gather_phases(work.operands[operand]));
-        }
-    }
-    return count;
-}
+/// Rounds of a binomial tree over `ranks` ranks: ⌈log2 ranks⌉.
+EINPARALLEL_INLINE std::size_t tree_rounds(int ranks);
 
-}  // namespace detail
+/// True where every replica of a block has a piece of it that may hold something. Otherwise (rank 0, fewer slices than
+/// replicas) the few pieces go along trees instead of from neighbour to neighbour: fewer phases, the same bytes.
+/// Decided by the largest block, hence alike on every rank.
+EINPARALLEL_INLINE bool every_replica_has_a_piece(const distribution& resting);
+
+}  // namespace EINPARALLEL_DETAIL
 
 /// Phases that a task takes, the same number on every rank.
-template <class Lazy = void>
-std::size_t phases_of(const task& work) {
-    return detail::count_phases(work).total();
-}
+EINPARALLEL_INLINE std::size_t phases_of(const task& work);
 
 /// Appends to `of_rank` what `rank` does for a task, in phases first_phase … first_phase + phases_of(work) - 1.
 /// `operands[r]` is the buffer that holds the rank's resting piece of operand r, in work.operands[r]; it is read only.
@@ -70,41 +39,7 @@ std::size_t phases_of(const task& work) {
 /// Messages: operands that do not travel are all-gathered at the same time; then a piece of the travelling tensor per
 /// phase; then, where the output is Partial and did not travel, the reduce-scatter. A tensor whose block q ranks share
 /// costs each of them (q-1)/q of the block whichever way it moves.
-template <class Lazy = void>
-buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
-                          std::span<const buffer_id> operands, std::size_t first_phase) {
-    const buffer_id output = of_rank.add_buffer(work.output.held_by(rank), work.output_bytes);
-    if (rank >= work.ranks.size()) {
-        return output;
-    }
-    const detail::task_phases count = detail::count_phases(work);
-    detail::step_collector<Lazy> steps(of_rank, first_phase, count.total());
-    detail::rank_share<Lazy> share{
-        work, vertex, rank, detail::ranges_of(work, rank), {operands.begin(), operands.end()}};
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (!detail::runs_mn_ring(work, operand)) {
-            share.operands[operand] =
-                detail::gather(steps, work.operands[operand], rank, work.operand_bytes[operand], operands[operand]);
-        }
-    }
-    if (detail::runs_k_ring(work)) {
-        detail::ring_k(steps, share, count.gather, output);
-    } else {
-        const bool reduces = work.output.replication() > 1;
-        const buffer_id block =
-            reduces ? of_rank.add_buffer(work.output.block_of_rank(rank), work.output_bytes) : output;
-        const std::size_t travelling = static_cast<std::size_t>(std::max(work.travelling, 0));
-        if (work.travelling >= 0 && detail::runs_mn_ring(work, travelling)) {
-            detail::ring_mn(steps, share, count.gather, travelling, block);
-        } else {
-            share.contract(steps.at(count.gather), share.operands, block, share.ranges, write_mode::overwrite);
-        }
-        if (reduces) {
-            detail::reduce(steps, share, count.gather + count.compute, block, output);
-        }
-    }
-    steps.append();
-    return output;
-}
+EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
+                                             std::span<const buffer_id> operands, std::size_t first_phase);
 
 }  // namespace einparallel

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <einparallel/graph/record.hpp>
+
+#include <einparallel/kernel/immediate.hpp>
+
+#include <string>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, element_type element) {
+    auto made = std::make_shared<vertex>();
+    made->bounds.resize(rank);
+    made->element = element;
+    made->failure = "a tensor was used before anything was assigned to it";
+    return made;
+}
+
+EINPARALLEL_INLINE std::span<const label_id> recording_builder::labels_for(temporary /*sink*/,
+                                                                           std::span<const label_id> out) {
+    return out;
+}
+
+EINPARALLEL_INLINE std::span<const label_id> recording_builder::labels_for(last_vertex /*sink*/,
+                                                                           std::span<const label_id> /*out*/) const {
+    return out_;
+}
+
+EINPARALLEL_INLINE recording_builder::handle recording_builder::marked(temporary /*sink*/, handle made) {
+    made->is_intermediate = true;
+    return made;
+}
+
+EINPARALLEL_INLINE recording_builder::handle recording_builder::marked(last_vertex /*sink*/, handle made) {
+    made->is_intermediate = false;
+    return made;
+}
+
+/// "operand 2 ('B')".
+EINPARALLEL_INLINE std::string operand_words(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
+                                             std::size_t position) {
+    const std::string& name = operands[position].handle->name;
+    return "operand " + std::to_string(position + 1) + (name.empty() ? "" : " ('" + name + "')");
+}
+
+/// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its failure.
+EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<const label_id> out,
+                                                                     std::span<const operand_type> operands,
+                                                                     std::shared_ptr<const kernel> work) const {
+    auto made = std::make_shared<vertex>();
+    std::vector<label_id> dense(names_.size(), no_label);
+    const auto number = [&](label_id label) {
+        label_id& known = dense[static_cast<std::size_t>(label)];
+        if (known == no_label) {
+            known = static_cast<label_id>(made->form.names.size());
+            made->form.names.emplace_back(names_[static_cast<std::size_t>(label)]);
+            made->extents.push_back(-1);
+        }
+        return known;
+    };
+    std::vector<std::size_t> first(names_.size(), 0);  // by dense label: the operand that its extent is from
+    const auto fail = [&](const std::string& what) {
+        if (made->failure.empty()) {
+            made->failure = "einsum " + einsum_text(names_, out, operands) + ": " + what;
+        }
+    };
+    for (std::size_t position = 0; position < operands.size(); ++position) {
+        const operand_type& read = operands[position];
+        std::vector<label_id> labels;
+        for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
+            const label_id label = read.labels[dimension] == no_label ? no_label : number(read.labels[dimension]);
+            labels.push_back(label);
+            if (label == no_label || !read.handle->failure.empty()) {
+                continue;  // the extents of a vertex that failed mean nothing, and its own failure is what the user
+                           // must hear
+            }
+            index& known = made->extents[static_cast<std::size_t>(label)];
+            const index extent = read.handle->bounds[dimension];
+            if (known >= 0 && known != extent) {
+                fail("label " + made->form.names[static_cast<std::size_t>(label)] + " has extent " +
+                     std::to_string(known) + " in " + operand_words(operands, first[static_cast<std::size_t>(label)]) +
+                     " and " + std::to_string(extent) + " in " + operand_words(operands, position));
+            }
+            if (known < 0) {
+                first[static_cast<std::size_t>(label)] = position;
+            }
+            known = known < 0 ? extent : known;
+        }
+        made->form.operands.push_back(std::move(labels));
+        made->operands.push_back(read.handle);
+    }
+    for (index& extent : made->extents) {
+        extent = extent < 0 ? 0 : extent;
+    }
+    for (const label_id label : out) {
+        made->form.output.push_back(number(label));
+        made->bounds.push_back(made->extents[static_cast<std::size_t>(made->form.output.back())]);
+    }
+    made->element = work->output_type();
+    made->work = std::move(work);
+    return made;
+}
+
+EINPARALLEL_INLINE std::vector<index> known_extents(
+    std::size_t labels, std::span<const labelled_handle<std::shared_ptr<vertex>>> operands) {
+    std::vector<index> extents(labels, 1);
+    for (const auto& read : operands) {
+        for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
+            if (read.labels[dimension] != no_label) {
+                extents[static_cast<std::size_t>(read.labels[dimension])] = read.handle->bounds[dimension];
+            }
+        }
+    }
+    return extents;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,259 @@
+#pragma once
+// Reads any box of an array that lies dense in a file, in C or in Fortran order, with few system calls.
+
+#include <einparallel/io/file.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// One call. The dimensions are kept in the file's own order, the slowest first, whatever order the array has: a
+/// Fortran file is the C file of the transposed array, read in chunks and turned round in memory.
+class box_reader {
+public:
+    /// `bounds`: the array's extents; `region` lies inside them. `data_offset`: where its first element is.
+    box_reader(const input_file& file, std::uint64_t data_offset, std::size_t element_bytes,
+               const std::vector<index>& bounds, bool fortran_order, const box& region)
+        : file_(file), data_offset_(data_offset), bytes_(static_cast<index>(element_bytes)), turned_(fortran_order) {
+        const std::size_t rank = bounds.size();
+        bounds_.resize(rank);
+        region_.resize(rank);
+        for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+            const std::size_t place = turned_ ? rank - 1 - dimension : dimension;
+            bounds_[place] = bounds[dimension];
+            region_[place] = region.sides[dimension];
+        }
+        file_strides_.assign(rank, 1);
+        for (std::size_t place = rank; place-- > 1;) {
+            file_strides_[place - 1] = file_strides_[place] * bounds_[place];
+        }
+    }
+
+    /// @pre the region is not empty
+    void read(void* destination) {
+        auto* const bytes = static_cast<std::byte*>(destination);
+        const auto long_sides =
+            std::count_if(region_.begin(), region_.end(), [](interval side) { return side.size() > 1; });
+        if (turned_ && long_sides > 1) {
+            read_turned(bytes);
+        } else {
+            read_in_file_order(region_, bytes);
+        }
+    }
+
+private:
+    /// Memory for elements that are turned round, and for stretches of the file with unwanted elements among them.
+    static constexpr index staging_bytes = index{4} << 20;
+    /// To copy this much once more takes as long as a system call: a shorter gap is read and thrown away, and a longer
+    /// run is read straight to where it belongs.
+    static constexpr index short_bytes = index{32} << 10;
+
+    using sides = std::vector<interval>;
+
+    /// Copies part of the array to dense memory, in the file's order of dimensions.
+    void read_in_file_order(const sides& part, std::byte* destination) {
+        // The last dimensions that are wanted whole, with the one before them, are one run in the file.
+        std::size_t outer = part.size();
+        index run = 1;
+        while (outer > 0) {
+            --outer;
+            run *= part[outer].size();
+            if (part[outer].size() != bounds_[outer]) {
+                break;
+            }
+        }
+        index first = 0;
+        for (std::size_t place = 0; place < part.size(); ++place) {
+            first += part[place].begin * file_strides_[place];
+        }
+        read_runs(part, 0, outer, run, first, destination);
+    }
+
+    /// The runs of dimensions [place, outer), `first` being the file's element where the first of them begins.
+    /// Returns where the next element goes.
+    std::byte* read_runs(const sides& part, std::size_t place, std::size_t outer, index run, index first,
+                         std::byte* destination) {
+        if (place >= outer) {
+            file_.read(destination, bytes_of(run), data_offset_ + bytes_of(first));
+            return destination + run * bytes_;
+        }
+        // From here to the last wanted element of one step of this dimension, and the gap to the next step.
+        const index span = span_of(part, place + 1, outer, run);
+        const index gap = (file_strides_[place] - span) * bytes_;
+        const index count = part[place].size();
+        const bool one_stretch = run * bytes_ <= short_bytes && span * bytes_ <= staging_bytes && gap <= short_bytes &&
+                                 gaps_are_short(part, place + 1, outer, run);
+        const index together =
+            one_stretch ? std::clamp((staging_bytes / bytes_ - span) / file_strides_[place] + 1, index{1}, count) : 1;
+        for (index step = 0; step < count; step += together) {
+            const index here = first + step * file_strides_[place];
+            const index steps = std::min(together, count - step);
+            if (together == 1) {
+                destination = read_runs(part, place + 1, outer, run, here, destination);
+            } else {
+                const index stretch = (steps - 1) * file_strides_[place] + span;
+                sieve_.resize(static_cast<std::size_t>(bytes_of(stretch)));
+                file_.read(sieve_.data(), bytes_of(stretch), data_offset_ + bytes_of(here));
+                for (index inside = 0; inside < steps; ++inside) {
+                    destination = pick(part, place + 1, outer, run, inside * file_strides_[place], destination);
+                }
+            }
+        }
+        return destination;
+    }
+
+    /// Copies the runs of dimensions [place, outer) out of the stretch that was read, from its element `first` on.
+    std::byte* pick(const sides& part, std::size_t place, std::size_t outer, index run, index first,
+                    std::byte* destination) const {
+        if (place >= outer) {
+            std::memcpy(destination, sieve_.data() + first * bytes_, static_cast<std::size_t>(run * bytes_));
+            return destination + run * bytes_;
+        }
+        for (index step = 0; step < part[place].size(); ++step) {
+            destination = pick(part, place + 1, outer, run, first + step * file_strides_[place], destination);
+        }
+        return destination;
+    }
+
+    /// Elements from the first to the last wanted one of dimensions [place, …), both counted.
+    [[nodiscard]] index span_of(const sides& part, std::size_t place, std::size_t outer, index run) const {
+        index span = run;
+        for (; place < outer; ++place) {
+            span += (part[place].size() - 1) * file_strides_[place];
+        }
+        return span;
+    }
+
+    [[nodiscard]] bool gaps_are_short(const sides& part, std::size_t place, std::size_t outer, index run) const {
+        for (; place < outer; ++place) {
+            const index gap = file_strides_[place] - span_of(part, place + 1, outer, run);
+            if (part[place].size() > 1 && gap * bytes_ > short_bytes) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// A Fortran file: chunks that fit into the staging memory are read in the file's order and then turned round.
+    /// A chunk is long in the file's fastest dimension, for few reads, and at least a cache line long in its slowest
+    /// one, which is the destination's fastest.
+    void read_turned(std::byte* destination) {
+        const std::size_t rank = region_.size();
+        std::vector<index> lengths(rank, 1);
+        index room = std::max(index{1}, staging_bytes / bytes_);
+        const index cache_line = std::max(index{1}, 64 / bytes_);
+        lengths[0] = std::min(region_[0].size(), cache_line);
+        room = std::max(index{1}, room / lengths[0]);
+        for (std::size_t place = rank; place-- > 1;) {
+            lengths[place] = std::min(region_[place].size(), room);
+            room = std::max(index{1}, room / lengths[place]);
+        }
+        lengths[0] = std::min(region_[0].size(), lengths[0] * room);
+
+        // The destination is row-major in the array's own order, so its strides grow from the file's slowest dimension.
+        std::vector<index> strides(rank, 1);
+        for (std::size_t place = 1; place < rank; ++place) {
+            strides[place] = strides[place - 1] * region_[place - 1].size();
+        }
+        std::vector<index> corner(rank, 0);
+        sides chunk(rank);
+        for (bool more = true; more;) {
+            index elements = 1;
+            index offset = 0;
+            for (std::size_t place = 0; place < rank; ++place) {
+                const index begin = region_[place].begin + corner[place];
+                chunk[place] = {begin, std::min(begin + lengths[place], region_[place].end)};
+                elements *= chunk[place].size();
+                offset += corner[place] * strides[place];
+            }
+            staging_.resize(static_cast<std::size_t>(elements * bytes_));
+            read_in_file_order(chunk, staging_.data());
+            turn(chunk, strides, destination + offset * bytes_);
+            more = false;
+            for (std::size_t place = rank; place-- > 0 && !more;) {
+                corner[place] += lengths[place];
+                more = corner[place] < region_[place].size();
+                if (!more) {
+                    corner[place] = 0;
+                }
+            }
+        }
+    }
+
+    void turn(const sides& chunk, const std::vector<index>& strides, std::byte* destination) const {
+        switch (bytes_) {
+            case 1:
+                return turn_elements<1>(chunk, strides, destination);
+            case 2:
+                return turn_elements<2>(chunk, strides, destination);
+            case 4:
+                return turn_elements<4>(chunk, strides, destination);
+            case 8:
+                return turn_elements<8>(chunk, strides, destination);
+            default:
+                return turn_elements<16>(chunk, strides, destination);
+        }
+    }
+
+    /// Transposes the file's slowest and fastest dimension in tiles, for every index of the dimensions between them.
+    template <std::size_t Bytes>
+    void turn_elements(const sides& chunk, const std::vector<index>& strides, std::byte* destination) const {
+        constexpr index width = Bytes;
+        constexpr index tile = 32;
+        const std::size_t rank = chunk.size();
+        const index slow = chunk[0].size();
+        const index fast = chunk[rank - 1].size();
+        index slice = fast;  // staging elements from one index of the slowest dimension to the next
+        for (std::size_t place = 1; place + 1 < rank; ++place) {
+            slice *= chunk[place].size();
+        }
+        std::vector<index> middle(rank, 0);
+        const std::byte* line = staging_.data();
+        for (bool more = true; more; line += fast * width) {
+            index offset = 0;
+            for (std::size_t place = 1; place + 1 < rank; ++place) {
+                offset += middle[place] * strides[place];
+            }
+            std::byte* const corner = destination + offset * width;
+            for (index slow_tile = 0; slow_tile < slow; slow_tile += tile) {
+                const index slow_end = std::min(slow_tile + tile, slow);
+                for (index fast_tile = 0; fast_tile < fast; fast_tile += tile) {
+                    const index fast_end = std::min(fast_tile + tile, fast);
+                    for (index f = fast_tile; f < fast_end; ++f) {
+                        for (index s = slow_tile; s < slow_end; ++s) {
+                            std::memcpy(corner + (f * strides[rank - 1] + s) * width, line + (s * slice + f) * width,
+                                        Bytes);
+                        }
+                    }
+                }
+            }
+            more = false;
+            for (std::size_t place = rank - 1; place-- > 1 && !more;) {
+                more = ++middle[place] < chunk[place].size();
+                if (!more) {
+                    middle[place] = 0;
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint64_t bytes_of(index elements) const { return static_cast<std::uint64_t>(elements * bytes_); }
+
+    const input_file& file_;
+    std::uint64_t data_offset_;
+    index bytes_;
+    bool turned_;
+    std::vector<index> bounds_;
+    sides region_;
+    std::vector<index> file_strides_;
+    std::vector<std::byte> sieve_;
+    std::vector<std::byte> staging_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

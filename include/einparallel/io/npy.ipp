@@ -1,0 +1,120 @@
+#pragma once
+
+#include <einparallel/io/npy.hpp>
+
+#include <einparallel/io/box_reader.ipp>
+
+#include <cstdio>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace einparallel {
+
+EINPARALLEL_INLINE npy_file::npy_file(std::string path) : file_(std::make_shared<detail::input_file>(std::move(path))) {
+    unsigned char start[12] = {};
+    const std::string_view magic("\x93NUMPY", 6);
+    if (file_->size() < 10) {
+        refuse("is no .npy file: it has only " + std::to_string(file_->size()) + " bytes");
+    }
+    file_->read(start, 10, 0);
+    for (std::size_t byte = 0; byte < magic.size(); ++byte) {
+        if (start[byte] != static_cast<unsigned char>(magic[byte])) {
+            refuse("is no .npy file: it does not begin with \\x93NUMPY");
+        }
+    }
+    const unsigned version = start[6];
+    if (version < 1 || version > 3) {
+        refuse("is of .npy format " + std::to_string(version) + "." + std::to_string(unsigned{start[7]}) +
+               "; 1.0, 2.0 and 3.0 can be read");
+    }
+    const std::size_t before = version == 1 ? 10 : 12;
+    std::uint64_t header_bytes = start[8] + 256U * start[9];
+    if (version > 1 && file_->size() >= 12) {
+        file_->read(start + 10, 2, 10);
+        header_bytes += (std::uint64_t{start[10]} << 16) + (std::uint64_t{start[11]} << 24);
+    }
+    data_offset_ = before + header_bytes;
+    if (data_offset_ > file_->size()) {
+        refuse("is truncated: its header ends at byte " + std::to_string(data_offset_) + ", the file at byte " +
+               std::to_string(file_->size()));
+    }
+    std::string text(static_cast<std::size_t>(header_bytes), ' ');
+    file_->read(text.data(), header_bytes, before);
+    header_ = detail::npy_header_parser(file_->path(), text).parse();
+    check_size();
+}
+
+EINPARALLEL_INLINE void npy_file::require(element_type type, std::size_t rank) const {
+    if (header_.type != type) {
+        refuse("holds elements of type " + detail::npy_type_name(header_.type) + ", and " +
+               detail::npy_type_name(type) + " is asked for");
+    }
+    if (header_.shape.size() != rank) {
+        refuse("holds a tensor of rank " + std::to_string(header_.shape.size()) + ", and rank " + std::to_string(rank) +
+               " is asked for");
+    }
+}
+
+EINPARALLEL_INLINE void npy_file::read_box(const box& region, void* destination) const {
+    bool inside = region.rank() == header_.shape.size();
+    for (std::size_t dimension = 0; inside && dimension < region.rank(); ++dimension) {
+        const interval side = region.sides[dimension];
+        inside = side.empty() || (side.begin >= 0 && side.end <= header_.shape[dimension]);
+    }
+    if (!inside) {
+        refuse("has shape " + shape_text() + ", and a box outside of it is asked for");
+    }
+    if (!region.empty()) {
+        detail::box_reader(*file_, data_offset_, header_.type.bytes, header_.shape, header_.fortran_order, region)
+            .read(destination);
+    }
+}
+
+EINPARALLEL_INLINE std::string npy_file::shape_text() const {
+    std::string text = "(";
+    for (const index bound : header_.shape) {
+        text += (text.size() > 1 ? ", " : "") + std::to_string(bound);
+    }
+    return text + ")";
+}
+
+EINPARALLEL_INLINE void npy_file::check_size() const {
+    constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<index>::max());
+    std::uint64_t expected = header_.type.bytes;
+    bool fits = true;
+    bool empty = false;
+    for (const index bound : header_.shape) {
+        const auto factor = static_cast<std::uint64_t>(bound);
+        empty = empty || factor == 0;
+        fits = fits && (factor == 0 || expected <= limit / factor);
+        expected = fits && factor != 0 ? expected * factor : expected;
+    }
+    const std::uint64_t present = file_->size() - data_offset_;
+    if (!empty && !fits) {
+        refuse("says that its shape is " + shape_text() + ", which is more than 2^63 bytes");
+    }
+    if (!empty && present < expected) {
+        refuse("is truncated: its shape " + shape_text() + " needs " + std::to_string(expected) +
+               " bytes of elements, and " + std::to_string(present) + " are there");
+    }
+}
+
+EINPARALLEL_INLINE void write_npy(const std::string& path, element_type type, const std::vector<index>& shape,
+                                  const void* data) {
+    const std::string preamble = detail::npy_preamble(type, shape);
+    const std::size_t elements = static_cast<std::size_t>(whole_box(shape).size());
+    std::FILE* const file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr) {
+        throw error("'" + path + "' cannot be opened for writing");
+    }
+    const bool written = std::fwrite(preamble.data(), 1, preamble.size(), file) == preamble.size() &&
+                         std::fwrite(data, type.bytes, elements, file) == elements;
+    // Closing writes what is still buffered, so it may be what finds the disk full.
+    const bool closed = std::fclose(file) == 0;
+    if (!written || !closed) {
+        throw error("'" + path + "' cannot be written: the disk may be full");
+    }
+}
+
+}  // namespace einparallel

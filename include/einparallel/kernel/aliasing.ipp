@@ -1,0 +1,121 @@
+#pragma once
+
+#include <einparallel/kernel/aliasing.hpp>
+
+#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE touched_memory::touched_memory(const void* first, std::span<const index> all_extents,
+                                                  std::span<const index> all_strides, std::size_t bytes)
+    : data(first), extents(all_extents), strides(all_strides), element_bytes(bytes) {
+    index lowest = 0;
+    index highest = 0;
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        if (extents[dimension] == 0) {
+            return;
+        }
+        const index reach = (extents[dimension] - 1) * strides[dimension];
+        (reach < 0 ? lowest : highest) += reach;
+    }
+    const auto base = reinterpret_cast<std::uintptr_t>(data);
+    begin = base + static_cast<std::uintptr_t>(lowest * static_cast<index>(element_bytes));
+    end = base + static_cast<std::uintptr_t>((highest + 1) * static_cast<index>(element_bytes));
+}
+
+/// All elements of both blocks lie in a pattern that repeats: true where its places are never the same, as for the even
+/// and the odd elements of an array or two columns of a matrix.
+EINPARALLEL_INLINE bool interleave(const touched_memory& a, const touched_memory& b) {
+    index period = 0;
+    for (const touched_memory* const block : {&a, &b}) {
+        for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
+            if (block->extents[dimension] > 1) {
+                period = std::gcd(period, block->strides[dimension] * static_cast<index>(block->element_bytes));
+            }
+        }
+    }
+    if (period == 0) {
+        return false;
+    }
+    const auto distance =
+        static_cast<index>(reinterpret_cast<std::uintptr_t>(b.data) - reinterpret_cast<std::uintptr_t>(a.data));
+    const index place = (distance % period + period) % period;
+    return place >= static_cast<index>(a.element_bytes) && period - place >= static_cast<index>(b.element_bytes);
+}
+
+EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, std::span<const index> strides) {
+    bool dense = true;
+    index step = 1;
+    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
+        dense = dense && strides[dimension] == step;
+        step *= extents[dimension];
+    }
+    if (dense) {
+        return false;
+    }
+    struct loop {
+        index extent;
+        index stride;
+    };
+    small_vector<loop, 8> loops;  // by their strides, whose signs make no difference
+    index count = 1;
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        count *= extents[dimension];
+        if (extents[dimension] > 1) {
+            loops.push_back({extents[dimension], strides[dimension] < 0 ? -strides[dimension] : strides[dimension]});
+            for (std::size_t at = loops.size() - 1; at > 0 && loops[at].stride < loops[at - 1].stride; --at) {
+                std::swap(loops[at], loops[at - 1]);
+            }
+        }
+    }
+    if (count == 0) {
+        return false;
+    }
+    index reach = 0;
+    bool nested = true;  // each loop steps over all that those inside it reach
+    for (const loop& each : loops) {
+        nested = nested && each.stride > reach;
+        reach += (each.extent - 1) * each.stride;
+    }
+    if (nested || count > reach + 1) {
+        return !nested;
+    }
+    std::vector<bool> taken(static_cast<std::size_t>(reach + 1));
+    for (index number = 0; number < count; ++number) {
+        index place = 0;
+        index rest = number;
+        for (const loop& each : loops) {
+            place += rest % each.extent * each.stride;
+            rest /= each.extent;
+        }
+        if (taken[static_cast<std::size_t>(place)]) {
+            return true;
+        }
+        taken[static_cast<std::size_t>(place)] = true;
+    }
+    return false;
+}
+
+EINPARALLEL_INLINE void check_readable(const touched_memory& block) {
+    if (block.data == nullptr && block.begin != block.end) {
+        throw error("einsum: a view of a null pointer has elements");
+    }
+}
+
+EINPARALLEL_INLINE void check_writable(const touched_memory& block) {
+    check_readable(block);
+    if (shares_places(block.extents, block.strides)) {
+        throw error("einsum: the output has strides by which several of its elements share one place");
+    }
+}
+
+EINPARALLEL_INLINE bool overlap(const touched_memory& a, const touched_memory& b) {
+    return a.begin < b.end && b.begin < a.end && !interleave(a, b);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

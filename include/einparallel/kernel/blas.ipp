@@ -1,0 +1,137 @@
+#pragma once
+
+#include <einparallel/kernel/blas.hpp>
+
+#include <cstdlib>
+#include <limits>
+#include <optional>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE instruction_set blas_library::set_of(std::string_view core) {
+    std::string name(core);
+    for (char& letter : name) {
+        letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    }
+    for (const char* const wide : {"skylakex", "cooperlake", "sapphirerapids", "zen4", "zen5", "skx", "knl"}) {
+        if (name == wide) {
+            return instruction_set::avx512;
+        }
+    }
+    for (const char* const middle : {"haswell", "excavator", "zen", "zen2", "zen3"}) {
+        if (name == middle) {
+            return instruction_set::avx2;
+        }
+    }
+    return instruction_set::baseline;
+}
+
+EINPARALLEL_INLINE const blas_library& blas_library::get() {
+    static const blas_library found = look();
+    return found;
+}
+
+EINPARALLEL_INLINE blas_library blas_library::look() {
+    blas_library found;
+#if EINPARALLEL_DETAIL_HAS_WEAK
+    if (!is_present(&einparallel_detail_blas)) {
+        return found;
+    }
+    found.linked = true;
+    // Three as 32 bits, a negative number as 64: the position of the largest is 0 where the count is not positive.
+    const auto count = static_cast<std::int64_t>(0xffffffff00000003ULL);
+    const std::int64_t step = 1;
+    const float numbers[3] = {1, 3, 2};
+    found.wide = static_cast<std::int32_t>(einparallel_detail_blas.largest(&count, numbers, &step)) == 0;
+    if (is_present(&einparallel_detail_openblas_core)) {
+        const char* const core = einparallel_detail_openblas_core();
+        found.name = "OpenBLAS (" + std::string(core) + ")";
+        found.set = set_of(core);
+        found.knows_itself = true;
+    } else if (is_present(&einparallel_detail_mkl_version)) {  // chooses by what the processor can do
+        found.name = "MKL";
+        found.set = best_instruction_set();
+        found.knows_itself = true;
+    } else if (is_present(&einparallel_detail_blis_architecture) && is_present(&einparallel_detail_blis_name)) {
+        const char* const core = einparallel_detail_blis_name(einparallel_detail_blis_architecture());
+        found.name = "BLIS (" + std::string(core) + ")";
+        found.set = set_of(core);
+        found.knows_itself = true;
+    } else {
+        found.name = "a BLAS that does not say what it is";
+    }
+    found.name += found.wide ? " with 64-bit integers" : "";
+#endif
+    return found;
+}
+
+/// What the environment says of the choice; empty where it says nothing.
+EINPARALLEL_INLINE std::string_view gemm_in_environment() {
+    const char* const said = std::getenv("EINPARALLEL_GEMM");
+    return said == nullptr ? "" : said;
+}
+
+/// The choice that a word means; none where it means nothing.
+EINPARALLEL_INLINE std::optional<gemm_choice> gemm_choice_of(std::string_view word) {
+    if (word.empty() || word == "automatic") {
+        return gemm_choice::automatic;
+    }
+    return word == "own"    ? std::optional(gemm_choice::own)
+           : word == "blas" ? std::optional(gemm_choice::blas)
+                            : std::nullopt;
+}
+
+EINPARALLEL_INLINE std::atomic<gemm_choice>& chosen_gemm() {
+    static std::atomic<gemm_choice> chosen = gemm_choice_of(gemm_in_environment()).value_or(gemm_choice::automatic);
+    return chosen;
+}
+
+EINPARALLEL_INLINE bool blas_runs() {
+    const blas_library& found = blas_library::get();
+    const gemm_choice chosen = chosen_gemm().load(std::memory_order_relaxed);
+    return found.linked && chosen != gemm_choice::own && (chosen == gemm_choice::blas || found.suits_processor());
+}
+
+EINPARALLEL_INLINE bool blas_computes(element_type type) {
+    return ((type.kind == 'f' && (type.bytes == 4 || type.bytes == 8)) || type.kind == 'c') && blas_runs();
+}
+
+EINPARALLEL_INLINE bool is_blas_matrix(index stride_of_one, index one, index stride_of_other, index other) {
+    const bool side_by_side =
+        (stride_of_one == 1 && stride_of_other >= one) || (stride_of_other == 1 && stride_of_one >= other);
+    constexpr index most = std::numeric_limits<std::int32_t>::max();
+    const bool countable = one <= most && other <= most && stride_of_one <= most && stride_of_other <= most;
+    return side_by_side && (countable || blas_library::get().wide);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE void use_gemm(gemm_choice choice) {
+    detail::chosen_gemm().store(choice, std::memory_order_relaxed);
+}
+
+EINPARALLEL_INLINE std::string local_kernels() {
+    const std::string_view word = detail::gemm_in_environment();
+    const std::string unknown =
+        detail::gemm_choice_of(word)
+            ? ""
+            : "; EINPARALLEL_GEMM=" + std::string(word) + " is neither own nor blas nor automatic, and not heeded";
+    std::string text = std::string(detail::name_of(detail::best_instruction_set())) + " kernels";
+    const detail::blas_library& found = detail::blas_library::get();
+    if (!found.linked) {
+        return text + "; no BLAS linked" + unknown;
+    }
+    text += "; " + found.name;
+    if (detail::blas_runs()) {
+        return text + " for plain products" + unknown;
+    }
+    return text + " not used, " +
+           (detail::chosen_gemm().load(std::memory_order_relaxed) == gemm_choice::own ? "as chosen"
+            : found.knows_itself ? "its kernels are for an older processor"
+                                 : "for all we know its kernels are slow") +
+           unknown;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <einparallel/kernel/contract.hpp>
+
+#include <einparallel/kernel/arithmetic.hpp>
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/few_points.hpp>
+#include <einparallel/kernel/formula.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/pair_contraction.hpp>
+#include <einparallel/kernel/product_rows.hpp>
+#include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/small_vector.hpp>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+template <Element T>
+void contract_product(const block_call& call, T scale) {
+    using semiring = sum_of_products<T>;
+    if (product_of_few_points(call, scale)) {
+        return;
+    }
+    loop_nest nest(call);
+    T* const output = static_cast<T*>(call.output.data);
+    if (nest.output_empty) {
+        return;
+    }
+    if (nest.sum_empty) {
+        if (call.mode == write_mode::overwrite) {
+            odometer point = output_points(nest);
+            small_vector<index, 12> offsets(nest.slots, 0);
+            do {
+                output[offsets[0]] = semiring::zero;
+            } while (point.advance(offsets.data()));
+        }
+        return;
+    }
+    if (const index repeats = drop_resting(nest); repeats > 1) {
+        scale = semiring::repeated(scale, repeats);
+    }
+    small_vector<const T*, 8> operands;
+    for (const operand_block& operand : call.operands) {
+        operands.push_back(static_cast<const T*>(operand.data));
+    }
+    if (operands.size() == 2) {
+        pair_contraction<T>(nest, operands[0], operands[1], output, scale, call.mode).run();
+        return;
+    }
+    nest.sort_by(0);
+    if (operands.size() == 1 && scale == semiring::one && call.mode == write_mode::overwrite && nest.all_in_output() &&
+        operands[0] != output) {
+        copy_nest(nest, sizeof(T), output, operands[0]);
+        return;
+    }
+    product_rows<T> worker(output, operands.data(), operands.size(), scale, call.mode);
+    run_rows(nest, worker);
+}
+
+template <Element T>
+void add_box(std::span<const index> extents, T* into, std::span<const index> into_strides, const T* from,
+             std::span<const index> from_strides) {
+    loop_nest nest(2);
+    if (!nest.add_box(extents, into_strides, from_strides)) {
+        return;
+    }
+    nest.sort_by(0);
+    product_rows<T> worker(into, &from, 1, sum_of_products<T>::one, write_mode::combine);
+    run_rows(nest, worker);
+}
+
+template <Element T>
+std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands) {
+    return std::make_shared<product_kernel<T>>(scale, operands);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+inline namespace EINPARALLEL_WAY {
+
+template <Element T>
+std::string product_kernel<T>::formula() const {
+    std::string text = scale_ == T(1) ? "" : scale_ == T(-1) ? "-" : detail::written_value(scale_) + "*";
+    for (std::size_t operand = 0; operand < operand_count_; ++operand) {
+        text += (operand > 0 ? "*" : "") + detail::operand_letter(operand);
+    }
+    return "sum " + text;
+}
+
+}  // namespace EINPARALLEL_WAY
+}  // namespace einparallel

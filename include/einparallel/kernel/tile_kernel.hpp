@@ -1,0 +1,61 @@
+#pragma once
+// The innermost block of a blocked product as a value: its shape, and functions for packing, computing and scattering.
+
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <cstddef>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+class lines_ahead;
+struct pack_source;
+struct small_step;
+
+/// Rows of A in place times packed slivers of B: row i of A is at a + a_rows[i], step d at along[d] from there and in a
+/// sliver, row i of C at c + c_rows[i], its columns side by side.
+struct block_in_place {
+    index rows = 0;
+    index columns = 0;
+    index depth = 0;
+    const index* a_rows = nullptr;
+    const small_step* along = nullptr;
+    const index* c_rows = nullptr;
+    index b_gap = 0;               ///< from the end of a step of a sliver to the same step of the next
+    lines_ahead* ahead = nullptr;  ///< what is asked for meanwhile
+};
+
+/// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
+/// functions need beside their arguments: a scale, functors.
+struct tile_kernel {
+    index rows = 0;
+    index columns = 0;
+    index lanes = 1;          ///< columns that must be neighbours in C for `run` to write them
+    std::size_t a_bytes = 0;  ///< of one packed element of A; and so on
+    std::size_t b_bytes = 0;
+    std::size_t a_element = 0;  ///< of one element in memory
+    std::size_t b_element = 0;
+    std::size_t c_element = 0;
+
+    /// C(high × columns) (⊕)= A · B on packed slivers. Computes computed(high) rows, the last of which may be copies of
+    /// row high − 1. Row i of C is at c + row_offsets[i], `lanes` columns of it at vector_offsets[v] from there.
+    void (*run)(const void* context, index depth, index high, const void* a, const void* b, void* c,
+                const index* row_offsets, const index* vector_offsets, bool add) = nullptr;
+    index (*computed)(index high) = nullptr;
+    void (*pack_a)(const void* context, void* into, const void* from, const pack_source& source) = nullptr;
+    void (*pack_b)(const void* context, void* into, const void* from, const pack_source& source) = nullptr;
+    /// C at row_offsets[i] + column_offsets[j] (⊕)= a dense tile of `columns` columns.
+    void (*scatter)(const void* context, const void* tile, index columns, void* c, const index* row_offsets, index high,
+                    const index* column_offsets, index wide, bool add) = nullptr;
+    const void* context = nullptr;
+    /// The same without packing A; null where there is none.
+    /// @pre columns >= lanes; where `add`, columns is a multiple of lanes
+    void (*run_in_place)(const void* context, const block_in_place& block, const void* a, const void* b, void* c,
+                         bool add) = nullptr;
+};
+
+/// Largest tile in elements and in bytes.
+inline constexpr index largest_tile_rows = 12;
+inline constexpr std::size_t largest_tile_bytes = 12 * 2 * 64;
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <einparallel/kernel/visit_points.hpp>
+
+#include <einparallel/kernel/threads.hpp>
+
+#include <algorithm>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, int threads,
+                                     point_visitor visitor) {
+    const index count = odometer(nest, loops).size() * length;
+    on_threads(threads, [&](index part, index parts) {
+        const even_part own(count, part, parts);
+        odometer point(nest, loops);
+        index at[3] = {0, 0, 0};
+        point.go_to(own.begin / length, at);
+        index first = own.begin % length;
+        for (index left = own.end - own.begin; left > 0;) {
+            const index together = std::min(length - first, left);
+            visitor.visit(visitor.context, at, first, together);
+            left -= together;
+            first = 0;
+            point.advance(at);
+        }
+    });
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

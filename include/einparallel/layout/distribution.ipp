@@ -1,0 +1,199 @@
+#pragma once
+
+#include <einparallel/layout/distribution.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace einparallel {
+
+EINPARALLEL_INLINE bool distribution::replicates(const mesh_axis& axis) const {
+    return std::ranges::find(labels_, axis.label) == labels_.end();
+}
+
+EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, int root) {
+    std::vector<box> boxes(static_cast<std::size_t>(root) + 1, no_box(bounds.size()));
+    boxes.back() = whole_box(bounds);
+    return {bounds, std::move(boxes)};
+}
+
+EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, mesh ranks, std::vector<label_id> labels,
+                                              std::size_t cut)
+    : bounds_(std::move(bounds)), mesh_(std::move(ranks)), labels_(std::move(labels)), cut_(cut) {}
+
+EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, std::vector<box> boxes)
+    : bounds_(std::move(bounds)), boxes_(std::move(boxes)), regular_(false) {}
+
+EINPARALLEL_INLINE int distribution::holders() const {
+    return regular_ ? mesh_.size() : static_cast<int>(boxes_.size());
+}
+
+EINPARALLEL_INLINE int distribution::replication() const {
+    int pieces = 1;
+    for (const mesh_axis& axis : mesh_.axes) {
+        pieces *= replicates(axis) ? axis.parts : 1;
+    }
+    return pieces;
+}
+
+EINPARALLEL_INLINE std::optional<std::size_t> distribution::cut() const {
+    if (bounds_.empty() || replication() == 1) {
+        return std::nullopt;
+    }
+    return cut_;
+}
+
+EINPARALLEL_INLINE index distribution::largest_block_extent(std::size_t dimension) const {
+    if (regular_) {
+        return block_of(bounds_[dimension], mesh_.parts(labels_[dimension]), 0).size();
+    }
+    index largest = 0;
+    for (const box& held : boxes_) {
+        largest = std::max(largest, held.nothing ? 0 : held.sides[dimension].size());
+    }
+    return largest;
+}
+
+EINPARALLEL_INLINE int distribution::replica_number(int rank) const {
+    if (!regular_ || rank >= mesh_.size()) {
+        return 0;
+    }
+    int number = 0;
+    int weight = 1;
+    for (std::size_t axis = mesh_.axes.size(); axis-- > 0;) {
+        const int parts = mesh_.axes[axis].parts;
+        if (replicates(mesh_.axes[axis])) {
+            number += weight * (rank % parts);
+            weight *= parts;
+        }
+        rank /= parts;
+    }
+    return number;
+}
+
+EINPARALLEL_INLINE box distribution::block_of_rank(int rank) const {
+    if (rank < 0 || rank >= holders()) {
+        return no_box(bounds_.size());
+    }
+    if (!regular_) {
+        return boxes_[static_cast<std::size_t>(rank)];
+    }
+    box block = whole_box(bounds_);
+    for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
+        int part = 0;
+        int parts = 1;
+        int left = rank;
+        for (std::size_t axis = mesh_.axes.size(); axis-- > 0;) {
+            const mesh_axis& each = mesh_.axes[axis];
+            if (each.label == labels_[dimension]) {
+                part += parts * (left % each.parts);
+                parts *= each.parts;
+            }
+            left /= each.parts;
+        }
+        if (parts > 1) {
+            block.sides[dimension] = block_of(bounds_[dimension], parts, part);
+        }
+    }
+    return block;
+}
+
+EINPARALLEL_INLINE box distribution::held_by(int rank) const {
+    box held = block_of_rank(rank);
+    const int pieces = replication();
+    if (held.nothing || pieces == 1) {
+        return held;
+    }
+    const int piece = replica_number(rank);
+    if (bounds_.empty()) {
+        held.nothing = piece > 0;
+    } else {
+        held.sides[cut_] = block_of(held.sides[cut_], pieces, piece);
+    }
+    return held;
+}
+
+EINPARALLEL_INLINE std::vector<int> distribution::replicas(int rank) const {
+    if (!regular_ || rank >= mesh_.size()) {
+        return {rank};
+    }
+    std::vector<int> group{rank};
+    int stride = 1;
+    for (std::size_t axis = mesh_.axes.size(); axis-- > 0;) {
+        const int parts = mesh_.axes[axis].parts;
+        if (replicates(mesh_.axes[axis])) {
+            // Innermost axes first: an outer axis repeats the whole group found so far, once per coordinate.
+            const int first = -(rank / stride % parts) * stride;
+            std::vector<int> wider;
+            wider.reserve(group.size() * static_cast<std::size_t>(parts));
+            for (int part = 0; part < parts; ++part) {
+                for (const int member : group) {
+                    wider.push_back(member + first + part * stride);
+                }
+            }
+            group = std::move(wider);
+        }
+        stride *= parts;
+    }
+    return group;
+}
+
+EINPARALLEL_INLINE std::vector<int> distribution::ranks_meeting(const box& region) const {
+    std::vector<int> met;
+    if (region.empty()) {
+        return met;
+    }
+    std::vector<int> candidates{0};
+    if (!regular_) {
+        candidates.resize(boxes_.size());
+        for (std::size_t rank = 0; rank < boxes_.size(); ++rank) {
+            candidates[rank] = static_cast<int>(rank);
+        }
+    } else {
+        for (const mesh_axis& axis : mesh_.axes) {
+            std::vector<int> finer;
+            for (int part = 0; part < axis.parts; ++part) {
+                bool meets = true;
+                for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
+                    // What several axes cut together is looked at in the end.
+                    meets =
+                        meets &&
+                        (labels_[dimension] != axis.label || mesh_.parts(axis.label) != axis.parts ||
+                         !intersect(block_of(bounds_[dimension], axis.parts, part), region.sides[dimension]).empty());
+                }
+                for (std::size_t prefix = 0; meets && prefix < candidates.size(); ++prefix) {
+                    finer.push_back(candidates[prefix] * axis.parts + part);
+                }
+            }
+            candidates = std::move(finer);
+        }
+        std::ranges::sort(candidates);
+    }
+    for (const int rank : candidates) {
+        if (!intersect(held_by(rank), region).empty()) {
+            met.push_back(rank);
+        }
+    }
+    return met;
+}
+
+EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b) {
+    if (a.bounds_ != b.bounds_) {
+        return false;
+    }
+    if (a.regular_ == b.regular_ && a.mesh_ == b.mesh_ && a.labels_ == b.labels_ && a.boxes_ == b.boxes_ &&
+        (a.cut_ == b.cut_ || !a.cut())) {
+        return true;
+    }
+    const int ranks = std::max(a.holders(), b.holders());
+    for (int rank = 0; rank < ranks; ++rank) {
+        const box in_a = a.held_by(rank);
+        const box in_b = b.held_by(rank);
+        if (in_a != in_b && !(in_a.empty() && in_b.empty())) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace einparallel

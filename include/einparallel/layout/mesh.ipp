@@ -1,0 +1,42 @@
+#pragma once
+
+#include <einparallel/layout/mesh.hpp>
+
+#include <cstddef>
+
+namespace einparallel {
+
+EINPARALLEL_INLINE int mesh::size() const {
+    int ranks = 1;
+    for (const mesh_axis& axis : axes) {
+        ranks *= axis.parts;
+    }
+    return ranks;
+}
+
+EINPARALLEL_INLINE int mesh::parts(label_id label) const {
+    int count = 1;
+    for (const mesh_axis& axis : axes) {
+        count *= axis.label == label ? axis.parts : 1;
+    }
+    return count;
+}
+
+EINPARALLEL_INLINE std::vector<int> mesh::coordinates(int rank) const {
+    std::vector<int> coordinate(axes.size(), 0);
+    for (std::size_t axis = axes.size(); axis-- > 0;) {
+        coordinate[axis] = rank % axes[axis].parts;
+        rank /= axes[axis].parts;
+    }
+    return coordinate;
+}
+
+EINPARALLEL_INLINE int mesh::rank_at(std::span<const int> coordinate) const {
+    int rank = 0;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        rank = rank * axes[axis].parts + coordinate[axis];
+    }
+    return rank;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <einparallel/mpi/datatype.hpp>
+
+#include <array>
+#include <vector>
+
+namespace einparallel {
+
+EINPARALLEL_INLINE datatype datatype::predefined(MPI_Datatype type) noexcept {
+    datatype held;
+    held.handle_ = type;
+    return held;
+}
+
+EINPARALLEL_INLINE datatype datatype::owning(MPI_Datatype type) noexcept {
+    datatype held = predefined(type);
+    held.owned_ = true;
+    return held;
+}
+
+EINPARALLEL_INLINE void datatype::commit() {
+    if (owned_) {
+        detail::check_mpi(MPI_Type_commit(&handle_), "MPI_Type_commit");
+    }
+}
+
+EINPARALLEL_INLINE void datatype::release() noexcept {
+    if (owned_ && handle_ != MPI_DATATYPE_NULL && detail::mpi_is_running()) {
+        MPI_Type_free(&handle_);
+    }
+    handle_ = MPI_DATATYPE_NULL;
+    owned_ = false;
+}
+
+}  // namespace einparallel
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// `count` copies of `element`, `stride` bytes apart. @pre 0 < count <= largest_count
+EINPARALLEL_INLINE datatype repeat_directly(index count, index stride, const datatype& element) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+#if MPI_VERSION >= 4
+    check_mpi(MPI_Type_create_hvector_c(count, 1, stride, element.native(), &made), "MPI_Type_create_hvector_c");
+#else
+    check_mpi(
+        MPI_Type_create_hvector(static_cast<int>(count), 1, static_cast<MPI_Aint>(stride), element.native(), &made),
+        "MPI_Type_create_hvector");
+#endif
+    return datatype::owning(made);
+}
+
+EINPARALLEL_INLINE datatype repeat(index count, index stride, const datatype& element, index limit) {
+    if (count <= limit) {
+        return repeat_directly(count, stride, element);
+    }
+    const index runs = count / limit;
+    const index rest = count % limit;
+    const datatype run = repeat_directly(limit, stride, element);
+    datatype full = repeat(runs, stride * limit, run, limit);
+    if (rest == 0) {
+        return full;
+    }
+    const datatype remainder = repeat_directly(rest, stride, element);
+    const std::array<int, 2> lengths{1, 1};
+    const std::array<MPI_Aint, 2> displacements{0, static_cast<MPI_Aint>(runs * limit * stride)};
+    const std::array<MPI_Datatype, 2> parts{full.native(), remainder.native()};
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    check_mpi(MPI_Type_create_struct(2, lengths.data(), displacements.data(), parts.data(), &made),
+              "MPI_Type_create_struct");
+    return datatype::owning(made);
+}
+
+EINPARALLEL_INLINE std::pair<MPI_Datatype, index> unit_of(std::size_t element_bytes) {
+    if (element_bytes % 8 == 0) {
+        return {MPI_UINT64_T, 8};
+    }
+    if (element_bytes % 4 == 0) {
+        return {MPI_UINT32_T, 4};
+    }
+    if (element_bytes % 2 == 0) {
+        return {MPI_UINT16_T, 2};
+    }
+    return {MPI_BYTE, 1};
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE box_type type_of_strided(std::span<const index> extents, std::span<const index> strides,
+                                            std::size_t element_bytes, std::ptrdiff_t offset, index limit) {
+    const auto [unit, unit_bytes] = detail::unit_of(element_bytes);
+    const index element = static_cast<index>(element_bytes);
+    box_type made;
+    made.offset = offset;
+    made.type = datatype::predefined(unit);
+    index total = 1;
+    for (const index length : extents) {
+        total *= length;
+    }
+    if (total <= 0) {
+        return made;
+    }
+    made.bytes = static_cast<std::size_t>(total) * element_bytes;
+
+    // Innermost first: what continues the contiguous run joins it, what continues the dimension inside joins that one.
+    struct side {
+        index length;
+        index stride;
+    };
+    index run = element;
+    std::vector<side> sides;
+    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
+        const index length = extents[dimension];
+        const index stride = strides[dimension];
+        if (length == 1) {
+            continue;
+        }
+        if (sides.empty() && stride == run) {
+            run *= length;
+        } else if (!sides.empty() && stride == sides.back().stride * sides.back().length) {
+            sides.back().length *= length;
+        } else {
+            sides.push_back({length, stride});
+        }
+    }
+    made.count = run / unit_bytes;
+    if (sides.empty() && made.count <= limit) {
+        return made;
+    }
+    if (made.count > 1) {
+        made.type = detail::repeat(made.count, unit_bytes, made.type, limit);
+    }
+    made.count = 1;
+    for (const side& each : sides) {
+        made.type = detail::repeat(each.length, each.stride, made.type, limit);
+    }
+    made.type.commit();
+    return made;
+}
+
+EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes, index limit) {
+    if (region.empty()) {
+        return type_of_strided(std::array<index, 1>{0}, std::array<index, 1>{0}, element_bytes, 0, limit);
+    }
+    std::vector<index> strides = dense_strides(place);
+    std::vector<index> extents(region.rank());
+    std::ptrdiff_t offset = 0;
+    for (std::size_t dimension = 0; dimension < region.rank(); ++dimension) {
+        strides[dimension] *= static_cast<index>(element_bytes);
+        extents[dimension] = region.sides[dimension].size();
+        offset += (region.sides[dimension].begin - place.sides[dimension].begin) * strides[dimension];
+    }
+    return type_of_strided(extents, strides, element_bytes, offset, limit);
+}
+
+}  // namespace einparallel

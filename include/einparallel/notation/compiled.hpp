@@ -1,0 +1,62 @@
+#pragma once
+// Header-only or compiled: the two ways to use the library, from one source.
+//
+// What only the compiler can know (labels, expression types, a user's functors) is template code in headers. All else
+// is declared in x.hpp and defined in x.ipp beside it, both marked EINPARALLEL_INLINE:
+//
+//   header-only (the default)   the umbrella includes the .ipp files and the mark is `template <class...>`: a template
+//                               without parameters is instantiated where it is called, so that a unit which does not
+//                               plan parses the planner and compiles nothing of it;
+//   EINPARALLEL_COMPILED=1      the mark is empty: ordinary functions, defined once in the library (the CMake target
+//                               einparallel::compiled, or a file of the user's that includes einparallel/source/*.hpp).
+//
+// A parameter pack, unlike a default argument, may stand at the declaration and at the definition. A class with the
+// mark is named through argument deduction, `alignment(graph).result()`. Constexpr functions cannot have it; virtual
+// functions and destructors have EINPARALLEL_VIRTUAL instead, where they are defined.
+//
+// Internals live in the namespace EINPARALLEL_DETAIL, public function templates in the inline namespace
+// EINPARALLEL_WAY: where one program uses the library both ways, its internals never share a symbol. Types that users
+// hold are the same both ways.
+//
+// A compiled library is one of a version, of a C++ library's binary interface and of an MPI's: units refer to symbols
+// named after them, so that another library is a link error which says why.
+
+#if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
+
+#define EINPARALLEL_INLINE
+#define EINPARALLEL_VIRTUAL
+#define EINPARALLEL_WAY compiled_0_2_0
+#define EINPARALLEL_DETAIL detail::inline compiled_0_2_0
+
+#if defined(_GLIBCXX_DEBUG)
+#define EINPARALLEL_DETAIL_ABI einparallel_compiled_0_2_0_glibcxx_debug
+#elif defined(_GLIBCXX_USE_CXX11_ABI) && !_GLIBCXX_USE_CXX11_ABI
+#define EINPARALLEL_DETAIL_ABI einparallel_compiled_0_2_0_old_strings
+#else
+#define EINPARALLEL_DETAIL_ABI einparallel_compiled_0_2_0
+#endif
+
+/// The unit refers to a symbol of the library, whether it uses anything of it or not.
+#define EINPARALLEL_DETAIL_REFER(symbol)                                 \
+    extern "C" [[gnu::visibility("default")]] const char symbol;         \
+    namespace einparallel::detail {                                      \
+    [[gnu::used]] inline const char* const refers_to_##symbol = &symbol; \
+    }
+#define EINPARALLEL_DETAIL_REFER_TO(symbol) EINPARALLEL_DETAIL_REFER(symbol)
+EINPARALLEL_DETAIL_REFER_TO(EINPARALLEL_DETAIL_ABI)
+
+#else
+
+#define EINPARALLEL_INLINE template <class...>
+#define EINPARALLEL_VIRTUAL inline
+#define EINPARALLEL_WAY header_only
+#define EINPARALLEL_DETAIL detail::inline header_only
+
+#endif
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A template argument of member functions that call internals: their symbols then differ as those do.
+struct way;
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,15 @@
+#pragma once
+// Sorting in functions that are marked EINPARALLEL_INLINE (notation/compiled.hpp).
+
+#include <algorithm>
+
+namespace einparallel::detail {
+
+/// std::sort, instantiated no sooner than the marked function that calls it: std::sort itself is constexpr, so
+/// compilers instantiate it where they read a call that depends on no template parameter.
+template <class Range>
+void sort_range(Range& range) {
+    std::sort(range.begin(), range.end());
+}
+
+}  // namespace einparallel::detail

@@ -1,0 +1,228 @@
+#pragma once
+
+#include <einparallel/plan/explain.hpp>
+
+#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/formula.hpp>
+#include <einparallel/plan/text_table.hpp>
+#include <einparallel/plan/words.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::string extents_text(const planned_vertex& each) {
+    std::string written;
+    if (each.is_input()) {
+        for (const index bound : each.bounds) {
+            written += (written.empty() ? "" : " ") + std::to_string(bound);
+        }
+    }
+    for (std::size_t label = 0; label < each.work.extents.size(); ++label) {
+        written += (label > 0 ? " " : "") + printable(each.work.form.names[label]) + ":" +
+                   std::to_string(each.work.extents[label]);
+    }
+    return written;
+}
+
+/// `i:2 k:4` in the order of the mesh, outermost axis first; `1` for a vertex on one rank.
+EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
+    std::string written;
+    for (const mesh_axis& axis : each.work.ranks.axes) {
+        written += (written.empty() ? "" : " ") +
+                   printable(each.work.form.names[static_cast<std::size_t>(axis.label)]) + ":" +
+                   std::to_string(axis.parts);
+    }
+    return written.empty() ? "1" : written;
+}
+
+/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where the sum is left to
+/// the readers.
+EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_vertex& each) {
+    if (each.work.pending != no_label) {
+        planned_vertex finished = each;
+        finished.work.pending = no_label;
+        return algorithm_text(shown, finished) + ", pending";
+    }
+    const std::string word = word_for(each.algorithm);
+    if (each.work.travelling == nothing_travels) {
+        return word;
+    }
+    return each.work.travelling == output_travels
+               ? word + " ring"
+               : word + " ring " + shown.vertices()[each.inputs[static_cast<std::size_t>(each.work.travelling)]].name;
+}
+
+/// `3.4 %`
+EINPARALLEL_INLINE std::string percent_text(double share) {
+    char written[32];
+    const auto end = std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::general, 2).ptr;
+    return std::string(written, end) + " %";
+}
+
+/// Which vertices leave ranks without work: one line for all that use as many.
+EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
+    constexpr std::size_t most_named = 6;
+    std::vector<std::pair<int, std::vector<std::string>>> users;  // names by number of ranks, as they come
+    for (const planned_vertex& each : shown.vertices()) {
+        const int ranks = each.work.ranks.size();
+        if (each.is_input() || ranks == shown.processes()) {
+            continue;
+        }
+        const auto known = std::ranges::find_if(users, [&](const auto& other) { return other.first == ranks; });
+        std::vector<std::string>& names =
+            known != users.end() ? known->second : users.emplace_back(ranks, std::vector<std::string>{}).second;
+        names.push_back(printable(each.name));
+    }
+    std::string written;
+    for (const auto& [ranks, names] : users) {
+        written += "note: ";
+        for (std::size_t place = 0; place < std::min(names.size(), most_named); ++place) {
+            written += (place == 0 ? "" : place + 1 == names.size() ? " and " : ", ") + names[place];
+        }
+        written += names.size() > most_named ? " and " + std::to_string(names.size() - most_named) + " more" : "";
+        written += (names.size() == 1 ? " uses " : " use ") + std::to_string(ranks) + " of " +
+                   std::to_string(shown.processes()) + " ranks\n";
+    }
+    return written;
+}
+
+EINPARALLEL_INLINE std::string notes_text(const plan& shown) {
+    std::string written;
+    if (shown.processes() != shown.asked().processes) {
+        written += "note: " + std::to_string(shown.asked().processes) + " processes rounded up to " +
+                   std::to_string(shown.processes()) + ", a power of two\n";
+    }
+    for (const planned_vertex& each : shown.vertices()) {
+        if (each.wishes.pin) {
+            written += "note: " + printable(each.name) + " is pinned to " + printable(each.wishes.pin_text()) + "\n";
+        }
+        if (each.wishes.without_communication) {
+            written += "note: " + printable(each.name) + " is marked to run without communication\n";
+        }
+        if (each.work.pending != no_label) {
+            written += "note: " + printable(each.name) + " is left in " +
+                       std::to_string(each.resting.bounds().front()) +
+                       " summands (the label +), which its readers take as they are\n";
+        }
+        if (each.fell_back) {
+            written += "note: " + printable(each.name) + " falls back to the automatic choice, algorithm " +
+                       word_for(shown.asked().algorithm) + " has no label to cut there\n";
+        }
+    }
+    written += idle_text(shown);
+    const double least = shown.lower_bound();
+    if (least > 0 && shown.objective_cost() > least * (1 + 1e-9)) {
+        written += "note: the search was not exact, this plan is at most " +
+                   percent_text(shown.objective_cost() / least - 1) + " above the best one\n";
+    }
+    return written;
+}
+
+EINPARALLEL_INLINE std::string headline(const plan& shown) {
+    return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
+           " (objective " + word_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
+           " bytes sent, cost " + counted(shown.cost()) + " numbers, " + duration_text(shown.seconds());
+}
+
+EINPARALLEL_INLINE std::string table_text(const plan& shown) {
+    const bool in_numbers = shown.asked().objective == objective::paper;
+    text_table table("llllllrrrrrrr");
+    std::vector<std::string> heads{"vertex", "einsum",     "computes", "extents", "d",       "algorithm",
+                                   "in",     "aggregated", "moved",    "held",    "seconds", "/bound"};
+    if (in_numbers) {
+        heads.push_back("cost");
+    }
+    table.add(std::move(heads));
+    const std::vector<vertex_figures> figures = figures_of(shown);
+    for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
+        const planned_vertex& each = shown.vertices()[number];
+        if (each.is_input()) {
+            table.add({cell(each.name, 24), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
+            continue;
+        }
+        const vertex_figures& of = figures[number];
+        const std::optional<double> ratio = of.over_least(each.work.ranks.size());
+        std::vector<std::string> row{cell(each.name, 24),
+                                     cell(each.work.form.text(), 24),
+                                     cell(formula_text(shown, each), 32),
+                                     cell(extents_text(each), 32),
+                                     cell(partition_text(each), 20),
+                                     cell(algorithm_text(shown, each), 18),
+                                     counted(static_cast<double>(of.gathered_bytes)),
+                                     counted(static_cast<double>(of.aggregated_bytes)),
+                                     counted(static_cast<double>(of.repartitioned_bytes)),
+                                     counted(static_cast<double>(of.held_bytes)),
+                                     duration_text(each.seconds),
+                                     !ratio               ? "-"
+                                     : std::isinf(*ratio) ? "inf"
+                                                          : three_digits(*ratio)};
+        if (in_numbers) {
+            row.push_back(counted(each.join + each.aggregation + each.repartition));
+        }
+        table.add(std::move(row));
+    }
+    return headline(shown) + ", rank 0 holds up to " + std::to_string(shown.peak_bytes(0)) + " bytes\n" + table.text() +
+           notes_text(shown);
+}
+
+/// Text inside the quotes of a Graphviz label.
+EINPARALLEL_INLINE std::string dot_text(const std::string& text) {
+    std::string written;
+    for (const char letter : printable(text)) {
+        written += letter == '"' || letter == '\\' ? std::string{'\\', letter} : std::string(1, letter);
+    }
+    return written;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+/// The TaskGraph for Graphviz (`dot -Tsvg`): inputs are ellipses, einsums boxes with what they compute, their einsum,
+/// cuts, algorithm and the bytes that all ranks send; the colour says the algorithm, outputs have a double border. An
+/// edge is dashed where a tensor has to change ranks on its way.
+EINPARALLEL_INLINE std::string plan::to_dot() const {
+    std::string written =
+        "digraph plan {\n    rankdir=TB;\n    labelloc=t;\n    fontname=\"Helvetica\";\n    label=\"" +
+        detail::dot_text(detail::headline(*this)) +
+        "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
+        "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
+    for (std::size_t number = 0; number < vertices_.size(); ++number) {
+        const planned_vertex& each = vertices_[number];
+        written += "    v" + std::to_string(number) + " [label=\"" + detail::dot_text(each.name);
+        if (each.is_input()) {
+            written += "\\n" + detail::dot_text(detail::extents_text(each)) +
+                       "\", shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
+        } else {
+            const char* const fill = each.algorithm == algorithm::mn  ? "#dbe9f9"
+                                     : each.algorithm == algorithm::k ? "#fde7cf"
+                                                                      : "#e2f3e0";
+            const std::string sent =
+                each.bytes == 0 ? "nothing sent" : detail::counted(static_cast<double>(each.bytes)) + " bytes";
+            written += " = " + detail::dot_text(detail::cell(detail::formula_text(*this, each), 48)) + "\\n" +
+                       detail::dot_text(each.work.form.text()) + "\\ncut " +
+                       detail::dot_text(detail::partition_text(each)) + "   " +
+                       detail::dot_text(detail::algorithm_text(*this, each)) + "\\n" + sent +
+                       "\", shape=box, fillcolor=\"" + fill + "\"";
+        }
+        written += std::ranges::find(outputs_, number) != outputs_.end() ? ", peripheries=2];\n" : "];\n";
+        for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+            const std::vector<std::size_t>& inputs = each.inputs;
+            const planned_vertex& read = vertices_[inputs[operand]];
+            const bool moves =
+                !(read.resting == each.work.operands[operand]) && !(read.is_input() && detail::read_by_all(read));
+            written += "    v" + std::to_string(inputs[operand]) + " -> v" + std::to_string(number) +
+                       (moves ? " [style=dashed];\n" : ";\n");
+        }
+    }
+    return written + "}\n";
+}
+
+}  // namespace einparallel

@@ -1,0 +1,101 @@
+#pragma once
+// Equal keys get equal numbers: the planner's way to compute nothing twice, and to put equal things in one class.
+
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Numbers keys from 0 on in the order in which they come. A hash table with open addressing whose keys lie one behind
+/// the other: planning asks for millions of numbers, and most keys are known.
+class numbering {
+public:
+    /// The key's number, and whether it is new. Time: the key's length.
+    EINPARALLEL_INLINE std::pair<std::size_t, bool> number_of(std::span<const index> key);
+    EINPARALLEL_INLINE std::pair<std::size_t, bool> number_of(std::initializer_list<index> key);
+
+    [[nodiscard]] std::size_t size() const { return hashes_.size(); }
+
+private:
+    static constexpr std::size_t free_slot = static_cast<std::size_t>(-1);
+
+    EINPARALLEL_INLINE [[nodiscard]] std::span<const index> key_of(std::size_t number) const;
+
+    /// Multiplies and folds, a word at a time.
+    EINPARALLEL_INLINE static std::uint64_t hash_of(std::span<const index> key);
+
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t first_slot(std::uint64_t hash) const;
+
+    EINPARALLEL_INLINE void grow();
+
+    std::vector<std::size_t> slots_;  // numbers; as many as a power of two
+    std::vector<std::uint64_t> hashes_;
+    std::vector<index> keys_;
+    std::vector<std::size_t> ends_;  // of the keys, by number
+};
+
+EINPARALLEL_INLINE std::pair<std::size_t, bool> numbering::number_of(std::span<const index> key) {
+    if (2 * (size() + 1) > slots_.size()) {
+        grow();
+    }
+    const std::uint64_t hash = hash_of(key);
+    std::size_t slot = first_slot(hash);
+    for (; slots_[slot] != free_slot; slot = (slot + 1) & (slots_.size() - 1)) {
+        const std::size_t number = slots_[slot];
+        if (hashes_[number] == hash && std::ranges::equal(key_of(number), key)) {
+            return {number, false};
+        }
+    }
+    slots_[slot] = size();
+    hashes_.push_back(hash);
+    keys_.insert(keys_.end(), key.begin(), key.end());
+    ends_.push_back(keys_.size());
+    return {slots_[slot], true};
+}
+
+EINPARALLEL_INLINE std::pair<std::size_t, bool> numbering::number_of(std::initializer_list<index> key) {
+    return number_of(std::span<const index>(key.begin(), key.size()));
+}
+
+EINPARALLEL_INLINE std::span<const index> numbering::key_of(std::size_t number) const {
+    const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
+    return std::span<const index>(keys_).subspan(begin, ends_[number] - begin);
+}
+
+EINPARALLEL_INLINE std::uint64_t numbering::hash_of(std::span<const index> key) {
+    constexpr std::uint64_t odd = 0x9E3779B97F4A7C15U;
+    std::uint64_t hash = key.size();
+    for (const index word : key) {
+        hash = (hash ^ static_cast<std::uint64_t>(word)) * odd;
+        hash ^= hash >> 29U;
+    }
+    return hash;
+}
+
+EINPARALLEL_INLINE std::size_t numbering::first_slot(std::uint64_t hash) const {
+    return static_cast<std::size_t>(hash ^ (hash >> 32U)) & (slots_.size() - 1);
+}
+
+EINPARALLEL_INLINE void numbering::grow() {
+    slots_.assign(std::max<std::size_t>(16, 2 * slots_.size()), free_slot);
+    for (std::size_t number = 0; number < size(); ++number) {
+        std::size_t slot = first_slot(hashes_[number]);
+        while (slots_[slot] != free_slot) {
+            slot = (slot + 1) & (slots_.size() - 1);
+        }
+        slots_[slot] = number;
+    }
+}
+
+/// A number with a position; sorted by the number, equal ones by position.
+using ranked = std::pair<double, std::size_t>;
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,150 @@
+#pragma once
+// From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/words.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/program.hpp>
+#include <einparallel/schedule/redistribute.hpp>
+#include <einparallel/schedule/vertex_schedule.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <variant>
+#include <vector>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// Writes one rank's program. All ranks pass through the same phases, whatever they have to do in them.
+EINPARALLEL_INLINE class program_writer {
+public:
+    program_writer(const plan& of, int rank) : plan_(of), rank_(rank), copies_(of.vertices().size()) {}
+
+    /// @param ends where not null: how many steps there are when each vertex has been computed, by its number
+    program write(std::vector<std::size_t>* ends = nullptr) && {
+        for (std::size_t number = 0; number < plan_.vertices().size(); ++number) {
+            const planned_vertex& each = plan_.vertices()[number];
+            if (ends != nullptr) {
+                ends->push_back(written_.steps.size());
+            }
+            if (each.is_input()) {
+                continue;  // read where it is wanted first
+            }
+            std::vector<buffer_id> operands;
+            for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+                operands.push_back(bring(each.inputs[operand], each.work.operands[operand]));
+            }
+            const buffer_id output = schedule_vertex(written_, number, each.work, rank_, operands, phase_);
+            phase_ += phases_of(each.work);
+            copies_[number].push_back({&each.resting, output});
+            if (ends != nullptr) {
+                ends->back() = written_.steps.size();
+            }
+        }
+        for (const std::size_t output : plan_.outputs()) {
+            written_.results.push_back(bring(output, plan_.vertices()[output].resting));
+        }
+        return std::move(written_);
+    }
+
+private:
+    /// A tensor, or this rank's part of it, as some vertex wants it.
+    struct copy {
+        const distribution* resting = nullptr;
+        buffer_id place = no_buffer;
+    };
+
+    /// The buffer with this rank's part of a tensor in the distribution wanted. A copy is made once and serves all who
+    /// want the same.
+    buffer_id bring(std::size_t number, const distribution& wanted) {
+        const planned_vertex& each = plan_.vertices()[number];
+        for (const copy& known : copies_[number]) {
+            if (*known.resting == wanted) {
+                return known.place;
+            }
+        }
+        buffer_id place = no_buffer;
+        if (each.is_input() && read_by_all(each)) {
+            place = read(number, wanted);
+        } else {
+            if (each.is_input() && copies_[number].empty()) {
+                copies_[number].push_back({&each.resting, read(number, each.resting)});
+            }
+            const copy resting = copies_[number].front();
+            place = schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_);
+            phase_ += redistribution_phases(*resting.resting, wanted);
+        }
+        copies_[number].push_back({&wanted, place});
+        return place;
+    }
+
+    buffer_id read(std::size_t number, const distribution& wanted) {
+        const planned_vertex& each = plan_.vertices()[number];
+        const buffer_id place = written_.add_buffer(wanted.held_by(rank_), each.element.bytes);
+        if (!written_.buffers.back().region.empty()) {
+            step reading;
+            reading.phase = phase_;
+            reading.work.emplace_back(read_source{number, place});
+            written_.steps.push_back(std::move(reading));
+        }
+        ++phase_;
+        return place;
+    }
+
+    const plan& plan_;
+    int rank_;
+    program written_;
+    std::size_t phase_ = 0;
+    std::vector<std::vector<copy>> copies_;  // by vertex; the first is where it rests
+};
+
+/// The vertex that is computed when a rank holds most: the first contraction at or after that step.
+EINPARALLEL_INLINE std::size_t vertex_at_peak(const program& of_rank) {
+    const std::vector<lifetime> alive = lifetimes_of(of_rank);
+    std::vector<std::size_t> bytes;
+    for (const buffer& each : of_rank.buffers) {
+        bytes.push_back(each.bytes());
+    }
+    const std::vector<std::size_t> held = bytes_alive(alive, bytes, of_rank.steps.size());
+    const auto peak = static_cast<std::size_t>(std::ranges::max_element(held) - held.begin());
+    for (std::size_t position = peak; position < of_rank.steps.size(); ++position) {
+        for (const action& done : of_rank.steps[position].work) {
+            if (const auto* call = std::get_if<contraction>(&done)) {
+                return call->vertex;
+            }
+        }
+    }
+    return static_cast<std::size_t>(-1);
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
+EINPARALLEL_INLINE program plan::program_of(int rank) const {
+    if (rank < 0 || rank >= processes_) {
+        throw error("plan: there is no rank " + std::to_string(rank) + " in a plan for " + std::to_string(processes_) +
+                    " ranks");
+    }
+    return detail::program_writer(*this, rank).write();
+}
+
+EINPARALLEL_INLINE std::size_t plan::bytes_sent(int rank) const {
+    return einparallel::bytes_sent(program_of(rank));
+}
+
+/// Results, and one arena for all other buffers (schedule/arena.hpp). An input that is used in place in the
+/// application's memory counts as if it were copied.
+EINPARALLEL_INLINE std::size_t plan::peak_bytes(int rank) const {
+    const program mine = program_of(rank);
+    std::size_t bytes = plan_arena(mine, [&](buffer_id number) { return mine.is_result(number); }).bytes;
+    for (std::size_t result = 0; result < mine.results.size(); ++result) {
+        const auto begin = mine.results.begin();
+        const auto here = begin + static_cast<std::ptrdiff_t>(result);
+        bytes += std::find(begin, here, *here) == here ? mine.buffers[static_cast<std::size_t>(*here)].bytes() : 0;
+    }
+    return bytes;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,211 @@
+#pragma once
+
+#include <einparallel/plan/rivals.hpp>
+
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/plan/partition.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Places the ranks of a plan on the labels of one vertex, step by step.
+class rank_placing {
+public:
+    explicit rank_placing(const vertex_to_cut& asked)
+        : asked_(asked), parts_(asked.einsum.extents.size(), 1), left_(asked.processes) {}
+
+    /// Cuts a label as finely as what is left allows: into the largest divisor of the ranks left that is no more than
+    /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have.
+    EINPARALLEL_INLINE void cut(const std::string& name, int most = std::numeric_limits<int>::max());
+
+    /// Cuts as the operands are cut.
+    EINPARALLEL_INLINE void keep_operands_cut();
+
+    /// Cuts two labels into numbers of parts that are as equal as can be with as many ranks as they take; the longer
+    /// one into more.
+    EINPARALLEL_INLINE void cut_in_squares(std::size_t longer, std::size_t shorter);
+
+    /// The rest of the ranks, on the longest labels of the output, then on the longest contracted ones.
+    EINPARALLEL_INLINE void occupy_the_rest();
+
+    /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<std::size_t> labels_by_length() const;
+
+    EINPARALLEL_INLINE [[nodiscard]] label_parts parts() const;
+
+private:
+    EINPARALLEL_INLINE void cut(std::size_t label, int most);
+
+    const vertex_to_cut& asked_;
+    std::vector<int> parts_;
+    int left_;
+};
+
+EINPARALLEL_INLINE void rank_placing::cut(const std::string& name, int most) {
+    const std::vector<std::string>& names = asked_.einsum.form.names;
+    const auto known = std::find(names.begin(), names.end(), name);
+    if (known != names.end()) {
+        cut(static_cast<std::size_t>(known - names.begin()), most);
+    }
+}
+
+EINPARALLEL_INLINE void rank_placing::keep_operands_cut() {
+    for (const auto& [name, count] : asked_.from_operands) {
+        const std::vector<std::string>& names = asked_.einsum.form.names;
+        const auto known = std::find(names.begin(), names.end(), name);
+        parts_[static_cast<std::size_t>(known - names.begin())] = count;
+        left_ /= count;
+    }
+}
+
+EINPARALLEL_INLINE void rank_placing::cut_in_squares(std::size_t longer, std::size_t shorter) {
+    const std::vector<index> extents{asked_.einsum.extents[longer], asked_.einsum.extents[shorter]};
+    const partition_vectors rows = viable(extents, left_);
+    std::pair<int, int> best{rows[0][0], rows[0][1]};
+    for (std::size_t row = 1; row < rows.size(); ++row) {
+        const std::pair<int, int> other{rows[row][0], rows[row][1]};
+        const int spread = std::max(other.first, other.second) - std::max(best.first, best.second);
+        if (spread < 0 || (spread == 0 && other.first > best.first)) {
+            best = other;
+        }
+    }
+    parts_[longer] = best.first;
+    parts_[shorter] = best.second;
+    left_ /= best.first * best.second;
+}
+
+EINPARALLEL_INLINE void rank_placing::occupy_the_rest() {
+    for (const std::size_t label : labels_by_length()) {
+        cut(label, std::numeric_limits<int>::max());
+    }
+}
+
+EINPARALLEL_INLINE std::vector<std::size_t> rank_placing::labels_by_length() const {
+    std::vector<std::size_t> labels;
+    for (const label_id label : asked_.einsum.form.output) {
+        labels.push_back(static_cast<std::size_t>(label));
+    }
+    const auto kept = static_cast<std::ptrdiff_t>(labels.size());
+    for (std::size_t label = 0; label < parts_.size(); ++label) {
+        if (!asked_.einsum.form.in_output(static_cast<label_id>(label))) {
+            labels.push_back(label);
+        }
+    }
+    const auto is_longer = [&](std::size_t a, std::size_t b) {
+        return asked_.einsum.extents[a] > asked_.einsum.extents[b];
+    };
+    std::stable_sort(labels.begin(), labels.begin() + kept, is_longer);
+    std::stable_sort(labels.begin() + kept, labels.end(), is_longer);
+    return labels;
+}
+
+EINPARALLEL_INLINE label_parts rank_placing::parts() const {
+    label_parts named;
+    for (std::size_t label = 0; label < parts_.size(); ++label) {
+        if (parts_[label] > 1) {
+            named.emplace_back(asked_.einsum.form.names[label], parts_[label]);
+        }
+    }
+    return named;
+}
+
+EINPARALLEL_INLINE void rank_placing::cut(std::size_t label, int most) {
+    const index room = asked_.einsum.extents[label] / parts_[label];
+    int count = static_cast<int>(std::min<index>({left_, room, most}));
+    while (count > 1 && left_ % count != 0) {
+        --count;
+    }
+    if (count > 1) {
+        parts_[label] *= count;
+        left_ /= count;
+    }
+}
+
+/// What a rule does with a vertex that it does not speak of: the cut of the operands, and no rank idle.
+EINPARALLEL_INLINE label_parts as_operands_are(const vertex_to_cut& each) {
+    rank_placing placing(each);
+    placing.keep_operands_cut();
+    placing.occupy_the_rest();
+    return placing.parts();
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel::rivals {
+
+EINPARALLEL_INLINE cutting_rule sqrt() {
+    return [](const vertex_to_cut& each) {
+        if (!each.einsum.work->is_contraction()) {
+            return detail::as_operands_are(each);
+        }
+        detail::rank_placing placing(each);
+        if (each.einsum.form.output.size() >= 2) {
+            const std::vector<std::size_t> labels = placing.labels_by_length();
+            placing.cut_in_squares(labels[0], labels[1]);
+        }
+        placing.occupy_the_rest();
+        return placing.parts();
+    };
+}
+
+EINPARALLEL_INLINE cutting_rule along(std::string label) {
+    return [label = std::move(label)](const vertex_to_cut& each) {
+        each.expect_somewhere(label);
+        if (!each.has(label)) {
+            return detail::as_operands_are(each);
+        }
+        detail::rank_placing placing(each);
+        placing.cut(label);
+        return placing.parts();
+    };
+}
+
+EINPARALLEL_INLINE cutting_rule data_parallel(std::string batch) {
+    return along(std::move(batch));
+}
+
+EINPARALLEL_INLINE cutting_rule sequence(std::string tokens) {
+    return along(std::move(tokens));
+}
+
+EINPARALLEL_INLINE void group_labels::check_known(const vertex_to_cut& each) const {
+    std::vector<std::string> named = columns;
+    named.insert(named.end(), {batch, tokens});
+    for (const std::string& label : named) {
+        if (!label.empty()) {
+            each.expect_somewhere(label);
+        }
+    }
+}
+
+EINPARALLEL_INLINE cutting_rule megatron(group_labels labels) {
+    return [labels = std::move(labels)](const vertex_to_cut& each) {
+        labels.check_known(each);
+        const auto column = std::find_if(labels.columns.begin(), labels.columns.end(),
+                                         [&](const std::string& name) { return each.has(name); });
+        if (column == labels.columns.end() && !each.has(labels.batch) && !each.has(labels.tokens)) {
+            return detail::as_operands_are(each);
+        }
+        const int degree = labels.degree > 0 ? labels.degree : each.processes;
+        detail::rank_placing placing(each);
+        if (column != labels.columns.end()) {
+            placing.cut(*column, degree);
+            placing.cut(labels.batch);
+        } else {
+            placing.cut(labels.batch, std::max(1, each.processes / degree));
+        }
+        placing.cut(labels.tokens);
+        placing.occupy_the_rest();
+        return placing.parts();
+    };
+}
+
+EINPARALLEL_INLINE cutting_rule attention_heads(std::string heads, std::string batch, std::string tokens, int degree) {
+    return megatron({{std::move(heads)}, std::move(batch), std::move(tokens), degree});
+}
+
+}  // namespace einparallel::rivals

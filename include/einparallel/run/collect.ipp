@@ -1,0 +1,284 @@
+#pragma once
+
+#include <einparallel/run/collect.hpp>
+
+#include <einparallel/kernel/aliasing.hpp>
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/mpi/datatype.hpp>
+#include <einparallel/mpi/transfer.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/own_layout.ipp>
+#include <einparallel/schedule/program.hpp>
+#include <einparallel/schedule/redistribute.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part) {
+    if (part.where == nullptr) {
+        throw error("distributed: this handle holds nothing");
+    }
+    return part;
+}
+
+/// The context of a part. The same on every rank, so what it throws needs no agreement.
+EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_part& part) {
+    std::shared_ptr<context_state> world = part.world.lock();
+    if (world == nullptr || !mpi_is_running()) {
+        throw error("distributed: the context of this tensor is gone");
+    }
+    return world;
+}
+
+/// A fingerprint of what a collective call on a part must agree about.
+EINPARALLEL_INLINE std::uint64_t fingerprint_of(const distributed_part& part, int root) {
+    fingerprint made;
+    made.add(static_cast<std::uint64_t>(part.elements.element_bytes)).add(root);
+    for (const index bound : part.where->bounds()) {
+        made.add(bound);
+    }
+    for (int rank = 0; rank < part.where->holders(); ++rank) {
+        made.add(part.where->held_by(rank));
+    }
+    return made.value();
+}
+
+/// From the lowest byte to behind the highest; nothing where there is no element.
+EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of) {
+    if (of.held.empty()) {
+        return {of.data, of.data};
+    }
+    index low = 0;
+    index high = 1;
+    for (std::size_t dimension = 0; dimension < of.strides.size(); ++dimension) {
+        const index reach = (of.held.sides[dimension].size() - 1) * of.strides[dimension];
+        (reach < 0 ? low : high) += reach;
+    }
+    const index bytes = static_cast<index>(of.element_bytes);
+    return {of.data + low * bytes, of.data + high * bytes};
+}
+
+/// True where both touch some of the same memory, or lie between each other's elements.
+EINPARALLEL_INLINE bool meet(const strided_box& a, const strided_box& b) {
+    const auto [begin, end] = memory_of(a);
+    const auto [other_begin, other_end] = memory_of(b);
+    return std::less<>()(begin, other_end) && std::less<>()(other_begin, end);
+}
+
+/// True where some elements lie before the first: Open MPI 4.1 gets messages of those wrong for elements of a byte.
+EINPARALLEL_INLINE bool is_backwards(const strided_box& of) {
+    return !of.held.empty() && std::ranges::any_of(of.strides, [](index stride) { return stride < 0; });
+}
+
+/// into = from, over the whole box. @pre no element of one is an element of the other
+EINPARALLEL_INLINE void copy_part(const strided_box& into, const strided_box& from, const box& region) {
+    if (!region.empty()) {
+        copy_box(extents_of(region), into.element_bytes, into.first(region), into.strides, from.first(region),
+                 from.strides);
+    }
+}
+
+/// The same box, dense and row-major in `memory`.
+EINPARALLEL_INLINE strided_box dense_in(std::vector<std::byte>& memory, const strided_box& original) {
+    memory.resize(static_cast<std::size_t>(original.held.size()) * original.element_bytes);
+    return {memory.data(), original.held, dense_strides(original.held), original.element_bytes};
+}
+
+/// A part of a box as a message takes it, counted from `of.data`.
+/// @pre contains(of.held, region), it is not empty, no stride is negative
+EINPARALLEL_INLINE box_type type_of_part(const strided_box& of, const box& region) {
+    std::vector<index> byte_strides = of.strides;
+    for (index& stride : byte_strides) {
+        stride *= static_cast<index>(of.element_bytes);
+    }
+    return type_of_strided(extents_of(region), byte_strides, of.element_bytes, of.first(region) - of.data);
+}
+
+/// A program of messages and copies between strided boxes.
+struct moving_program {
+    std::vector<strided_box> places;  ///< by the numbers of buffers in the steps
+    std::vector<step> steps;
+};
+
+/// One collective call: write(), which may throw, on every rank; an agreement to start, also about the numbers; the
+/// program; an agreement on how it ended. Returns the bytes that this rank sent.
+EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const std::string& call,
+                                          std::initializer_list<common> numbers, function_ref<moving_program()> write) {
+    const std::string doing = call + ": rank " + std::to_string(world.payload.rank());
+    moving_program moves;
+    std::vector<box_type> types;  // of all messages, in the order in which they start
+    transfers flight(world.payload);
+    const auto place = [&](buffer_id number) -> const strided_box& {
+        return moves.places[static_cast<std::size_t>(number)];
+    };
+    const std::string unprepared = failure_of(doing, [&] {
+        moves = write();
+        for (const step& each : moves.steps) {
+            for (const auto* messages : {&each.receives, &each.sends}) {
+                for (const message& moved : *messages) {
+                    types.push_back(type_of_part(place(moved.place), moved.region));
+                }
+            }
+            flight.reserve(each.receives.size() + each.sends.size());
+        }
+    });
+    agree(world.control, unprepared, numbers);
+    std::string failure;
+    auto type = types.begin();
+    for (const step& each : moves.steps) {
+        for (const message& received : each.receives) {
+            flight.receive(place(received.place).data, *type++, received.peer);
+        }
+        for (const message& sent : each.sends) {
+            flight.send(place(sent.place).data, *type++, sent.peer);
+        }
+        const std::string lost = failure_of(doing, [&] {
+            for (const action& done : each.work) {
+                const local_copy& kept = std::get<local_copy>(done);
+                copy_part(place(kept.into), place(kept.from), kept.region);
+            }
+            flight.wait();
+        });
+        failure = failure.empty() ? lost : failure;
+    }
+    agree(world.control, failure);
+    return flight.bytes_sent();
+}
+
+/// Brings wanted.held_by(rank) to every rank, to where place() says. `wanted` is the same on all of them, and read
+/// after place().
+EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const distributed_part& part,
+                                           const std::string& call, std::initializer_list<common> numbers,
+                                           const distribution& wanted, function_ref<strided_box()> place) {
+    std::vector<std::byte> sent_from;
+    std::vector<std::byte> received_into;
+    return move_boxes(world, call, numbers, [&] {
+        const strided_box target = place();
+        strided_box held = part.elements;
+        if (!held.held.empty() && (is_backwards(held) || meet(held, target))) {
+            held = dense_in(sent_from, part.elements);
+            copy_part(held, part.elements, held.held);
+        }
+        moving_program made{{held, target}, {redistribution_step(*part.where, wanted, world.payload.rank(), 0, 1)}};
+        if (is_backwards(target)) {
+            made.places[1] = dense_in(received_into, target);
+            made.places.push_back(target);
+            made.steps.push_back({1, {}, {}, {local_copy{2, 1, target.held}}});
+        }
+        return made;
+    });
+}
+
+EINPARALLEL_INLINE void gather_part(const distributed_part& part, int root, function_ref<std::byte*()> allocate) {
+    const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "gather");
+    const int rank = world->payload.rank();
+    const int size = world->payload.size();
+    distribution wanted;
+    const auto place = [&]() -> strided_box {
+        if (root < 0 || root >= size) {
+            throw error("gather: there is no rank " + std::to_string(root) + " in a context of " +
+                        std::to_string(size));
+        }
+        wanted = held_by_one(part.where->bounds(), root);
+        const box mine = wanted.held_by(rank);
+        return {rank == root ? allocate() : nullptr, mine, dense_strides(mine), part.elements.element_bytes};
+    };
+    fetch_boxes(*world, part, "gather",
+                {{fingerprint_of(part, root), "gather: the ranks do not gather the same tensor to the same root"}},
+                wanted, place);
+}
+
+EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_ref<std::byte*()> allocate) {
+    const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "allgather");
+    const int rank = world->payload.rank();
+    const int size = world->payload.size();
+    const auto ring = [&] {
+        const box everything = whole_box(part.where->bounds());
+        moving_program made{
+            {part.elements, {allocate(), everything, dense_strides(everything), part.elements.element_bytes}},
+            {{0, {}, {}, {local_copy{1, 0, part.elements.held}}}}};
+        for (int hop = 1; hop < size; ++hop) {
+            const box sent = part.where->held_by((rank + size - hop + 1) % size);
+            const box received = part.where->held_by((rank + size - hop) % size);
+            step& now = made.steps.emplace_back();
+            if (!received.empty()) {
+                now.receives.push_back({(rank + size - 1) % size, 1, received});
+            }
+            if (!sent.empty()) {
+                now.sends.push_back({(rank + 1) % size, 1, sent});
+            }
+        }
+        return made;
+    };
+    move_boxes(*world, "allgather", {{fingerprint_of(part, 0), "allgather: the ranks do not gather the same tensor"}},
+               ring);
+}
+
+EINPARALLEL_INLINE std::string check_target(const strided_box& target) {
+    return target.held.nothing || !shares_places(extents_of(target.held), target.strides)
+               ? std::string()
+               : "the view has strides by which several of its elements share one place";
+}
+
+EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        if (extents[dimension] < 0) {
+            return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +
+                   " is negative";
+        }
+    }
+    return {};
+}
+
+EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const box& mine, const std::string& mistake,
+                                          function_ref<strided_box()> place) {
+    const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "fetch");
+    const communicator& control = world->control;
+    const std::vector<index>& bounds = part.where->bounds();
+    const auto wanted = exchange_boxes(
+        control, "fetch", mistake.empty() ? mistake : "fetch: rank " + std::to_string(control.rank()) + ": " + mistake,
+        {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
+         {0, "fetch: the ranks do not fetch into the same tensor"}},
+        bounds, mine, [&](const std::vector<box>& boxes) { return check_inside("fetch", bounds, boxes); });
+    return fetch_boxes(*world, part, "fetch", {}, *wanted, place);
+}
+
+EINPARALLEL_INLINE std::size_t fetch_like(const distributed_part& part, const distributed_part& there) {
+    const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "fetch");
+    std::uint64_t target = 0;
+    const std::string failure = failure_of("fetch", [&] {
+        if (there.where == nullptr) {
+            throw error("fetch: the target is a handle on nothing");
+        }
+        if (context_of(there) != world) {
+            throw error("fetch: the target is distributed over another context");
+        }
+        const std::vector<index>& bounds = part.where->bounds();
+        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+            if (there.where->bounds()[dimension] != bounds[dimension]) {
+                throw error("fetch: the target has extent " + std::to_string(there.where->bounds()[dimension]) +
+                            " in dimension " + std::to_string(dimension) + ", the tensor has " +
+                            std::to_string(bounds[dimension]));
+            }
+        }
+        target = fingerprint_of(there, 0);
+    });
+    agree(world->control, failure,
+          {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
+           {target, "fetch: the ranks do not fetch into the same tensor"}});
+    return fetch_boxes(*world, part, "fetch", {}, *there.where, [&] { return there.elements; });
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

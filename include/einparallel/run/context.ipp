@@ -1,0 +1,39 @@
+#pragma once
+
+#include <einparallel/run/context.hpp>
+
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/node_threads.hpp>
+
+#include <string>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE context_state::context_state(MPI_Comm ranks)
+    : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
+    share_processors(control);
+}
+
+EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing) : world_(world) {
+    if (world_.busy) {
+        throw error(std::string(doing) +
+                    ": this context is running a plan already, whose sources and functors must not communicate");
+    }
+    world_.busy = true;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE const std::shared_ptr<detail::context_state>& context::state() const {
+    if (state_ == nullptr) {
+        throw error("context: this context was moved from");
+    }
+    if (!detail::mpi_is_running()) {
+        throw error("context: MPI is finalised");
+    }
+    return state_;
+}
+
+}  // namespace einparallel

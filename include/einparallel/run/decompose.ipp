@@ -1,0 +1,45 @@
+#pragma once
+
+#include <einparallel/run/decompose.hpp>
+
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/graph_agreement.ipp>
+
+#include <string>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// One sentence where the options are for another number of ranks than the context has; 1, the default, says nothing
+/// about it.
+EINPARALLEL_INLINE void check_ranks(const char* who, int asked, int ranks) {
+    if (asked != 1 && asked != ranks) {
+        throw error(std::string(who) + ": options.processes is " + std::to_string(asked) + ", the context has " +
+                    std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
+    }
+}
+
+/// The plan that `make(options, outputs)` makes on every rank of the context. Collective.
+template <class Make>
+plan plan_on(const context& world, const char* who, options asked, const std::vector<std::shared_ptr<vertex>>& outputs,
+             const Make& make) {
+    const exclusive guard(*world.state(), who);
+    static_cast<void>(agree_on_graph(world, asked, outputs));
+    return agreed(world.control(), who, [&] {
+        check_ranks(who, asked.processes, world.size());
+        asked.processes = world.size();
+        plan made = make(asked, outputs);
+        if (made.processes() != asked.processes) {
+            throw error(std::string(who) + ": with powers_of_two the plan is for " + std::to_string(made.processes()) +
+                        " ranks, the context has " + std::to_string(asked.processes));
+        }
+        return made;
+    });
+}
+
+EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked,
+                                     const std::vector<std::shared_ptr<vertex>>& outputs) {
+    return plan_on(world, "decompose", asked, outputs,
+                   [](const options& all, const auto& of) { return decompose_vertices(all, of); });
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

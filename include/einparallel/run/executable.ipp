@@ -1,0 +1,272 @@
+#pragma once
+// One rank's program with its memory: laid out before the ranks agree to start, then carried out without allocating.
+
+#include <einparallel/graph/source.hpp>
+#include <einparallel/mpi/transfer.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/prepared.ipp>
+#include <einparallel/run/space.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Scratch memory of a context: runs follow each other, so all plans share one, as large as the largest needs.
+struct scratch_arena {
+    const memory_space& space;
+    memory_block memory{};
+
+    /// @throws std::bad_alloc; then there is no memory, and the next call tries again
+    std::byte* at_least(std::size_t bytes) {
+        if (memory.bytes() < bytes) {
+            memory = {};
+            memory = memory_block(space, bytes);
+        }
+        return memory.data();
+    }
+};
+
+/// The memory of one result, from run to run: a block that the application has let go of is used again.
+class result_pool {
+public:
+    /// A block that nobody else holds. Steady use (the last result kept until the next has been made) allocates twice.
+    std::shared_ptr<memory_block> take(const memory_space& space, std::size_t bytes) {
+        std::vector<std::shared_ptr<memory_block>> held;
+        std::shared_ptr<memory_block> taken;
+        for (std::shared_ptr<memory_block>& each : blocks_) {
+            if (each.use_count() > 1) {
+                held.push_back(std::move(each));
+            } else if (taken == nullptr) {
+                taken = std::move(each);
+            }
+        }
+        blocks_ = std::move(held);
+        if (taken == nullptr) {
+            taken = std::make_shared<memory_block>(space, bytes);
+        }
+        blocks_.push_back(taken);
+        return taken;
+    }
+
+private:
+    std::vector<std::shared_ptr<memory_block>> blocks_;
+};
+
+class executable {
+public:
+    executable(program of_rank, std::vector<executed_vertex> vertices, double seconds_per_flop)
+        : program_(std::move(of_rank)),
+          vertices_(std::move(vertices)),
+          steps_(preparation(program_, vertices_, seconds_per_flop).steps()),
+          may_borrow_(inputs_read_only(program_)),
+          borrowed_(program_.buffers.size(), nullptr),
+          starts_(program_.buffers.size(), nullptr),
+          result_blocks_(program_.results.size()),
+          pools_(program_.results.size()) {
+        for (executed_vertex& vertex : vertices_) {
+            vertex.form = nullptr;
+        }
+    }
+    executable(const executable&) = delete;
+    executable& operator=(const executable&) = delete;
+    ~executable() = default;
+
+    /// The most messages in one step.
+    [[nodiscard]] std::size_t most_messages() const {
+        std::size_t most = 0;
+        for (const prepared_step& each : steps_) {
+            most = std::max(most, each.receives.size() + each.sends.size());
+        }
+        return most;
+    }
+
+    /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
+    /// supplies. `sources`: by vertex, null for einsums; alive until the run is over. Local; allocates and may throw.
+    void lay_out(const memory_space& space, std::vector<const source*> sources) {
+        sources_ = std::move(sources);
+        std::vector<const void*> borrowed(program_.buffers.size(), nullptr);
+        for (std::size_t number = 0; number < borrowed.size(); ++number) {
+            if (may_borrow_[number] >= 0 && !program_.buffers[number].region.empty()) {
+                const source& origin = *sources_[static_cast<std::size_t>(may_borrow_[number])];
+                borrowed[number] = space.borrow(origin, program_.buffers[number].region);
+            }
+        }
+        const bool same_places = laid_out_ && std::ranges::equal(borrowed, borrowed_, [](const void* a, const void* b) {
+                                     return (a == nullptr) == (b == nullptr);
+                                 });
+        borrowed_ = std::move(borrowed);
+        if (!same_places) {
+            laid_out_ = false;
+            places_ = plan_arena(program_, [&](buffer_id number) {
+                return borrowed_[static_cast<std::size_t>(number)] != nullptr || program_.is_result(number);
+            });
+            laid_out_ = true;
+        }
+        take_results(space);
+    }
+
+    /// Bytes of scratch memory that the last lay_out() asks for.
+    [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
+
+    /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
+    void settle(std::byte* scratch) {
+        for (std::size_t number = 0; number < starts_.size(); ++number) {
+            if (borrowed_[number] != nullptr) {
+                // Never written: may_borrow_ holds only buffers that nothing but their read fills.
+                starts_[number] = static_cast<std::byte*>(const_cast<void*>(borrowed_[number]));
+            } else {
+                const bool has_place = scratch != nullptr && places_.offsets[number] != not_in_arena;
+                starts_[number] = has_place ? scratch + places_.offsets[number] : nullptr;
+            }
+        }
+        for (std::size_t position = 0; position < program_.results.size(); ++position) {
+            starts_[static_cast<std::size_t>(program_.results[position])] = result_blocks_[position]->data();
+        }
+    }
+
+    /// The memory of result `position` of the last lay_out().
+    [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) const {
+        return result_blocks_[position];
+    }
+
+    /// Lets go of the results: the application holds those it wants.
+    void release() {
+        for (std::shared_ptr<memory_block>& block : result_blocks_) {
+            block.reset();
+        }
+        sources_.clear();
+    }
+
+    /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
+    /// `failure`, with this rank's number; where it is not empty at the start, no work is done.
+    void carry_out(const memory_space& space, transfers& flight, int rank, std::string& failure) {
+        for (prepared_step& each : steps_) {
+            for (const prepared_message& received : each.receives) {
+                flight.receive(start(received.place), received.elements, received.peer);
+            }
+            for (const prepared_message& sent : each.sends) {
+                flight.send(start(sent.place), sent.elements, sent.peer);
+            }
+            for (prepared_action& done : each.work) {
+                if (failure.empty()) {
+                    perform(space, flight, done, rank, failure);
+                }
+                flight.poll();
+            }
+            const std::string lost = failure_of("run", [&] { flight.wait(); });
+            if (failure.empty()) {
+                failure = lost;
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] std::byte* start(buffer_id place) const { return starts_[static_cast<std::size_t>(place)]; }
+
+    void take_results(const memory_space& space) {
+        for (std::size_t position = 0; position < program_.results.size(); ++position) {
+            const auto first = std::ranges::find(program_.results, program_.results[position]);
+            const auto same = static_cast<std::size_t>(first - program_.results.begin());
+            const auto place = static_cast<std::size_t>(program_.results[position]);
+            if (same < position) {
+                result_blocks_[position] = result_blocks_[same];
+                continue;
+            }
+            result_blocks_[position].reset();
+            result_blocks_[position] = pools_[position].take(space, program_.buffers[place].bytes());
+        }
+    }
+
+    void perform(const memory_space& space, transfers& flight, prepared_action& done, int rank, std::string& failure) {
+        std::size_t vertex = prepared_move::no_vertex;
+        std::string thrown = failure_of("", [&] {
+            if (auto* read = std::get_if<prepared_read>(&done)) {
+                vertex = read->vertex;
+                if (borrowed_[static_cast<std::size_t>(read->into)] == nullptr) {
+                    space.read(*sources_[vertex], program_.buffers[static_cast<std::size_t>(read->into)].region,
+                               start(read->into));
+                }
+            } else if (auto* call = std::get_if<prepared_contraction>(&done)) {
+                vertex = call->vertex;
+                contract(space, flight, *call);
+            } else if (auto* moved = std::get_if<prepared_move>(&done)) {
+                vertex = moved->vertex;
+                std::byte* const into = address(moved->into);
+                const std::byte* const from = address(moved->from);
+                if (vertex == prepared_move::no_vertex) {
+                    space.copy(moved->extents, into, moved->into.strides, from, moved->from.strides,
+                               moved->element_bytes);
+                } else {
+                    space.combine(*vertices_[vertex].work, moved->extents, into, moved->into.strides, from,
+                                  moved->from.strides);
+                }
+            }
+        });
+        if (!thrown.empty()) {
+            const std::string where =
+                vertex == prepared_move::no_vertex ? "" : "vertex '" + vertices_[vertex].name + "', ";
+            failure =
+                "run: " + where + "rank " + std::to_string(rank) + (thrown.starts_with(": ") ? "" : ": ") + thrown;
+        }
+    }
+
+    void contract(const memory_space& space, transfers& flight, prepared_contraction& each) {
+        const kernel& work = *vertices_[each.vertex].work;
+        const index length = each.slice == 0 ? 0 : each.extents[each.sliced];
+        index begin = 0;
+        do {
+            if (each.slice != 0) {
+                each.extents[each.sliced] = std::min(each.slice, length - begin);
+            }
+            for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
+                const prepared_block& block = each.operands[operand];
+                each.call[operand] = {address(block, begin), block.labels, block.strides};
+            }
+            const output_block output{address(each.output, begin), each.output.labels, each.output.strides};
+            if (each.slice == 0) {
+                space.contract(work, {each.extents, each.call, output, each.mode});
+                return;
+            }
+            const restore_extent restore{each.extents[each.sliced], length};
+            space.contract(work, {each.extents, each.call, output, each.mode});
+            flight.poll();
+            begin += each.slice;
+        } while (begin < length);
+    }
+
+    /// A kernel that throws leaves the prepared call as it was.
+    struct restore_extent {
+        index& extent;
+        index length;
+        ~restore_extent() { extent = length; }
+    };
+
+    /// Null for an empty buffer without memory, whose elements nobody touches.
+    [[nodiscard]] std::byte* address(const prepared_block& block, index begin = 0) const {
+        std::byte* const first = start(block.place);
+        return first == nullptr ? nullptr : first + block.offset + begin * block.shift;
+    }
+
+    program program_;
+    std::vector<executed_vertex> vertices_;
+    std::vector<prepared_step> steps_;
+    std::vector<std::ptrdiff_t> may_borrow_;
+    std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
+    std::vector<std::byte*> starts_;     ///< by buffer
+    arena_plan places_;
+    bool laid_out_ = false;
+    std::vector<const source*> sources_;  ///< by vertex
+    std::vector<std::shared_ptr<memory_block>> result_blocks_;
+    std::vector<result_pool> pools_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,225 @@
+#pragma once
+// Do all ranks hold the same graph? Recorded apart on every rank, it must be the same before anybody plans.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/words.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/context.hpp>
+#include <einparallel/run/own_layout.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// What a graph consists of, fact by fact, as one text: subject, quantity and value of each fact, closed by \x1f, \x1f
+/// and \n. The structure first, then extents by label, then the inputs' own: the first difference between two ranks is
+/// then the one that says most.
+EINPARALLEL_INLINE class graph_facts {
+public:
+    explicit graph_facts(const options& asked) {
+        add("options", "processes", asked.processes);
+        add("options", "objective", word_for(asked.objective));
+        add("options", "memory_limit", std::to_string(asked.memory_limit));
+        add("options", "algorithm", word_for(asked.algorithm));
+        add("options", "method", word_for(asked.method));
+        add("options", "powers_of_two", asked.powers_of_two ? "true" : "false");
+        add("options", "order", word_for(asked.order));
+        add_number("options", "machine.seconds_per_message", asked.machine.seconds_per_message);
+        add_number("options", "machine.seconds_per_byte", asked.machine.seconds_per_byte);
+        add_number("options", "machine.seconds_per_flop", asked.machine.seconds_per_flop);
+        add_number("options", "machine.exposed", asked.machine.exposed);
+    }
+
+    void add(const einsum_graph& graph) {
+        add("the graph", "number of vertices", static_cast<index>(graph.vertices.size()));
+        add("the graph", "number of outputs", static_cast<index>(graph.outputs.size()));
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            add_structure(graph, number);
+        }
+        for (std::size_t position = 0; position < graph.outputs.size(); ++position) {
+            add("output " + std::to_string(position), "vertex", static_cast<index>(graph.outputs[position]));
+        }
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            const vertex& each = *graph.vertices[number];
+            for (std::size_t label = 0; label < each.extents.size(); ++label) {
+                add(subject(number) + ", label " + each.form.names[label], "extent", each.extents[label]);
+            }
+        }
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            const vertex& each = *graph.vertices[number];
+            for (std::size_t dimension = 0; dimension < each.bounds.size(); ++dimension) {
+                add(subject(number) + ", dimension " + std::to_string(dimension), "extent", each.bounds[dimension]);
+            }
+        }
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            add_source(graph, number);
+        }
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            const vertex_wishes& wishes = graph.vertices[number]->wishes;
+            add(subject(number), "pin", wishes.pin ? wishes.pin_text() : "none");
+            add(subject(number), "without_communication", wishes.without_communication ? "marked" : "not marked");
+        }
+    }
+
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+private:
+    /// By number: names of vertices are put in when a sentence is made, and need not be the same on all ranks.
+    static std::string subject(std::size_t number) { return "#" + std::to_string(number); }
+
+    void add(std::string_view subject, std::string_view quantity, std::string_view value) {
+        text_.append(subject).append("\x1f").append(quantity).append("\x1f").append(value).append("\n");
+    }
+
+    void add(std::string_view subject, std::string_view quantity, index value) {
+        add(subject, quantity, std::to_string(value));
+    }
+
+    /// With as many digits as tell any two numbers apart.
+    void add_number(std::string_view subject, std::string_view quantity, double value) {
+        std::array<char, 32> digits{};
+        std::snprintf(digits.data(), digits.size(), "%.17g", value);
+        add(subject, quantity, digits.data());
+    }
+
+    void add_structure(const einsum_graph& graph, std::size_t number) {
+        const vertex& each = *graph.vertices[number];
+        const std::string who = subject(number);
+        add(who, "element type", name_of_element(each.element));
+        add(who, "number of dimensions", static_cast<index>(each.bounds.size()));
+        if (each.is_input()) {
+            add(who, "source", each.origin == nullptr ? "none" : word_for(each.origin->kind()));
+            return;
+        }
+        add(who, "einsum", each.form.text());
+        add(who, "formula", each.work->formula());
+        std::string operands;
+        for (const std::size_t operand : graph.inputs[number]) {
+            operands += (operands.empty() ? "" : ",") + std::to_string(operand);
+        }
+        add(who, "operands", operands);
+    }
+
+    void add_source(const einsum_graph& graph, std::size_t number) {
+        const vertex& each = *graph.vertices[number];
+        if (!each.is_input() || each.origin == nullptr) {
+            return;
+        }
+        if (each.origin->kind() == source_kind::root) {
+            add(subject(number), "root", each.origin->root());
+        } else if (each.origin->kind() == source_kind::resting) {
+            fingerprint parts;
+            for (int rank = 0; rank < each.origin->holders(); ++rank) {
+                parts.add(each.origin->held_by(rank));
+            }
+            add(subject(number), "fingerprint of its parts", std::to_string(parts.value()));
+        }
+    }
+
+    std::string text_;
+};
+
+/// A subject as a reader would say it: "#3, label i" as "vertex 'Z', label i".
+EINPARALLEL_INLINE std::string subject_in_words(std::string_view subject, const einsum_graph& graph) {
+    if (!subject.starts_with('#')) {
+        return std::string(subject);
+    }
+    const std::size_t end = std::min(subject.find(','), subject.size());
+    const std::string number(subject.substr(1, end - 1));
+    const std::size_t position = std::stoul(number);
+    const std::string name = position < graph.vertices.size() ? graph.name_of(position) : "v" + number;
+    return "vertex '" + name + "'" + std::string(subject.substr(end));
+}
+
+/// The first line in which two lists of facts differ, as a sentence.
+EINPARALLEL_INLINE std::string first_difference(std::string_view on_root, std::string_view here,
+                                                const einsum_graph& graph, int rank) {
+    const auto take = [](std::string_view& rest, char end) {
+        const std::size_t length = std::min(rest.find(end), rest.size());
+        const std::string_view taken = rest.substr(0, length);
+        rest.remove_prefix(std::min(length + 1, rest.size()));
+        return taken;
+    };
+    while (!on_root.empty() || !here.empty()) {
+        std::string_view theirs = take(on_root, '\n');
+        std::string_view ours = take(here, '\n');
+        if (theirs == ours) {
+            continue;
+        }
+        const std::string_view their_subject = take(theirs, '\x1f');
+        const std::string_view our_subject = take(ours, '\x1f');
+        const std::string_view their_quantity = take(theirs, '\x1f');
+        const std::string_view our_quantity = take(ours, '\x1f');
+        std::string sentence = "decompose: ";
+        const auto say = [&](std::initializer_list<std::string_view> words) {
+            for (const std::string_view word : words) {
+                sentence += word;
+            }
+        };
+        const std::string on_rank = " on rank " + std::to_string(rank);
+        if (their_subject == our_subject && their_quantity == our_quantity) {
+            say({subject_in_words(our_subject, graph), ": ", our_quantity, " ", theirs, " on rank 0 and ", ours,
+                 on_rank});
+        } else {
+            say({"the graphs differ: ", subject_in_words(their_subject, graph), " (", their_quantity, " ", theirs,
+                 ") on rank 0 and ", subject_in_words(our_subject, graph), " (", our_quantity, " ", ours, ")",
+                 on_rank});
+        }
+        return sentence;
+    }
+    return "decompose: the graph on rank " + std::to_string(rank) + " is not the one on rank 0";
+}
+
+/// Collective. Collects the graph behind the outputs and returns it where all ranks have the same; costs one allreduce
+/// of 24 bytes then. Otherwise all ranks throw the same sentence: why recording failed on the lowest rank where it did,
+/// or the first difference between rank 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i:
+/// extent 5 on rank 0 and 6 on rank 2"). What functors and sources compute is not compared.
+EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const options& asked,
+                                               const std::vector<std::shared_ptr<vertex>>& outputs) {
+    const communicator& control = world.control();
+    einsum_graph graph;
+    std::string facts;
+    const std::string failure = failure_of("decompose: rank " + std::to_string(control.rank()), [&] {
+        graph = collect(outputs);
+        graph_facts collected(asked);
+        collected.add(graph);
+        facts = collected.text();
+    });
+    constexpr std::string_view differ = "decompose: the graph is not the same on all ranks";
+    std::uint64_t mine = fingerprint().add(facts).value();
+    std::array<std::uint64_t, 3> least{static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank()),
+                                       mine, ~mine};
+    allreduce_minimum(control, least);
+    if (least[0] < static_cast<std::uint64_t>(control.size())) {
+        agree(control, failure);
+    }
+    if (least[1] == ~least[2]) {
+        return graph;
+    }
+    std::uint64_t length = facts.size();
+    broadcast(control, &length, sizeof length, 0);
+    std::string on_root;
+    agree(control, failure_of("decompose", [&] { on_root = facts, on_root.resize(length); }));
+    broadcast(control, on_root.data(), on_root.size(), 0);
+    agree(control, on_root == facts ? std::string() : first_difference(on_root, facts, graph, control.rank()));
+    throw error(std::string(differ));
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
+}  // namespace einparallel

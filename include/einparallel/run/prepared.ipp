@@ -1,0 +1,250 @@
+#pragma once
+// A program made ready for one rank of a communicator: datatypes built, strides and offsets known, so that carrying it
+// out allocates nothing.
+
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/mpi/datatype.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/schedule/accesses.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What the executor needs of the vertex that an action names.
+struct executed_vertex {
+    std::string name;
+    const kernel* work = nullptr;       ///< einsums
+    const einsum_form* form = nullptr;  ///< einsums; needed while preparing only
+};
+
+/// An action allocates to describe itself once, when it is prepared; its spans point into itself. Never copied.
+struct prepared_once {
+    prepared_once() = default;
+    prepared_once(const prepared_once&) = delete;
+    prepared_once& operator=(const prepared_once&) = delete;
+    prepared_once(prepared_once&&) noexcept = default;
+    prepared_once& operator=(prepared_once&&) noexcept = default;
+    ~prepared_once() = default;
+};
+
+struct prepared_message {
+    int peer = 0;
+    buffer_id place = no_buffer;
+    box_type elements;
+};
+
+struct prepared_read {
+    std::size_t vertex = 0;
+    buffer_id into = no_buffer;
+};
+
+/// A block of a buffer, strides in elements; of an operand or of the output, its labels too.
+struct prepared_block : prepared_once {
+    buffer_id place = no_buffer;
+    std::ptrdiff_t offset = 0;  ///< bytes from the buffer's start to the first element
+    std::ptrdiff_t shift = 0;   ///< bytes from one index of the sliced label to the next
+    std::vector<label_id> labels;
+    std::vector<index> strides;
+};
+
+/// A contraction. Where messages fly meanwhile, it is done in slices along one label of the output, so that MPI is
+/// polled between them; slices write disjoint parts of the output and aggregate nothing differently.
+struct prepared_contraction : prepared_once {
+    std::size_t vertex = 0;
+    write_mode mode = write_mode::overwrite;
+    std::vector<index> extents;
+    std::vector<prepared_block> operands;
+    prepared_block output;
+    std::vector<operand_block> call;  ///< filled at each call; its room is reserved here
+    std::size_t sliced = 0;           ///< the label
+    index slice = 0;                  ///< indices per slice; 0 where there is one call for all
+};
+
+/// Copies, and sums two partial results.
+struct prepared_move {
+    static constexpr std::size_t no_vertex = static_cast<std::size_t>(-1);
+
+    std::size_t vertex = no_vertex;  ///< whose ⊕; none for a copy
+    std::vector<index> extents;
+    prepared_block into;
+    prepared_block from;
+    std::size_t element_bytes = 0;
+};
+
+using prepared_action = std::variant<prepared_read, prepared_contraction, prepared_move>;
+
+struct prepared_step {
+    std::vector<prepared_message> receives;
+    std::vector<prepared_message> sends;
+    std::vector<prepared_action> work;
+};
+
+/// Seconds of work between two polls, by the time model.
+inline constexpr double seconds_between_polls = 3e-4;
+/// A slice shorter than this would cost the kernel more than polling gains.
+inline constexpr index shortest_slice = 8;
+
+/// Writes prepared steps.
+class preparation {
+public:
+    preparation(const program& of_rank, std::span<const executed_vertex> vertices, double seconds_per_flop)
+        : program_(of_rank), vertices_(vertices), seconds_per_flop_(seconds_per_flop) {}
+
+    [[nodiscard]] std::vector<prepared_step> steps() const {
+        std::vector<prepared_step> made;
+        made.reserve(program_.steps.size());
+        for (const step& each : program_.steps) {
+            prepared_step ready;
+            for (const message& received : each.receives) {
+                ready.receives.push_back(prepare(received));
+            }
+            for (const message& sent : each.sends) {
+                ready.sends.push_back(prepare(sent));
+            }
+            const bool polled = !each.receives.empty() || !each.sends.empty();
+            for (const action& done : each.work) {
+                prepare(done, polled, ready.work);
+            }
+            made.push_back(std::move(ready));
+        }
+        return made;
+    }
+
+private:
+    [[nodiscard]] const buffer& at(buffer_id place) const { return program_.buffers[static_cast<std::size_t>(place)]; }
+
+    [[nodiscard]] prepared_message prepare(const message& each) const {
+        const buffer& place = at(each.place);
+        return {each.peer, each.place, type_of_box(place.region, each.region, place.element_bytes)};
+    }
+
+    void prepare(const action& done, bool polled, std::vector<prepared_action>& work) const {
+        const auto* call = std::get_if<contraction>(&done);
+        const accesses touched = accesses_of(program_, done, call == nullptr ? nullptr : vertices_[call->vertex].form);
+        if (call != nullptr) {
+            work.emplace_back(prepare(*call, touched, polled));
+        } else if (const auto* read = std::get_if<read_source>(&done)) {
+            work.emplace_back(prepared_read{read->vertex, read->into});
+        } else if (!touched.writes.front().region.empty()) {
+            const auto* sum = std::get_if<combination>(&done);
+            work.emplace_back(prepared_move{
+                sum == nullptr ? prepared_move::no_vertex : sum->vertex, extents_of(touched.writes.front().region),
+                prepare_block(touched.writes.front(), {}), prepare_block(touched.reads.front(), {}),
+                at(touched.writes.front().place).element_bytes});
+        }
+    }
+
+    [[nodiscard]] prepared_block prepare_block(const buffer_part& part, const std::vector<label_id>& labels) const {
+        const buffer& place = at(part.place);
+        prepared_block ready;
+        ready.place = part.place;
+        ready.labels = labels;
+        ready.strides = dense_strides(place.region);
+        if (!place.region.empty()) {
+            ready.offset =
+                offset_of(part.region, place.region, ready.strides) * static_cast<index>(place.element_bytes);
+        }
+        return ready;
+    }
+
+    [[nodiscard]] prepared_contraction prepare(const contraction& each, const accesses& touched, bool polled) const {
+        const executed_vertex& vertex = vertices_[each.vertex];
+        prepared_contraction ready;
+        ready.vertex = each.vertex;
+        ready.mode = each.mode;
+        double points = 1;
+        for (const interval& range : each.ranges) {
+            ready.extents.push_back(range.size());
+            points *= static_cast<double>(range.size());
+        }
+        for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
+            ready.operands.push_back(prepare_block(touched.reads[operand], vertex.form->operands[operand]));
+        }
+        ready.output = prepare_block(touched.writes.front(), vertex.form->output);
+        ready.call.resize(ready.operands.size());
+        if (polled) {
+            choose_slices(ready, points * vertex.work->operations_per_point() * seconds_per_flop_);
+        }
+        return ready;
+    }
+
+    /// Cuts along the longest range of the output.
+    void choose_slices(prepared_contraction& ready, double seconds) const {
+        index longest = 0;
+        for (const label_id label : ready.output.labels) {
+            const index length = label == no_label ? 0 : ready.extents[static_cast<std::size_t>(label)];
+            if (length > longest) {
+                longest = length;
+                ready.sliced = static_cast<std::size_t>(label);
+            }
+        }
+        const double slices = seconds / seconds_between_polls;
+        if (longest <= shortest_slice || slices <= 1) {
+            return;
+        }
+        const double length = static_cast<double>(longest) / slices;
+        ready.slice = std::max(shortest_slice, static_cast<index>(length) + 1);
+        if (ready.slice >= longest) {
+            ready.slice = 0;
+            return;
+        }
+        for (prepared_block& operand : ready.operands) {
+            set_shift(operand, ready.sliced);
+        }
+        set_shift(ready.output, ready.sliced);
+    }
+
+    void set_shift(prepared_block& block, std::size_t sliced) const {
+        index elements = 0;
+        for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
+            elements += block.labels[dimension] == static_cast<label_id>(sliced) ? block.strides[dimension] : index{0};
+        }
+        block.shift = elements * static_cast<index>(at(block.place).element_bytes);
+    }
+
+    const program& program_;
+    std::span<const executed_vertex> vertices_;
+    double seconds_per_flop_;
+};
+
+/// Buffers that are the elements of an input and nothing else: they may lie in the application's memory, for nothing
+/// ever writes to them but the read itself. By buffer, the vertex whose read fills it, or -1.
+EINPARALLEL_INLINE std::vector<std::ptrdiff_t> inputs_read_only(const program& of_rank) {
+    std::vector<std::ptrdiff_t> vertex_of(of_rank.buffers.size(), -1);
+    std::vector<int> writers(of_rank.buffers.size(), 0);
+    const auto write = [&](const auto& parts) {
+        for (const auto& part : parts) {
+            ++writers[static_cast<std::size_t>(part.place)];
+        }
+    };
+    for (const step& each : of_rank.steps) {
+        write(each.receives);
+        for (const action& done : each.work) {
+            write(accesses_of(of_rank, done).writes);
+            if (const auto* read = std::get_if<read_source>(&done)) {
+                vertex_of[static_cast<std::size_t>(read->into)] = static_cast<std::ptrdiff_t>(read->vertex);
+            }
+        }
+    }
+    for (const buffer_id result : of_rank.results) {
+        ++writers[static_cast<std::size_t>(result)];  // belongs to the application afterwards
+    }
+    for (std::size_t number = 0; number < vertex_of.size(); ++number) {
+        if (writers[number] != 1) {
+            vertex_of[number] = -1;
+        }
+    }
+    return vertex_of;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

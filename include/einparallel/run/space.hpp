@@ -1,0 +1,101 @@
+#pragma once
+// Memory spaces: where the executor's blocks live, and what works on them.
+
+#include <einparallel/graph/source.hpp>
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <cstddef>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace einparallel {
+
+/// Memory of one kind, as the executor sees it: a value that neither the executor nor the transport looks behind.
+/// Outlives all memory taken from it. Extents and strides in elements; no extent is 0.
+class memory_space {
+public:
+    memory_space() = default;
+    memory_space(const memory_space&) = delete;
+    memory_space& operator=(const memory_space&) = delete;
+
+    /// @throws std::bad_alloc
+    [[nodiscard]] virtual void* allocate(std::size_t bytes) const = 0;
+    virtual void deallocate(void* memory, std::size_t bytes) const noexcept = 0;
+
+    /// Runs a vertex's kernel on blocks of this memory.
+    virtual void contract(const kernel& work, const block_call& call) const = 0;
+    /// into = into ⊕ from
+    virtual void combine(const kernel& work, std::span<const index> extents, void* into,
+                         std::span<const index> into_strides, const void* from,
+                         std::span<const index> from_strides) const = 0;
+    /// into = from
+    virtual void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                      std::span<const index> from_strides, std::size_t element_bytes) const = 0;
+
+    /// Brings the elements of a source into this memory.
+    virtual void read(const source& origin, const box& region, void* into) const = 0;
+    /// The application's own memory with these elements, where it can be used in place; else null.
+    [[nodiscard]] virtual const void* borrow(const source& origin, const box& region) const = 0;
+
+protected:
+    ~memory_space() = default;
+};
+
+/// Ordinary memory, every allocation on a cache line.
+class host_space : public memory_space {
+public:
+    static constexpr std::align_val_t alignment{64};
+
+    [[nodiscard]] void* allocate(std::size_t bytes) const override;
+    void deallocate(void* memory, std::size_t bytes) const noexcept override;
+    void contract(const kernel& work, const block_call& call) const override;
+    void combine(const kernel& work, std::span<const index> extents, void* into, std::span<const index> into_strides,
+                 const void* from, std::span<const index> from_strides) const override;
+    void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+              std::span<const index> from_strides, std::size_t element_bytes) const override;
+    void read(const source& origin, const box& region, void* into) const override;
+    [[nodiscard]] const void* borrow(const source& origin, const box& region) const override;
+};
+
+namespace EINPARALLEL_DETAIL {
+
+inline constinit const host_space the_host;
+
+/// One allocation in a memory space.
+class memory_block {
+public:
+    memory_block() = default;
+    /// No allocation for 0 bytes. @throws std::bad_alloc
+    memory_block(const memory_space& space, std::size_t bytes)
+        : space_(&space), bytes_(bytes), data_(bytes == 0 ? nullptr : space.allocate(bytes)) {}
+    memory_block(memory_block&& other) noexcept
+        : space_(other.space_), bytes_(std::exchange(other.bytes_, 0)), data_(std::exchange(other.data_, nullptr)) {}
+    memory_block& operator=(memory_block&& other) noexcept {
+        std::swap(space_, other.space_);
+        std::swap(bytes_, other.bytes_);
+        std::swap(data_, other.data_);
+        return *this;
+    }
+    memory_block(const memory_block&) = delete;
+    memory_block& operator=(const memory_block&) = delete;
+    ~memory_block() {
+        if (data_ != nullptr) {
+            space_->deallocate(data_, bytes_);
+        }
+    }
+
+    [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+    const memory_space* space_ = nullptr;
+    std::size_t bytes_ = 0;
+    void* data_ = nullptr;
+};
+
+}  // namespace EINPARALLEL_DETAIL
+
+}  // namespace einparallel

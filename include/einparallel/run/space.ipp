@@ -1,0 +1,44 @@
+#pragma once
+
+#include <einparallel/run/space.hpp>
+
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/large_pages.hpp>
+
+namespace einparallel {
+
+EINPARALLEL_VIRTUAL void* host_space::allocate(std::size_t bytes) const {
+    void* const memory = ::operator new(bytes, alignment);
+    detail::wish_large_pages(memory, bytes);
+    return memory;
+}
+
+EINPARALLEL_VIRTUAL void host_space::deallocate(void* memory, std::size_t /*bytes*/) const noexcept {
+    ::operator delete(memory, alignment);
+}
+
+EINPARALLEL_VIRTUAL void host_space::contract(const kernel& work, const block_call& call) const {
+    work.contract(call);
+}
+
+EINPARALLEL_VIRTUAL void host_space::combine(const kernel& work, std::span<const index> extents, void* into,
+                                             std::span<const index> into_strides, const void* from,
+                                             std::span<const index> from_strides) const {
+    work.combine(extents, into, into_strides, from, from_strides);
+}
+
+EINPARALLEL_VIRTUAL void host_space::copy(std::span<const index> extents, void* into,
+                                          std::span<const index> into_strides, const void* from,
+                                          std::span<const index> from_strides, std::size_t element_bytes) const {
+    copy_box(extents, element_bytes, into, into_strides, from, from_strides);
+}
+
+EINPARALLEL_VIRTUAL void host_space::read(const source& origin, const box& region, void* into) const {
+    origin.read(region, into);
+}
+
+EINPARALLEL_VIRTUAL const void* host_space::borrow(const source& origin, const box& region) const {
+    return origin.borrow(region);
+}
+
+}  // namespace einparallel

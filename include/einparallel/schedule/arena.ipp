@@ -1,0 +1,175 @@
+#pragma once
+
+#include <einparallel/schedule/arena.hpp>
+
+#include <einparallel/schedule/accesses.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace einparallel {
+
+EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
+    std::vector<lifetime> alive(of_rank.buffers.size());
+    std::size_t position = 0;
+    const auto use = [&](const auto& parts) {
+        for (const auto& part : parts) {
+            lifetime& life = alive[static_cast<std::size_t>(part.place)];
+            life.first = life.named ? life.first : position;
+            life.last = position;
+            life.named = true;
+        }
+    };
+    for (const step& each : of_rank.steps) {
+        use(each.receives);
+        use(each.sends);
+        for (const action& done : each.work) {
+            const detail::accesses touched = detail::accesses_of(of_rank, done);
+            use(touched.reads);
+            use(touched.writes);
+        }
+        ++position;
+    }
+    for (const buffer_id result : of_rank.results) {
+        lifetime& life = alive[static_cast<std::size_t>(result)];
+        life.last = position;
+        life.named = true;
+    }
+    return alive;
+}
+
+}  // namespace einparallel
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vector<lifetime>& alive,
+                                               function_ref<bool(buffer_id)> outside) {
+    std::vector<buffer_id> lenders(alive.size(), no_buffer);
+    for (std::size_t number = 0; number < alive.size(); ++number) {
+        const buffer_id from = of_rank.buffers[number].lender;
+        if (from == no_buffer || !alive[number].named) {
+            continue;
+        }
+        lifetime& lender = alive[static_cast<std::size_t>(from)];
+        if (lender.named && !outside(from)) {
+            lenders[number] = from;
+            lender.first = std::min(lender.first, alive[number].first);
+        }
+    }
+    return lenders;
+}
+
+EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifetime>& alive,
+                                                        const std::vector<std::size_t>& bytes, std::size_t steps) {
+    std::vector<std::size_t> now(steps + 2, 0);  // changes wrap round below zero, and back in the sum
+    for (std::size_t number = 0; number < alive.size(); ++number) {
+        if (alive[number].named) {
+            now[alive[number].first] += bytes[number];
+            now[alive[number].last + 1] -= bytes[number];
+        }
+    }
+    std::partial_sum(now.begin(), now.end(), now.begin());
+    return now;
+}
+
+/// Buffers to be placed, with their lifetimes and the bytes that each is to take.
+struct arena_request {
+    std::vector<lifetime> alive;
+    std::vector<std::size_t> bytes;   ///< by buffer; 0 for those not placed
+    std::vector<std::size_t> placed;  ///< the buffers that need a place, in the order in which they get it
+    std::size_t steps = 0;
+};
+
+/// Gives every buffer, in the order asked for, the lowest offset that is free during its life.
+EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
+    arena_plan planned{std::vector<std::size_t>(request.alive.size(), not_in_arena), 0};
+    // Per step, who is placed already and alive in it: neighbours are found without comparing all pairs.
+    std::vector<std::vector<std::size_t>> placed_by_step(request.steps + 1);
+    std::vector<std::size_t> seen_for(request.alive.size(), request.alive.size());
+    std::vector<std::pair<std::size_t, std::size_t>> taken;
+    for (const std::size_t number : request.placed) {
+        taken.clear();
+        for (std::size_t position = request.alive[number].first; position <= request.alive[number].last; ++position) {
+            for (const std::size_t other : placed_by_step[position]) {
+                if (seen_for[other] != number) {
+                    seen_for[other] = number;
+                    taken.emplace_back(planned.offsets[other], planned.offsets[other] + request.bytes[other]);
+                }
+            }
+            placed_by_step[position].push_back(number);
+        }
+        std::ranges::sort(taken);
+        std::size_t offset = 0;
+        for (const auto& [begin, end] : taken) {
+            if (offset + request.bytes[number] <= begin) {
+                break;
+            }
+            offset = std::max(offset, end);
+        }
+        planned.offsets[number] = offset;
+        planned.bytes = std::max(planned.bytes, offset + request.bytes[number]);
+    }
+    return planned;
+}
+
+/// The best of three orders, or the first that reaches the bytes alive at once: no arena can be smaller. Largest first
+/// serves buffers of very different sizes; in order of time serves rings; and in order of time with nearly equal sizes
+/// made equal serves rings whose pieces differ by a slice, where a small piece would leave a gap that the next large
+/// one does not fit in.
+EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
+    const std::size_t aim = std::ranges::max(bytes_alive(request.alive, request.bytes, request.steps));
+    std::ranges::stable_sort(request.placed,
+                             [&](std::size_t a, std::size_t b) { return request.bytes[a] > request.bytes[b]; });
+    arena_plan best = first_fit(request);
+    for (const bool equalise : {false, true}) {
+        if (best.bytes == aim) {
+            break;
+        }
+        std::size_t largest = 0;
+        for (std::size_t position = 0; equalise && position < request.placed.size(); ++position) {
+            std::size_t& bytes = request.bytes[request.placed[position]];
+            largest = 2 * bytes >= largest && position > 0 ? largest : bytes;
+            bytes = largest;
+        }
+        arena_request in_time = request;
+        std::ranges::stable_sort(in_time.placed, [&](std::size_t a, std::size_t b) {
+            return request.alive[a].first < request.alive[b].first;
+        });
+        arena_plan other = first_fit(in_time);
+        if (other.bytes < best.bytes) {
+            best = std::move(other);
+        }
+    }
+    return best;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
+    const std::size_t count = of_rank.buffers.size();
+    detail::arena_request request{lifetimes_of(of_rank), std::vector<std::size_t>(count, 0), {}, of_rank.steps.size()};
+    const std::vector<buffer_id> lenders = detail::lend(of_rank, request.alive, outside);
+    for (std::size_t number = 0; number < count; ++number) {
+        const std::size_t bytes = of_rank.buffers[number].bytes();
+        if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 &&
+            !outside(static_cast<buffer_id>(number))) {
+            request.bytes[number] = (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+            request.placed.push_back(number);
+        }
+    }
+    arena_plan planned = detail::place_well(std::move(request));
+    for (std::size_t number = 0; number < count; ++number) {
+        if (lenders[number] != no_buffer) {
+            planned.offsets[number] =
+                planned.offsets[static_cast<std::size_t>(lenders[number])] + of_rank.buffers[number].lender_offset;
+        } else if (planned.offsets[number] == not_in_arena && !outside(static_cast<buffer_id>(number))) {
+            planned.offsets[number] = 0;  // empty or never used: any place will do
+        }
+    }
+    return planned;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <einparallel/schedule/check.hpp>
+
+#include <einparallel/schedule/accesses.hpp>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The first broken promise of one step of one rank; empty where there is none.
+EINPARALLEL_INLINE std::string check_step(const program& of_rank, const step& each,
+                                          function_ref<const einsum_form&(std::size_t)> form_of) {
+    const auto inside = [&](const buffer_part& part) {
+        return part.place >= 0 && static_cast<std::size_t>(part.place) < of_rank.buffers.size() &&
+               part.region.rank() == of_rank.buffers[static_cast<std::size_t>(part.place)].region.rank() &&
+               contains(of_rank.buffers[static_cast<std::size_t>(part.place)].region, part.region);
+    };
+    std::vector<buffer_part> received;
+    std::vector<buffer_part> sent;
+    for (const message& transfer : each.receives) {
+        received.push_back({transfer.place, transfer.region});
+        if (!inside(received.back()) || transfer.region.empty()) {
+            return "receives nothing or outside of its buffer";
+        }
+    }
+    for (const message& transfer : each.sends) {
+        sent.push_back({transfer.place, transfer.region});
+        if (!inside(sent.back()) || transfer.region.empty()) {
+            return "sends nothing or from outside of its buffer";
+        }
+    }
+    const auto meets = [](const std::vector<buffer_part>& others, const buffer_part& part) {
+        return std::ranges::any_of(others, [&](const buffer_part& other) {
+            return other.place == part.place && !intersect(other.region, part.region).empty();
+        });
+    };
+    for (std::size_t transfer = 0; transfer < received.size(); ++transfer) {
+        if (meets({received.begin(), received.begin() + static_cast<std::ptrdiff_t>(transfer)}, received[transfer]) ||
+            meets(sent, received[transfer])) {
+            return "receives into a place that it sends from or receives into already";
+        }
+    }
+    for (const action& done : each.work) {
+        const auto* call = std::get_if<contraction>(&done);
+        const auto [reads, writes] = accesses_of(of_rank, done, call == nullptr ? nullptr : &form_of(call->vertex));
+        for (const buffer_part& read : reads) {
+            if (!inside(read)) {
+                return "reads outside of a buffer";
+            }
+            if (meets(received, read)) {
+                return "reads what it receives";
+            }
+        }
+        for (const buffer_part& written : writes) {
+            if (!inside(written)) {
+                return "writes outside of a buffer";
+            }
+            if (meets(received, written) || meets(sent, written)) {
+                return "writes what it receives or sends";
+            }
+            if (meets(reads, written)) {
+                return "writes what the same action reads";
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE std::string check_programs(std::span<const program> of_ranks,
+                                              detail::function_ref<const einsum_form&(std::size_t)> form_of) {
+    using channel = std::tuple<std::size_t, int, int>;  // phase, from, to
+    using parcel = std::pair<box, std::size_t>;         // region, bytes per element
+    std::map<channel, std::vector<parcel>> sent;
+    std::map<channel, std::vector<parcel>> received;
+    for (std::size_t position = 0; position < of_ranks.size(); ++position) {
+        const program& mine = of_ranks[position];
+        const int rank = static_cast<int>(position);
+        std::size_t next_phase = 0;
+        for (const step& each : mine.steps) {
+            const std::string where = "rank " + std::to_string(rank) + ", phase " + std::to_string(each.phase) + ": ";
+            if (each.phase < next_phase) {
+                return where + "phases do not ascend";
+            }
+            next_phase = each.phase + 1;
+            const std::string broken = detail::check_step(mine, each, form_of);
+            if (!broken.empty()) {
+                return where + broken;
+            }
+            const auto post = [&](std::map<channel, std::vector<parcel>>& box_of, const message& transfer, int from,
+                                  int to) {
+                box_of[{each.phase, from, to}].emplace_back(
+                    transfer.region, mine.buffers[static_cast<std::size_t>(transfer.place)].element_bytes);
+                return from != to && std::min(from, to) >= 0 &&
+                       static_cast<std::size_t>(std::max(from, to)) < of_ranks.size();
+            };
+            for (const message& transfer : each.sends) {
+                if (!post(sent, transfer, rank, transfer.peer)) {
+                    return where + "sends to itself or to nobody";
+                }
+            }
+            for (const message& transfer : each.receives) {
+                if (!post(received, transfer, transfer.peer, rank)) {
+                    return where + "receives from itself or from nobody";
+                }
+            }
+        }
+    }
+    return sent == received ? std::string{} : "sends and receives do not match";
+}
+
+}  // namespace einparallel

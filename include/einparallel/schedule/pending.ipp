@@ -1,0 +1,67 @@
+#pragma once
+
+#include <einparallel/schedule/pending.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE int summands_over(const std::vector<label_id>& output, const mesh& ranks) {
+    int count = 1;
+    for (const mesh_axis& axis : ranks.axes) {
+        count *= std::ranges::find(output, axis.label) == output.end() ? axis.parts : 1;
+    }
+    return count;
+}
+
+/// Adds a label of this extent; `+`, or `++` beside another one.
+EINPARALLEL_INLINE label_id add_summands(summed_einsum& to, index extent) {
+    std::string name = "+";
+    while (std::ranges::find(to.form.names, name) != to.form.names.end()) {
+        name += '+';
+    }
+    to.form.names.push_back(std::move(name));
+    to.extents.push_back(extent);
+    return static_cast<label_id>(to.form.names.size() - 1);
+}
+
+EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>& output) {
+    for (mesh_axis& axis : ranks.axes) {
+        if (std::ranges::find(output, axis.label) == output.end()) {
+            axis.label = output.front();
+        }
+    }
+    return ranks;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE label_id carried_label(std::size_t labels) {
+    return static_cast<label_id>(labels);
+}
+
+EINPARALLEL_INLINE summed_einsum with_sums(const einsum_form& form, const std::vector<index>& extents,
+                                           const pending_sums& sums, const mesh& ranks) {
+    summed_einsum made{form, extents, no_label, no_label};
+    if (sums.operands != 0) {
+        made.carried = detail::add_summands(made, sums.summands);
+        for (std::size_t operand = 0; operand < made.form.operands.size(); ++operand) {
+            std::vector<label_id>& labels = made.form.operands[operand];
+            if (sums.reads(operand)) {
+                labels.insert(labels.begin(), made.carried);
+            }
+        }
+    }
+    if (sums.output) {
+        const int summands = detail::summands_over(made.form.output, ranks);
+        made.pending = detail::add_summands(made, summands);
+        made.form.output.insert(made.form.output.begin(), made.pending);
+    }
+    return made;
+}
+
+}  // namespace einparallel

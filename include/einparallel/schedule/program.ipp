@@ -1,0 +1,50 @@
+#pragma once
+
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::vector<index> extents_of(const box& region) {
+    std::vector<index> extents;
+    for (const interval& side : region.sides) {
+        extents.push_back(side.size());
+    }
+    return extents;
+}
+
+EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides) {
+    index elements = 0;
+    for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
+        elements += (region.sides[dimension].begin - whole.sides[dimension].begin) * strides[dimension];
+    }
+    return elements;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE buffer_id program::add_buffer(box region, std::size_t element_bytes) {
+    buffers.push_back({std::move(region), element_bytes});
+    return static_cast<buffer_id>(buffers.size()) - 1;
+}
+
+EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {
+    return std::ranges::find(results, number) != results.end();
+}
+
+EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank) {
+    std::size_t bytes = 0;
+    for (const step& each : of_rank.steps) {
+        for (const message& sent : each.sends) {
+            bytes += static_cast<std::size_t>(sent.region.size()) *
+                     of_rank.buffers[static_cast<std::size_t>(sent.place)].element_bytes;
+        }
+    }
+    return bytes;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <einparallel/schedule/task.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace einparallel {
+
+EINPARALLEL_INLINE std::size_t task::own_labels() const {
+    return extents.size() - (carried != no_label ? 1 : 0) - (pending != no_label ? 1 : 0);
+}
+
+}  // namespace einparallel
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& labels,
+                                                const std::vector<index>& extents) {
+    std::vector<index> bounds;
+    bounds.reserve(labels.size());
+    for (const label_id label : labels) {
+        bounds.push_back(label == no_label ? 1 : extents[static_cast<std::size_t>(label)]);
+    }
+    return bounds;
+}
+
+EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks) {
+    int count = ranks.size();
+    for (const mesh_axis& axis : ranks.axes) {
+        count /= std::ranges::find(labels, axis.label) != labels.end() ? axis.parts : 1;
+    }
+    return count;
+}
+
+/// Outermost dimension that `suits(label)` and whose largest block has at least `pieces` elements along it; otherwise
+/// the dimension with the largest block.
+template <class Suits>
+std::size_t choose_cut(const std::vector<label_id>& labels, const std::vector<index>& extents, const mesh& ranks,
+                       index pieces, Suits suits) {
+    const std::vector<index> bounds = bounds_of(labels, extents);
+    std::size_t largest = 0;
+    index largest_extent = -1;
+    for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+        const index block = block_of(bounds[dimension], ranks.parts(labels[dimension]), 0).size();
+        if (block >= pieces && suits(labels[dimension])) {
+            return dimension;
+        }
+        if (block > largest_extent) {
+            largest = dimension;
+            largest_extent = block;
+        }
+    }
+    return largest;
+}
+
+/// Elements that each rank hands on so that all sharers of a tensor's block have all of it (or, for the output, so that
+/// each has its share of the ⊕): (q-1)/q of the largest block.
+EINPARALLEL_INLINE double moved_elements(const distribution& resting) {
+    double block = 1;
+    for (std::size_t dimension = 0; dimension < resting.bounds().size(); ++dimension) {
+        block *= static_cast<double>(resting.largest_block_extent(dimension));
+    }
+    const double pieces = resting.replication();
+    return block * (pieces - 1) / pieces;
+}
+
+/// True where every sharer of a block has at least `each` slices of it: fewer would leave steps of a ring empty, and
+/// the data would hop from rank to rank with nothing to hide behind.
+EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each) {
+    return resting.cut() &&
+           resting.largest_block_extent(*resting.cut()) >= static_cast<index>(each) * resting.replication();
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE task_cuts choose_cuts(const einsum_form& form, const std::vector<index>& extents,
+                                         const mesh& ranks) {
+    task_cuts cuts;
+    for (const std::vector<label_id>& labels : form.operands) {
+        cuts.operands.push_back(detail::choose_cut(labels, extents, ranks, detail::sharers(labels, ranks),
+                                                   [&](label_id label) { return form.in_output(label); }));
+    }
+    cuts.output = detail::choose_cut(form.output, extents, ranks, index{2} * detail::sharers(form.output, ranks),
+                                     [](label_id label) { return label != no_label; });
+    return cuts;
+}
+
+EINPARALLEL_INLINE bool k_ring_suits(const task& work) {
+    return detail::fills_ring(work.output, 2);
+}
+
+EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
+    int best = nothing_travels;
+    double most = 0;
+    const auto consider = [&](int tensor, const distribution& resting, std::size_t element_bytes, bool suits) {
+        // Tensors without elements still travel if asked to: they compete with less than one byte.
+        const double bytes = detail::moved_elements(resting) * static_cast<double>(element_bytes) + 0.5;
+        if (suits && resting.replication() > 1 && bytes > most) {
+            best = tensor;
+            most = bytes;
+        }
+    };
+    if (wanted == algorithm::automatic || wanted == algorithm::mn) {
+        for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+            consider(static_cast<int>(operand), work.operands[operand], work.operand_bytes[operand],
+                     wanted == algorithm::mn || detail::fills_ring(work.operands[operand], 1));
+        }
+    }
+    if (wanted == algorithm::automatic || wanted == algorithm::k) {
+        consider(output_travels, work.output, work.output_bytes, wanted == algorithm::k || k_ring_suits(work));
+    }
+    return best;
+}
+
+EINPARALLEL_INLINE algorithm algorithm_of(const task& work) {
+    if (work.travelling == output_travels) {
+        return algorithm::k;
+    }
+    for (const distribution& operand : work.operands) {
+        if (operand.replication() > 1) {
+            return algorithm::mn;
+        }
+    }
+    return work.output.replication() > 1 ? algorithm::k : algorithm::c;
+}
+
+EINPARALLEL_INLINE task make_task(summed_einsum einsum, std::vector<std::size_t> operand_bytes,
+                                  std::size_t output_bytes, mesh ranks, const task_cuts& cuts, int travelling) {
+    task made;
+    made.form = std::move(einsum.form);
+    made.extents = std::move(einsum.extents);
+    made.carried = einsum.carried;
+    made.pending = einsum.pending;
+    for (std::size_t operand = 0; operand < made.form.operands.size(); ++operand) {
+        made.operands.emplace_back(detail::bounds_of(made.form.operands[operand], made.extents), ranks,
+                                   made.form.operands[operand], cuts.operands[operand]);
+    }
+    std::vector<index> bounds = detail::bounds_of(made.form.output, made.extents);
+    made.output =
+        made.pending != no_label
+            ? distribution(std::move(bounds), detail::axes_of_summands(ranks, made.form.output), made.form.output, 0)
+            : distribution(std::move(bounds), ranks, made.form.output, cuts.output);
+    made.operand_bytes = std::move(operand_bytes);
+    made.output_bytes = output_bytes;
+    made.ranks = std::move(ranks);
+    made.travelling = travelling;
+    return made;
+}
+
+EINPARALLEL_INLINE task make_task(einsum_form form, std::vector<index> extents, std::vector<std::size_t> operand_bytes,
+                                  std::size_t output_bytes, mesh ranks, const task_cuts& cuts, int travelling) {
+    return make_task(summed_einsum{std::move(form), std::move(extents)}, std::move(operand_bytes), output_bytes,
+                     std::move(ranks), cuts, travelling);
+}
+
+EINPARALLEL_INLINE task make_task(einsum_form form, std::vector<index> extents, std::vector<std::size_t> operand_bytes,
+                                  std::size_t output_bytes, mesh ranks, algorithm wanted) {
+    const task_cuts cuts = choose_cuts(form, extents, ranks);
+    task made =
+        make_task(std::move(form), std::move(extents), std::move(operand_bytes), output_bytes, std::move(ranks), cuts);
+    made.travelling = choose_travelling(made, wanted);
+    return made;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,21 @@
+#pragma once
+// What units see of a compiled library, before what only the library sees: a shared one exports the former alone.
+
+#include <einparallel/notation/compiled.hpp>
+
+#if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+#include <einparallel.hpp>
+// What runs call of core besides.
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/threads.hpp>
+#include <einparallel/plan/words.hpp>
+#include <einparallel/schedule/accesses.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/redistribute.hpp>
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#endif

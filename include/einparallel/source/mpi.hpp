@@ -1,0 +1,14 @@
+#pragma once
+// Runs over MPI, of the compiled library: for a file of the user's that includes this, before or after core.hpp.
+
+#if defined(EINPARALLEL_VERSION) && !defined(EINPARALLEL_COMPILED)
+#error "einparallel/source/mpi.hpp: einparallel.hpp was included before it, header-only"
+#endif
+#if !defined(EINPARALLEL_COMPILED)
+#define EINPARALLEL_COMPILED 1
+#endif
+#if !defined(EINPARALLEL_HAS_MPI)
+#define EINPARALLEL_HAS_MPI 1
+#endif
+
+#include <einparallel/source/run.hpp>

@@ -1,0 +1,29 @@
+#pragma once
+// Runs over MPI.
+
+#include <einparallel/source/interface.hpp>
+
+#include <einparallel/mpi/collective.ipp>
+#include <einparallel/mpi/communicator.ipp>
+#include <einparallel/mpi/datatype.ipp>
+#include <einparallel/mpi/error.ipp>
+#include <einparallel/mpi/transfer.ipp>
+#include <einparallel/run/agreement.ipp>
+#include <einparallel/run/calibrate.ipp>
+#include <einparallel/run/collect.ipp>
+#include <einparallel/run/context.ipp>
+#include <einparallel/run/decompose.ipp>
+#include <einparallel/run/executable.ipp>
+#include <einparallel/run/execute.ipp>
+#include <einparallel/run/graph_agreement.ipp>
+#include <einparallel/run/node_threads.ipp>
+#include <einparallel/run/own_elements.ipp>
+#include <einparallel/run/own_layout.ipp>
+#include <einparallel/run/plan_cache.ipp>
+#include <einparallel/run/plan_with.ipp>
+#include <einparallel/run/prepared.ipp>
+#include <einparallel/run/space.ipp>
+
+#if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
+const char EINPARALLEL_DETAIL_MPI_ABI = 0;
+#endif

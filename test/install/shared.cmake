@@ -1,0 +1,38 @@
+# The project of this folder with the sources as its subdirectory and the library shared; then on that library installed
+# and moved.
+
+cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
+
+set(build "${WORK}/subdirectory")
+step(
+    "${CMAKE_COMMAND}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${FLAGS}" -S "${PROJECT}" -B
+    "${build}" "-DEINPARALLEL_SOURCE=${SOURCE}" -DBUILD_SHARED_LIBS=ON -DEINPARALLEL_INSTALL=ON
+    -DCMAKE_BUILD_TYPE=None # unoptimised: what counts here is what links
+)
+# As a subdirectory nothing of this repository's own is built or offered.
+step("${CMAKE_COMMAND}" --build "${build}" --target plans_compiled uses_compiled)
+step("${build}/plans_compiled")
+without_mpi("${build}/plans_compiled")
+step(${launch} "${build}/uses_compiled")
+
+# Exported is what units refer to, not what the library does inside.
+set(way "einparallel::detail::compiled_${version}")
+set(libraries "${build}/einparallel/libeinparallel_compiled_")
+if(EXISTS "${libraries}core.so")
+    symbols(
+        "${libraries}core.so" "-D;--defined-only" HAS einparallel_compiled_${version} einparallel::decompose_vertices
+        "einparallel::plan::bytes_sent" "${way}::run_rows" "${way}::contract_product<double>" LACKS
+        "T ${way}::blocked_gemm::" "T ${way}::model_builder::" "W ${way}::model_builder::"
+    )
+    symbols("${libraries}core.so" "-D;--undefined-only" LACKS " MPI_")
+    symbols(
+        "${libraries}mpi.so" "-D;--defined-only" HAS "T ${way}::context_state::context_state" LACKS
+        "T ${way}::prepared_plan::" "W ${way}::prepared_plan::"
+    )
+endif()
+
+install_and_move("${build}")
+step("${CMAKE_COMMAND}" ${common} -B "${WORK}/installed" "${on_moved}")
+step("${CMAKE_COMMAND}" --build "${WORK}/installed" --target plans_compiled)
+step("${WORK}/installed/plans_compiled")
