@@ -145,6 +145,10 @@ function(einparallel_add_mpi_test name)
         einparallel_test_properties(
             ${name}.np${ranks} ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS mpi np${ranks} ${arg_LABELS}
         )
+        # MPICH's ranks that share a core yield it while they wait.
+        set_tests_properties(
+            ${name}.np${ranks} PROPERTIES ENVIRONMENT_MODIFICATION "MPIR_CVAR_POLLS_BEFORE_YIELD=set:1"
+        )
     endforeach()
 endfunction()
 

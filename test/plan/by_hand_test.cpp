@@ -151,6 +151,11 @@ TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex
     CHECK(refused(8, {{"k", 1}, {"i", 1}}).empty());
 
     CHECK(refused(0, {}).find("options.processes is 0") != std::string::npos);
+    int asked = 0;
+    static_cast<void>(ep::plan_with(
+        {}, [&asked, calls = 0](const ep::vertex_to_cut& each) mutable { return asked = ++calls, each.from_operands; },
+        W));
+    CHECK(asked > 0);
     CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::cutting_rule(), W)); }) ==
           "plan_with: there is no rule that says how to cut");
     CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(A, {}), W)); }) ==

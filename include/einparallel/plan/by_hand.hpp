@@ -48,24 +48,22 @@ public:
     cutting_rule() = default;
     /// Any callable; a copy of it is shared by the copies of the rule. An empty std::function is no rule.
     template <class Rule>
-        requires std::is_invocable_r_v<label_parts, const Rule&, const vertex_to_cut&> cutting_rule(Rule rule) {
+        requires std::is_invocable_r_v<label_parts, Rule&, const vertex_to_cut&> cutting_rule(Rule rule) {
             if constexpr (requires { rule.target_type(); }) {
                 if (rule == nullptr) {
                     return;
                 }
             }
-            cut_ = [](const void* made, const vertex_to_cut& each) {
-                return label_parts((*static_cast<const Rule*>(made))(each));
-            };
-            rule_ = std::make_shared<const Rule>(std::move(rule));
+            cut_ = [](void* made, const vertex_to_cut& each) { return label_parts((*static_cast<Rule*>(made))(each)); };
+            rule_ = std::make_shared<Rule>(std::move(rule));
         }
 
     [[nodiscard]] explicit operator bool() const { return cut_ != nullptr; }
     [[nodiscard]] label_parts operator()(const vertex_to_cut& each) const { return cut_(rule_.get(), each); }
 
 private:
-    std::shared_ptr<const void> rule_;
-    label_parts (*cut_)(const void*, const vertex_to_cut&) = nullptr;
+    std::shared_ptr<void> rule_;
+    label_parts (*cut_)(void*, const vertex_to_cut&) = nullptr;
 };
 
 /// A rule that names tensors: `hand_cuts().cut(Z, {{"i", 4}}).cut(W, {{"k", 2}, {"j", 2}})`. What it does not name

@@ -8,6 +8,8 @@
 #if !defined(EINPARALLEL_COMPILED)
 #define EINPARALLEL_COMPILED 1
 #endif
+// Whatever the flags say: a program that does not run links this without MPI.
+#undef EINPARALLEL_HAS_MPI
 
 #include <einparallel/source/join_packing.hpp>
 #include <einparallel/source/kernel.hpp>

@@ -7,8 +7,7 @@
 #if !defined(EINPARALLEL_COMPILED)
 #define EINPARALLEL_COMPILED 1
 #endif
-#if !defined(EINPARALLEL_HAS_MPI)
+#undef EINPARALLEL_HAS_MPI
 #define EINPARALLEL_HAS_MPI 1
-#endif
 
 #include <einparallel/source/run.hpp>
