@@ -28,7 +28,8 @@ using packed_as = std::conditional_t<
 
 /// Packs slivers of `Panel` elements for a join's micro-kernel; see pack_slivers.
 template <class T, index Panel, instruction_set Set>
-void pack_for_join(const void* context, void* into, const void* from, const pack_source& source);
+[[gnu::visibility("default")]] void pack_for_join(const void* context, void* into, const void* from,
+                                                  const pack_source& source);
 
 template <class Out, class Reduce>
 void scatter_joined(const Reduce& reduce, const Out* tile, index columns, Out* c, const index* row_offsets, index high,

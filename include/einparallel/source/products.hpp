@@ -1,9 +1,19 @@
 #pragma once
 // Products, softmax and exponentials of rows, for every element type that a unit uses.
 
-#include <einparallel/kernel/join_packing.ipp>
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/kernel/contract.ipp>
 #include <einparallel/kernel/exp_form.ipp>
+#include <einparallel/kernel/join_packing.ipp>
 #include <einparallel/kernel/softmax.ipp>
+
+/// What the compiled library instantiates of products for an element type T, and of softmax for a real one.
+#define EINPARALLEL_DETAIL_PRODUCTS(T)                                                                              \
+    template void contract_product<T>(const block_call&, T);                                                        \
+    template void add_box<T>(std::span<const index>, T*, std::span<const index>, const T*, std::span<const index>); \
+    template std::shared_ptr<const kernel> make_product_kernel<T>(T, std::size_t);
+#define EINPARALLEL_DETAIL_REAL_PRODUCTS(T)                      \
+    EINPARALLEL_DETAIL_PRODUCTS(T)                               \
+    template void softmax_block<T>(const block_call&, label_id); \
+    template void exponentials<T>(T*, index);

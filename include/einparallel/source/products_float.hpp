@@ -5,16 +5,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-#define EINPARALLEL_DETAIL_PRODUCTS(T)                                                                              \
-    template void contract_product<T>(const block_call&, T);                                                        \
-    template void add_box<T>(std::span<const index>, T*, std::span<const index>, const T*, std::span<const index>); \
-    template std::shared_ptr<const kernel> make_product_kernel<T>(T, std::size_t);
-
-EINPARALLEL_DETAIL_PRODUCTS(float)
-
-template void softmax_block<float>(const block_call&, label_id);
-template void exponentials<float>(float*, index);
-
-#undef EINPARALLEL_DETAIL_PRODUCTS
+EINPARALLEL_DETAIL_REAL_PRODUCTS(float)
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -5,11 +5,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-#define EINPARALLEL_DETAIL_PRODUCTS(T)                                                                              \
-    template void contract_product<T>(const block_call&, T);                                                        \
-    template void add_box<T>(std::span<const index>, T*, std::span<const index>, const T*, std::span<const index>); \
-    template std::shared_ptr<const kernel> make_product_kernel<T>(T, std::size_t);
-
 EINPARALLEL_DETAIL_PRODUCTS(bool)
 EINPARALLEL_DETAIL_PRODUCTS(char)
 EINPARALLEL_DETAIL_PRODUCTS(signed char)
@@ -26,7 +21,5 @@ EINPARALLEL_DETAIL_PRODUCTS(wchar_t)
 EINPARALLEL_DETAIL_PRODUCTS(char8_t)
 EINPARALLEL_DETAIL_PRODUCTS(char16_t)
 EINPARALLEL_DETAIL_PRODUCTS(char32_t)
-
-#undef EINPARALLEL_DETAIL_PRODUCTS
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
