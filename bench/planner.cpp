@@ -11,10 +11,12 @@
 // or where there is none within the limit. Under paper and bytes a rival competes where no vertex of it leaves ranks
 // idle that its extents could occupy: on one rank nothing would move. Under time all rivals compete.
 
+#include "child.hpp"
 #include "graphs/classifier.hpp"
 #include "graphs/inputs.hpp"
 #include "graphs/llama.hpp"
 #include "graphs/matrix_chain.hpp"
+#include "text.hpp"
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/error.hpp>
@@ -25,18 +27,11 @@
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/rivals.hpp>
 
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -53,6 +48,10 @@ namespace {
 
 namespace ep = einparallel;
 namespace rivals = ep::rivals;
+using bench::formatted;
+using bench::separated;
+using bench::whole_number;
+using bench::word_for;
 
 using outputs = std::vector<std::shared_ptr<ep::vertex>>;
 using inputs = experiments::placeholders<float>;
@@ -190,36 +189,15 @@ figures measure(const std::function<outputs()>& record, const std::function<ep::
     return made;
 }
 
-/// measure() in a child process, which the kernel ends after `limit` seconds.
+/// measure() in a child process, which is killed after `limit` seconds of the processor.
 figures measure_apart(const std::function<outputs()>& record, const std::function<ep::plan(const outputs&)>& make,
                       int repeat, int limit) {
-    std::array<int, 2> ends{};
-    figures made;
-    std::cout.flush();
-    const bool open = pipe(ends.data()) == 0;
-    const pid_t child = open ? fork() : -1;
-    if (child < 0) {
-        set_text(made, "no process could be started");
-        return made;
+    const auto result = bench::in_child({.seconds = limit}, [&] { return measure(record, make, repeat); });
+    figures made = result.value.value_or(figures{});
+    if (!result.value) {
+        set_text(made, result.failure);
     }
-    if (child == 0) {
-        alarm(static_cast<unsigned>(limit));
-        made = measure(record, make, repeat);
-        const bool written = write(ends[1], &made, sizeof made) == static_cast<ssize_t>(sizeof made);
-        _exit(written ? 0 : 1);
-    }
-    close(ends[1]);
-    const bool complete = read(ends[0], &made, sizeof made) == static_cast<ssize_t>(sizeof made);
-    close(ends[0]);
-    int status = 0;
-    rusage used{};
-    wait4(child, &status, 0, &used);
-    if (!complete) {
-        set_text(made, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
-                           ? "no plan within " + std::to_string(limit) + " s"
-                           : "the process that planned ended with status " + std::to_string(status));
-    }
-    made.megabytes = static_cast<double>(used.ru_maxrss) * 1024e-6;  // Linux counts in KiB
+    made.megabytes = result.megabytes;
     return made;
 }
 
@@ -234,27 +212,6 @@ struct request {
     int limit = 120;
 };
 
-const char* word_for(ep::objective objective) {
-    return objective == ep::objective::paper ? "paper" : objective == ep::objective::bytes ? "bytes" : "time";
-}
-
-std::vector<std::string> separated(std::string_view text) {
-    std::vector<std::string> words(1);
-    for (const char letter : text) {
-        letter == ',' ? static_cast<void>(words.emplace_back()) : words.back().push_back(letter);
-    }
-    return words;
-}
-
-int positive_number(const std::string& text) {
-    int value = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failure != std::errc{} || end != text.data() + text.size() || value < 1) {
-        throw ep::error("'" + text + "' is no positive whole number");
-    }
-    return value;
-}
-
 request read_arguments(int argc, char** argv) {
     request asked;
     for (int position = 1; position < argc; position += 2) {
@@ -268,12 +225,12 @@ request read_arguments(int argc, char** argv) {
         } else if (option == "--ranks") {
             asked.ranks.clear();
             for (const std::string& word : separated(value)) {
-                asked.ranks.push_back(positive_number(word));
+                asked.ranks.push_back(whole_number(word, 1));
             }
         } else if (option == "--objective") {
             asked.objectives.clear();
             for (const std::string& word : separated(value)) {
-                for (const auto each : {ep::objective::paper, ep::objective::bytes, ep::objective::time}) {
+                for (const ep::objective each : bench::all_objectives) {
                     if (word == word_for(each)) {
                         asked.objectives.push_back(each);
                     }
@@ -283,11 +240,11 @@ request read_arguments(int argc, char** argv) {
                 }
             }
         } else if (option == "--layers") {
-            asked.layers = positive_number(value);
+            asked.layers = whole_number(value, 1);
         } else if (option == "--repeat") {
-            asked.repeat = positive_number(value);
+            asked.repeat = whole_number(value, 1);
         } else if (option == "--limit") {
-            asked.limit = positive_number(value);
+            asked.limit = whole_number(value, 1);
         } else {
             throw ep::error("the option '" + option +
                             "' is none of --graph, --ranks, --objective, --layers, --repeat and --limit");
@@ -307,12 +264,6 @@ request read_arguments(int argc, char** argv) {
 }
 
 // --- the table -------------------------------------------------------------------------------------------------------
-
-std::string formatted(const char* format, double value) {
-    std::array<char, 64> written{};
-    std::snprintf(written.data(), written.size(), format, value);
-    return written.data();
-}
 
 /// A row: the plan, the objective that it is for, three figures, two ratios, time and memory, a remark.
 using row = std::array<std::string, 10>;

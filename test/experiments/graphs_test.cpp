@@ -1,9 +1,12 @@
 // The experiments' graphs at full size: they record, every vertex has a name, and rivals cut them as they should.
 
+#include <graphs/attention.hpp>
+#include <graphs/ccsd.hpp>
 #include <graphs/classifier.hpp>
 #include <graphs/inputs.hpp>
 #include <graphs/llama.hpp>
 #include <graphs/matrix_chain.hpp>
+#include <graphs/mp2.hpp>
 
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
@@ -76,6 +79,15 @@ TEST_CASE("all experiments record at full size") {
     const auto large = build_llama(llama_65b(16, 1024), placeholders<float>{});
     CHECK(count_named({large.logits.node()}) == counts{80 * 23 + 4, 80 * 9 + 6});
     CHECK(large.layers[79].scores.extents() == std::vector<ep::index>{16, 64, 1024, 1024});
+
+    const auto attention = build_attention({4096, 8192, 64, 128}, placeholders<float>{});
+    CHECK(count_named({attention.Y.node()}) == counts{11, 7});
+    const auto energy = build_mp2({20, 100}, placeholders<double>{});
+    CHECK(count_named({energy.E.node()}) == counts{4, 3});
+    const auto fitted = build_df_mp2({40, 260, 300, 1000}, placeholders<double>{});
+    CHECK(count_named({fitted.E.node()}) == counts{8, 6});
+    const auto ccsd = build_ccsd({20, 100}, placeholders<double>{});
+    CHECK(count_named({ccsd.t1.node(), ccsd.t2.node(), ccsd.E.node()}) == counts{65, 14});
 }
 
 TEST_CASE("weights of LLaMA are as many as its name says") {

@@ -19,6 +19,10 @@ struct graph_wishes {
     bool empty_extents = false;
     int processes = 1;  ///< ranks that sources may name
     bool sums = false;  ///< products and sums of terms, which take their operands in summands
+    int rank = 3;       ///< at most, of a tensor
+    int reach = 0;      ///< an einsum reads the last so many einsums; 0: any
+    std::vector<ep::index> lengths = {1, 2, 3, 4, 5, 8, 9};
+    double elements = 1e9;  ///< at most, of a tensor
 };
 
 class random_graphs {
@@ -37,19 +41,29 @@ public:
         for (int vertex = 0; vertex < wishes.vertices; ++vertex) {
             std::vector<node> operands;
             const int count = one_in(6) ? 3 : one_in(4) ? 1 : 2;
+            double points = 1;
             const bool last = vertex + 1 == wishes.vertices;
             for (int operand = 0; operand < count; ++operand) {
-                const int pick = made.empty() || one_in(4) ? -1 : between(0, static_cast<int>(made.size()) - 1);
-                if (pick >= 0 && (!wishes.tree || !read[static_cast<std::size_t>(pick)])) {
-                    operands.push_back(made[static_cast<std::size_t>(pick)]);
-                    read[static_cast<std::size_t>(pick)] = true;
+                const int oldest = wishes.reach == 0 ? 0 : std::max(0, vertex - wishes.reach);
+                const int pick = made.empty() || one_in(4) ? -1 : between(oldest, vertex - 1);
+                const bool inner = pick >= 0 && (!wishes.tree || !read[static_cast<std::size_t>(pick)]);
+                node next;
+                if (inner) {
+                    next = made[static_cast<std::size_t>(pick)];
                 } else if (!inputs.empty() && one_in(4)) {
-                    operands.push_back(
-                        inputs[static_cast<std::size_t>(between(0, static_cast<int>(inputs.size()) - 1))]);
+                    next = inputs[static_cast<std::size_t>(between(0, static_cast<int>(inputs.size()) - 1))];
                 } else {
                     inputs.push_back(any_input(wishes));
-                    operands.push_back(inputs.back());
+                    next = inputs.back();
                 }
+                points *= elements_of(next->bounds);
+                if (operand > 0 && points > most_points) {
+                    break;
+                }
+                if (inner) {
+                    read[static_cast<std::size_t>(pick)] = true;
+                }
+                operands.push_back(std::move(next));
             }
             if (last && wishes.tree) {
                 for (std::size_t other = 0; other < made.size(); ++other) {
@@ -61,7 +75,7 @@ public:
             const paper_join known = !wishes.sums ? paper_join::opaque
                                      : one_in(3)  ? paper_join::terms
                                                   : paper_join::product;
-            made.push_back(join(std::move(operands), wishes.labels, known));
+            made.push_back(join(std::move(operands), wishes, known));
             read.push_back(false);
         }
         if (wishes.tree) {
@@ -80,11 +94,26 @@ public:
     }
 
 private:
+    static constexpr double most_points = 4e18;  // of an einsum: they are counted in 64 bits
+
+    static double elements_of(const std::vector<ep::index>& bounds) {
+        double count = 1;
+        for (const ep::index bound : bounds) {
+            count *= static_cast<double>(bound);
+        }
+        return count;
+    }
+
     node any_input(const graph_wishes& wishes) {
-        static constexpr int lengths[] = {1, 2, 3, 4, 5, 8, 9};
-        std::vector<ep::index> bounds(static_cast<std::size_t>(between(0, 3)));
+        std::vector<ep::index> bounds(static_cast<std::size_t>(between(0, wishes.rank)));
         for (ep::index& bound : bounds) {
-            bound = wishes.empty_extents && one_in(20) ? 0 : lengths[between(0, 6)];
+            bound =
+                wishes.empty_extents && one_in(20)
+                    ? 0
+                    : wishes.lengths[static_cast<std::size_t>(between(0, static_cast<int>(wishes.lengths.size()) - 1))];
+        }
+        while (elements_of(bounds) > wishes.elements) {
+            bounds.pop_back();
         }
         if (!wishes.any_sources || one_in(2)) {
             return input(bounds);
@@ -111,7 +140,7 @@ private:
     }
 
     /// An einsum that fits: dimensions of equal extent share labels now and then, an operand's own too.
-    node join(std::vector<node> operands, int most_labels, paper_join known) {
+    node join(std::vector<node> operands, const graph_wishes& wishes, paper_join known) {
         std::string letters;
         std::vector<ep::index> extents;
         std::string text;
@@ -126,7 +155,7 @@ private:
                         fitting += letters[label];
                     }
                 }
-                const bool full = static_cast<int>(letters.size()) >= most_labels;
+                const bool full = static_cast<int>(letters.size()) >= wishes.labels;
                 if (!fitting.empty() && (full || !one_in(4))) {
                     own += fitting[static_cast<std::size_t>(between(0, static_cast<int>(fitting.size()) - 1))];
                 } else {
@@ -138,9 +167,12 @@ private:
             text += own;
         }
         std::string kept;
-        for (const char letter : letters) {
-            if (!one_in(3) && kept.size() < 3) {
-                kept += letter;
+        double elements = 1;
+        for (std::size_t label = 0; label < letters.size(); ++label) {
+            const double more = elements * static_cast<double>(extents[label]);
+            if (!one_in(3) && static_cast<int>(kept.size()) < wishes.rank && more <= wishes.elements) {
+                kept += letters[label];
+                elements = more;
             }
         }
         std::shuffle(kept.begin(), kept.end(), engine_);

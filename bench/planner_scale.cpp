@@ -1,0 +1,536 @@
+// Seconds, memory, cost and gap of the planner on the named graphs and on random ones, for up to 100,000 ranks. No MPI,
+// and nothing runs.
+//
+//     planner_scale [--only CELLS] [--random N] [--limit SECONDS] [--memory MB] [--json FILE] [--compare FILE]
+//                   [--measured FILE]
+//
+// A cell is a graph, a number of ranks p and an objective. CELLS: GRAPH/P/OBJECTIVE, separated by commas, where what is
+// empty or left out is all of them: `ccsd`, `/64/time`, `ccsd/1000,df-mp2/512/paper`.
+//
+// Each cell is planned in a child process with 60 s of the processor and 4096 MB of address space (0: no limit). Shown:
+// seconds of the processor in ep::decompose, the largest resident set (graph included), the plan's cost in its
+// objective, its lower bound, the gap cost / bound − 1, and whether the plan is exact.
+//
+// --random N plans the random graphs random-1 … random-N instead of the named ones and prints a line for each p and
+// objective, besides the cells over 2 s and those without a plan.
+// --json appends one line of JSON per cell to FILE. --compare prints cost / cost of the same cell in FILE and flags
+// what is above 1.005. --measured takes the cells from FILE, a part of them perhaps, instead of planning.
+//
+// Ends with 1 where a cell has no plan or is flagged.
+
+#include "child.hpp"
+#include "graphs/attention.hpp"
+#include "graphs/ccsd.hpp"
+#include "graphs/classifier.hpp"
+#include "graphs/inputs.hpp"
+#include "graphs/llama.hpp"
+#include "graphs/matrix_chain.hpp"
+#include "graphs/mp2.hpp"
+#include "graphs/random.hpp"
+#include "text.hpp"
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+namespace ep = einparallel;
+using bench::formatted;
+using bench::separated;
+using bench::whole_number;
+using bench::word_for;
+
+// --- the graphs, cheapest first --------------------------------------------------------------------------------------
+
+using outputs = std::vector<std::shared_ptr<ep::vertex>>;
+
+struct graph {
+    std::string name;
+    std::function<outputs()> record;
+};
+
+std::vector<graph> named_graphs() {
+    using namespace experiments;
+    const placeholders<float> single;
+    const placeholders<double> twice;
+    const auto llama_outputs = [=](llama_sizes n, int layers) {
+        n.layers = layers;
+        return outputs{build_llama(n, single).logits.node()};
+    };
+    return {
+        {"mp2",
+         [=] {
+             return outputs{build_mp2({20, 100}, twice).E.node()};
+         }},
+        {"chain-square", [=] { return outputs{build_matrix_chain(square_chain(10'240), single).Z.node()}; }},
+        {"chain-skewed", [=] { return outputs{build_matrix_chain(skewed_chain(10'240), single).Z.node()}; }},
+        {"attention",
+         [=] {
+             return outputs{build_attention({4096, 8192, 64, 128}, single).Y.node()};
+         }},
+        {"classifier",
+         [=] {
+             const auto made = build_classifier(amazon_cat(512), single);
+             return outputs{made.loss.node(), made.dW1.node(), made.dW2.node()};
+         }},
+        {"llama-7b-1", [=] { return llama_outputs(llama_7b(8, 1024), 1); }},
+        {"df-mp2",
+         [=] {
+             return outputs{build_df_mp2({40, 260, 300, 1000}, twice).E.node()};
+         }},
+        {"ccsd",
+         [=] {
+             const auto made = build_ccsd({20, 100}, twice);
+             return outputs{made.t1.node(), made.t2.node(), made.E.node()};
+         }},
+        {"llama-65b-80", [=] { return llama_outputs(llama_65b(16, 1024), 80); }},
+    };
+}
+
+std::vector<graph> random_graphs(int count) {
+    std::vector<graph> graphs;
+    for (int seed = 1; seed <= count; ++seed) {
+        graphs.push_back({"random-" + std::to_string(seed),
+                          [seed] { return experiments::build_random_graph(static_cast<unsigned>(seed)); }});
+    }
+    return graphs;
+}
+
+constexpr std::array<int, 8> all_ranks{64, 512, 1000, 1024, 4095, 4096, 65'536, 100'000};
+
+// --- one cell --------------------------------------------------------------------------------------------------------
+
+/// Plain data: it goes through a pipe.
+struct planned {
+    double seconds = 0;
+    double cost = 0;
+    double bound = std::nan("");  ///< NaN: none
+    bool exact = false;
+    std::array<char, 200> failure{};  ///< why there is no plan
+};
+
+struct cell {
+    std::string graph;
+    int ranks = 0;
+    std::string objective;
+    double seconds = 0;
+    double megabytes = 0;
+    std::optional<double> cost;
+    std::optional<double> bound;
+    bool exact = false;
+    int limit = 0;
+    std::string failure;
+
+    [[nodiscard]] std::string key() const { return graph + "/" + std::to_string(ranks) + "/" + objective; }
+    [[nodiscard]] std::optional<double> gap() const {
+        return !cost || !bound ? std::nullopt : std::optional(*cost <= *bound ? 0 : *cost / *bound - 1);
+    }
+};
+
+/// A planner that knows no bound says 0, or nothing.
+template <class Bound>
+std::optional<double> known_bound(const Bound& bound, double cost) {
+    if constexpr (std::is_same_v<Bound, double>) {
+        return bound > 0 || cost == 0 ? std::optional(bound) : std::nullopt;
+    } else {
+        return bound;
+    }
+}
+
+/// What the plan says, or a cost that is the bound.
+template <class Plan>
+bool is_exact(const Plan& plan, double cost, const std::optional<double>& bound) {
+    if constexpr (requires { plan.exact(); }) {
+        return plan.exact();
+    } else {
+        return bound && cost <= *bound * (1 + 1e-12);
+    }
+}
+
+double processor_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+planned plan_here(const graph& each, const ep::options& asked) {
+    planned made;
+    try {
+        const outputs wanted = each.record();
+        const double start = processor_seconds();
+        const ep::plan plan = ep::decompose_vertices(asked, wanted);
+        made.seconds = processor_seconds() - start;
+        made.cost = plan.objective_cost();
+        const std::optional<double> bound = known_bound(plan.lower_bound(), made.cost);
+        made.bound = bound.value_or(made.bound);
+        made.exact = is_exact(plan, made.cost, bound);
+    } catch (const std::exception& failure) {
+        const std::string_view text = failure.what();
+        std::copy_n(text.begin(), std::min(text.size(), made.failure.size() - 1), made.failure.begin());
+    }
+    return made;
+}
+
+cell measure(const graph& each, int ranks, ep::objective objective, const bench::child_limits& limits) {
+    const auto result =
+        bench::in_child(limits, [&] { return plan_here(each, {.processes = ranks, .objective = objective}); });
+    cell made;
+    made.graph = each.name;
+    made.ranks = ranks;
+    made.objective = word_for(objective);
+    made.megabytes = result.megabytes;
+    made.limit = limits.seconds;
+    if (!result.value) {
+        made.seconds = limits.seconds;
+        made.failure = result.late ? "> " + std::to_string(limits.seconds) + " s" : result.failure;
+        return made;
+    }
+    made.seconds = result.value->seconds;
+    made.failure = result.value->failure.data();
+    if (made.failure.empty()) {
+        made.cost = result.value->cost;
+        made.bound = std::isnan(result.value->bound) ? std::nullopt : std::optional(result.value->bound);
+        made.exact = result.value->exact;
+    }
+    return made;
+}
+
+// --- cells as lines of JSON ------------------------------------------------------------------------------------------
+
+std::string json_of(const cell& made) {
+    const auto number = [](const std::optional<double>& value) {
+        return value ? formatted("%.17g", *value) : std::string("null");
+    };
+    std::string failure;
+    for (const char letter : made.failure) {
+        failure += letter == '"' || letter == '\\' ? '\'' : letter == '\n' ? ' ' : letter;
+    }
+    return R"({"graph":")" + made.graph + R"(","p":)" + std::to_string(made.ranks) + R"(,"objective":")" +
+           made.objective + R"(","seconds":)" + formatted("%.4f", made.seconds) + R"(,"megabytes":)" +
+           formatted("%.1f", made.megabytes) + R"(,"cost":)" + number(made.cost) + R"(,"lower_bound":)" +
+           number(made.bound) + R"(,"exact":)" + (made.exact ? "true" : "false") + R"(,"limit":)" +
+           std::to_string(made.limit) + R"(,"failure":")" + failure + "\"}";
+}
+
+/// What stands behind "key": in a line that json_of() wrote.
+std::string field(const std::string& line, const std::string& key) {
+    const std::size_t at = line.find("\"" + key + "\":");
+    if (at == std::string::npos) {
+        throw ep::error("this line has no field '" + key + "': " + line);
+    }
+    const std::size_t begin = at + key.size() + 3;
+    return line[begin] == '"' ? line.substr(begin + 1, line.find('"', begin + 1) - begin - 1)
+                              : line.substr(begin, line.find_first_of(",}", begin) - begin);
+}
+
+cell cell_of(const std::string& line) {
+    const auto number = [&](const std::string& key) {
+        const std::string text = field(line, key);
+        return text == "null" ? std::nullopt : std::optional(std::strtod(text.c_str(), nullptr));
+    };
+    return {.graph = field(line, "graph"),
+            .ranks = whole_number(field(line, "p"), 1),
+            .objective = field(line, "objective"),
+            .seconds = number("seconds").value_or(0),
+            .megabytes = number("megabytes").value_or(0),
+            .cost = number("cost"),
+            .bound = number("lower_bound"),
+            .exact = field(line, "exact") == "true",
+            .limit = whole_number(field(line, "limit"), 0),
+            .failure = field(line, "failure")};
+}
+
+/// Cells by key; a later line replaces an earlier one.
+std::map<std::string, cell> read_cells(const std::string& file) {
+    std::ifstream from(file);
+    if (!from) {
+        throw ep::error("the file '" + file + "' cannot be read");
+    }
+    std::map<std::string, cell> cells;
+    for (std::string line; std::getline(from, line);) {
+        if (!line.empty()) {
+            const cell made = cell_of(line);
+            cells[made.key()] = made;
+        }
+    }
+    return cells;
+}
+
+// --- what is asked for -----------------------------------------------------------------------------------------------
+
+struct request {
+    std::vector<std::array<std::string, 3>> only;  ///< graph, p, objective; "" is any
+    int random = 0;
+    bench::child_limits limits{.seconds = 60, .memory = std::size_t{4096} << 20};
+    std::string json, compare, measured;
+
+    [[nodiscard]] bool wants(const std::string& graph, int ranks, const std::string& objective) const {
+        const auto is = [](const std::string& pattern, const std::string& word) {
+            return pattern.empty() || pattern == word;
+        };
+        return only.empty() || std::any_of(only.begin(), only.end(), [&](const auto& each) {
+                   return is(each[0], graph) && is(each[1], std::to_string(ranks)) && is(each[2], objective);
+               });
+    }
+};
+
+/// One cell of --only. Numbers of ranks beyond all_ranks may be asked for.
+std::array<std::string, 3> pattern_of(const std::string& text) {
+    const std::vector<std::string> parts = separated(text, '/');
+    if (parts.size() > 3) {
+        throw ep::error("'" + text + "' is not GRAPH/P/OBJECTIVE");
+    }
+    std::array<std::string, 3> pattern;
+    std::copy(parts.begin(), parts.end(), pattern.begin());
+    if (!pattern[1].empty()) {
+        whole_number(pattern[1], 1);
+    }
+    if (!pattern[2].empty() && std::none_of(bench::all_objectives.begin(), bench::all_objectives.end(),
+                                            [&](ep::objective each) { return pattern[2] == word_for(each); })) {
+        throw ep::error("the objective '" + pattern[2] + "' is none of paper, bytes and time");
+    }
+    return pattern;
+}
+
+request read_arguments(int argc, char** argv) {
+    request asked;
+    for (int position = 1; position < argc; position += 2) {
+        const std::string option = argv[position];
+        if (position + 1 == argc) {
+            throw ep::error(option + " needs a value");
+        }
+        const std::string value = argv[position + 1];
+        if (option == "--only") {
+            for (const std::string& word : separated(value)) {
+                asked.only.push_back(pattern_of(word));
+            }
+        } else if (option == "--random") {
+            asked.random = whole_number(value, 1);
+        } else if (option == "--limit") {
+            asked.limits.seconds = whole_number(value, 0);
+        } else if (option == "--memory") {
+            asked.limits.memory = static_cast<std::size_t>(whole_number(value, 0)) << 20;
+        } else if (option == "--json") {
+            asked.json = value;
+        } else if (option == "--compare") {
+            asked.compare = value;
+        } else if (option == "--measured") {
+            asked.measured = value;
+        } else {
+            throw ep::error("the option '" + option +
+                            "' is none of --only, --random, --limit, --memory, --json, --compare and --measured");
+        }
+    }
+    return asked;
+}
+
+std::vector<graph> graphs_of(const request& asked) {
+    std::vector<graph> graphs = asked.random > 0 ? random_graphs(asked.random) : named_graphs();
+    for (const auto& pattern : asked.only) {
+        if (!pattern[0].empty() &&
+            std::none_of(graphs.begin(), graphs.end(), [&](const graph& each) { return each.name == pattern[0]; })) {
+            std::string names;
+            for (const graph& each : graphs) {
+                names += (names.empty() ? "" : ", ") + each.name;
+            }
+            throw ep::error("the graph '" + pattern[0] + "' is none of " + names);
+        }
+    }
+    return graphs;
+}
+
+std::vector<int> ranks_of(const request& asked) {
+    std::vector<int> ranks(all_ranks.begin(), all_ranks.end());
+    for (const auto& pattern : asked.only) {
+        if (!pattern[1].empty()) {
+            ranks.push_back(whole_number(pattern[1], 1));
+        }
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    return ranks;
+}
+
+// --- the table -------------------------------------------------------------------------------------------------------
+
+constexpr double slow = 2;        // seconds
+constexpr double large = 300;     // MB
+constexpr double wide = 0.05;     // gap
+constexpr double dearer = 1.005;  // than before
+
+void print(const std::vector<std::string>& cells) {
+    constexpr std::array<int, 10> widths{-14, 7, 9, 9, 7, 12, 12, 8, -6, 8};
+    std::string line;
+    for (std::size_t column = 0; column < cells.size(); ++column) {
+        const int width = column < widths.size() ? widths[column] : 0;
+        const std::size_t length = cells[column].size();
+        const auto least = static_cast<std::size_t>(std::abs(width));
+        const std::string blanks(least > length ? least - length : 0, ' ');
+        line += (column == 0 ? "" : "  ") + (width > 0 ? blanks + cells[column] : cells[column] + blanks);
+    }
+    std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << std::endl;
+}
+
+/// What the cells of a table come to.
+struct summary {
+    int cells = 0, unplanned = 0, slow_ones = 0, large_ones = 0, exact = 0, bounded = 0, narrow = 0, compared = 0;
+    double seconds = 0, megabytes = 0, ratio = 0;
+    cell slowest;
+    std::vector<std::string> flagged;
+
+    void add(const cell& made, const cell* before) {
+        ++cells;
+        unplanned += made.cost ? 0 : 1;
+        slow_ones += !made.cost || made.seconds > slow ? 1 : 0;
+        large_ones += made.megabytes > large ? 1 : 0;
+        exact += made.exact ? 1 : 0;
+        bounded += made.gap() ? 1 : 0;
+        narrow += made.gap() && *made.gap() <= wide ? 1 : 0;
+        seconds += made.seconds;
+        megabytes = std::max(megabytes, made.megabytes);
+        if (cells == 1 || made.seconds > slowest.seconds) {
+            slowest = made;
+        }
+        if (before != nullptr && before->cost) {
+            ++compared;
+            const double its = ratio_of(made, *before);
+            ratio = std::max(ratio, its);
+            if (its > dearer) {
+                flagged.push_back(made.key() + ": " + (made.cost ? formatted("%.4f", its) : "no plan any more"));
+            }
+        }
+    }
+
+    /// Infinite where there is no plan any more.
+    static double ratio_of(const cell& made, const cell& before) {
+        return !made.cost ? INFINITY : *made.cost == *before.cost ? 1 : *made.cost / *before.cost;
+    }
+};
+
+void print_cell(const cell& made, const cell* before) {
+    std::vector<std::string> row{made.graph,
+                                 std::to_string(made.ranks),
+                                 made.objective,
+                                 made.cost ? formatted("%.3f", made.seconds) : "",
+                                 formatted("%.0f", made.megabytes),
+                                 made.cost ? formatted("%.6g", *made.cost) : "",
+                                 made.bound ? formatted("%.6g", *made.bound) : "-",
+                                 made.gap() ? formatted("%.2f %%", 100 * *made.gap()) : "-",
+                                 made.exact ? "exact" : "",
+                                 "",
+                                 made.failure};
+    if (before != nullptr && before->cost && made.cost) {
+        const double ratio = summary::ratio_of(made, *before);
+        row[9] = formatted("%.4f", ratio);
+        row[10] += ratio > dearer ? "DEARER" : "";
+    }
+    print(row);
+}
+
+void print_summary(const std::string& title, const summary& made, bool compare) {
+    if (made.cells == 0) {
+        return;
+    }
+    std::cout << title << ": " << made.cells << " cells, " << made.unplanned << " without a plan, " << made.slow_ones
+              << " over 2 s, " << made.large_ones << " over 300 MB; " << made.exact << " exact, " << made.bounded
+              << " with a bound, " << made.narrow << " with a gap of at most 5 %; " << formatted("%.1f", made.seconds)
+              << " s together, the slowest " << formatted("%.2f", made.slowest.seconds) << " s (" << made.slowest.key()
+              << "), the largest " << formatted("%.0f", made.megabytes) << " MB\n";
+    if (compare) {
+        std::cout << "  " << made.compared << " compared, cost / before at most " << formatted("%.4f", made.ratio)
+                  << ", " << made.flagged.size() << " dearer by more than 0.5 %\n";
+        for (const std::string& each : made.flagged) {
+            std::cout << "    " << each << '\n';
+        }
+    }
+    std::cout.flush();
+}
+
+int run(const request& asked) {
+    const std::vector<graph> graphs = graphs_of(asked);
+    const std::map<std::string, cell> before =
+        asked.compare.empty() ? std::map<std::string, cell>{} : read_cells(asked.compare);
+    const std::map<std::string, cell> measured =
+        asked.measured.empty() ? std::map<std::string, cell>{} : read_cells(asked.measured);
+    std::ofstream json;
+    if (!asked.json.empty()) {
+        json.open(asked.json, std::ios::app);
+        if (!json) {
+            throw ep::error("the file '" + asked.json + "' cannot be written");
+        }
+    }
+
+    std::vector<std::string> head{"graph", "p", "objective", "seconds", "MB", "cost", "bound", "gap", "exact"};
+    if (!asked.compare.empty()) {
+        head.emplace_back("/ before");
+    }
+    print(head);
+    summary all;
+    summary part;
+    const auto visit = [&](const graph& each, int ranks, ep::objective objective) {
+        const std::string key = each.name + "/" + std::to_string(ranks) + "/" + word_for(objective);
+        const auto known = measured.find(key);
+        if (!asked.wants(each.name, ranks, word_for(objective)) ||
+            (!asked.measured.empty() && known == measured.end())) {
+            return;
+        }
+        const cell made = known != measured.end() ? known->second : measure(each, ranks, objective, asked.limits);
+        const auto old = before.find(key);
+        const cell* const its = old == before.end() ? nullptr : &old->second;
+        if (json.is_open()) {
+            json << json_of(made) << std::endl;
+        }
+        if (asked.random == 0 || !made.cost || made.seconds > slow) {
+            print_cell(made, its);
+        }
+        all.add(made, its);
+        part.add(made, its);
+    };
+    const std::size_t objectives = bench::all_objectives.size();
+    for (const int ranks : ranks_of(asked)) {
+        for (std::size_t number = 0; number < graphs.size() * objectives; ++number) {
+            const bool random = asked.random > 0;  // then objective by objective, for their summaries
+            const ep::objective objective =
+                bench::all_objectives[random ? number / graphs.size() : number % objectives];
+            visit(graphs[random ? number % graphs.size() : number / objectives], ranks, objective);
+            if (random && (number + 1) % graphs.size() == 0) {
+                print_summary("p = " + std::to_string(ranks) + ", " + word_for(objective), part, !before.empty());
+                part = {};
+            }
+        }
+    }
+    print_summary("all", all, !before.empty());
+    return all.unplanned == 0 && all.flagged.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(read_arguments(argc, argv));
+    } catch (const std::exception& failure) {
+        std::cerr << "planner_scale: " << failure.what() << '\n';
+        return 2;
+    }
+}
