@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstddef>
@@ -45,11 +46,14 @@ auto in_child(const child_limits& limits, Measure&& measure) -> child_result<dec
     }
     if (child == 0) {
         const auto limit = [](auto resource, rlim_t most) {
-            const rlimit bounds{most, RLIM_INFINITY};
-            return most == 0 || setrlimit(resource, &bounds) == 0;
+            rlimit bounds{};
+            const bool known = getrlimit(resource, &bounds) == 0;
+            bounds.rlim_cur = std::min(most, bounds.rlim_max);
+            return known && setrlimit(resource, &bounds) == 0;
         };
-        if (!limit(RLIMIT_CPU, static_cast<rlim_t>(limits.seconds)) ||
-            !limit(RLIMIT_AS, static_cast<rlim_t>(limits.memory))) {
+        if ((limits.seconds > 0 && !limit(RLIMIT_CPU, static_cast<rlim_t>(limits.seconds))) ||
+            (limits.memory > 0 && !limit(RLIMIT_AS, static_cast<rlim_t>(limits.memory))) ||
+            !limit(RLIMIT_CORE, 0)) {  // SIGXCPU would dump one
             _exit(1);
         }
         const value_type value = measure();

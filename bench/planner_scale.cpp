@@ -1,8 +1,8 @@
 // Seconds, memory, cost and gap of the planner on the named graphs and on random ones, for up to 100,000 ranks. No MPI,
 // and nothing runs.
 //
-//     planner_scale [--only CELLS] [--random N] [--limit SECONDS] [--memory MB] [--json FILE] [--compare FILE]
-//                   [--measured FILE]
+//     planner_scale [--only CELLS] [--random N] [--effort COUNT] [--limit SECONDS] [--memory MB] [--json FILE]
+//                   [--compare FILE] [--measured FILE]
 //
 // A cell is a graph, a number of ranks p and an objective. CELLS: GRAPH/P/OBJECTIVE, separated by commas, where what is
 // empty or left out is all of them: `ccsd`, `/64/time`, `ccsd/1000,df-mp2/512/paper`.
@@ -13,6 +13,7 @@
 //
 // --random N plans the random graphs random-1 … random-N instead of the named ones and prints a line for each p and
 // objective, besides the cells over 2 s and those without a plan.
+// --effort sets options.effort, of a planner that has it.
 // --json appends one line of JSON per cell to FILE. --compare prints cost / cost of the same cell in FILE and flags
 // what is above 1.005. --measured takes the cells from FILE, a part of them perhaps, instead of planning.
 //
@@ -168,6 +169,16 @@ bool is_exact(const Plan& plan, double cost, const std::optional<double>& bound)
     }
 }
 
+/// @throws error where this planner's effort is not bounded
+template <class Options>
+void set_effort(Options& asked, std::size_t effort) {
+    if constexpr (requires { asked.effort = effort; }) {
+        asked.effort = effort;
+    } else {
+        throw ep::error("this planner has no options.effort");
+    }
+}
+
 double processor_seconds() {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -192,13 +203,12 @@ planned plan_here(const graph& each, const ep::options& asked) {
     return made;
 }
 
-cell measure(const graph& each, int ranks, ep::objective objective, const bench::child_limits& limits) {
-    const auto result =
-        bench::in_child(limits, [&] { return plan_here(each, {.processes = ranks, .objective = objective}); });
+cell measure(const graph& each, const ep::options& asked, const bench::child_limits& limits) {
+    const auto result = bench::in_child(limits, [&] { return plan_here(each, asked); });
     cell made;
     made.graph = each.name;
-    made.ranks = ranks;
-    made.objective = word_for(objective);
+    made.ranks = asked.processes;
+    made.objective = word_for(asked.objective);
     made.megabytes = result.megabytes;
     made.limit = limits.seconds;
     if (!result.value) {
@@ -282,6 +292,7 @@ std::map<std::string, cell> read_cells(const std::string& file) {
 struct request {
     std::vector<std::array<std::string, 3>> only;  ///< graph, p, objective; "" is any
     int random = 0;
+    ep::options options;  ///< but for p and objective
     bench::child_limits limits{.seconds = 60, .memory = std::size_t{4096} << 20};
     std::string json, compare, measured;
 
@@ -327,6 +338,8 @@ request read_arguments(int argc, char** argv) {
             }
         } else if (option == "--random") {
             asked.random = whole_number(value, 1);
+        } else if (option == "--effort") {
+            set_effort(asked.options, static_cast<std::size_t>(whole_number(value, 1)));
         } else if (option == "--limit") {
             asked.limits.seconds = whole_number(value, 0);
         } else if (option == "--memory") {
@@ -339,7 +352,8 @@ request read_arguments(int argc, char** argv) {
             asked.measured = value;
         } else {
             throw ep::error("the option '" + option +
-                            "' is none of --only, --random, --limit, --memory, --json, --compare and --measured");
+                            "' is none of --only, --random, --effort, --limit, --memory, --json, --compare and "
+                            "--measured");
         }
     }
     return asked;
@@ -495,7 +509,10 @@ int run(const request& asked) {
             (!asked.measured.empty() && known == measured.end())) {
             return;
         }
-        const cell made = known != measured.end() ? known->second : measure(each, ranks, objective, asked.limits);
+        ep::options options = asked.options;
+        options.processes = ranks;
+        options.objective = objective;
+        const cell made = known != measured.end() ? known->second : measure(each, options, asked.limits);
         const auto old = before.find(key);
         const cell* const its = old == before.end() ? nullptr : &old->second;
         if (json.is_open()) {
