@@ -12,12 +12,12 @@
 // objective, its lower bound, the gap cost / bound − 1, and whether the plan is exact.
 //
 // --random N plans the random graphs random-1 … random-N instead of the named ones and prints a line for each p and
-// objective, besides the cells over 2 s and those without a plan.
+// objective, besides the cells over 2 s, without a plan or with a wrong bound.
 // --effort sets options.effort, of a planner that has it.
 // --json appends one line of JSON per cell to FILE. --compare prints cost / cost of the same cell in FILE and flags
 // what is above 1.005. --measured takes the cells from FILE, a part of them perhaps, instead of planning.
 //
-// Ends with 1 where a cell has no plan or is flagged.
+// Ends with 1 where a cell has no plan, a lower bound above its cost, or is flagged.
 
 #include "child.hpp"
 #include "graphs/attention.hpp"
@@ -145,8 +145,10 @@ struct cell {
 
     [[nodiscard]] std::string key() const { return graph + "/" + std::to_string(ranks) + "/" + objective; }
     [[nodiscard]] std::optional<double> gap() const {
-        return !cost || !bound ? std::nullopt : std::optional(*cost <= *bound ? 0 : *cost / *bound - 1);
+        return !cost || !bound ? std::nullopt : std::optional(*cost == *bound ? 0 : *cost / *bound - 1);
     }
+    /// A lower bound above the cost of a plan.
+    [[nodiscard]] bool refuted() const { return gap() && *gap() < -1e-9; }
 };
 
 /// A planner that knows no bound says 0, or nothing.
@@ -165,7 +167,7 @@ bool is_exact(const Plan& plan, double cost, const std::optional<double>& bound)
     if constexpr (requires { plan.exact(); }) {
         return plan.exact();
     } else {
-        return bound && cost <= *bound * (1 + 1e-12);
+        return bound && std::abs(cost - *bound) <= 1e-12 * cost;
     }
 }
 
@@ -266,7 +268,7 @@ cell cell_of(const std::string& line) {
             .megabytes = number("megabytes").value_or(0),
             .cost = number("cost"),
             .bound = number("lower_bound"),
-            .exact = field(line, "exact") == "true",
+            .exact = field(line, "exact") == "true" && number("cost") >= number("lower_bound"),
             .limit = whole_number(field(line, "limit"), 0),
             .failure = field(line, "failure")};
 }
@@ -408,7 +410,8 @@ void print(const std::vector<std::string>& cells) {
 
 /// What the cells of a table come to.
 struct summary {
-    int cells = 0, unplanned = 0, slow_ones = 0, large_ones = 0, exact = 0, bounded = 0, narrow = 0, compared = 0;
+    int cells = 0, unplanned = 0, slow_ones = 0, large_ones = 0, exact = 0, bounded = 0, narrow = 0, refuted = 0,
+        compared = 0;
     double seconds = 0, megabytes = 0, ratio = 0;
     cell slowest;
     std::vector<std::string> flagged;
@@ -420,7 +423,8 @@ struct summary {
         large_ones += made.megabytes > large ? 1 : 0;
         exact += made.exact ? 1 : 0;
         bounded += made.gap() ? 1 : 0;
-        narrow += made.gap() && *made.gap() <= wide ? 1 : 0;
+        narrow += made.gap() && *made.gap() <= wide && !made.refuted() ? 1 : 0;
+        refuted += made.refuted() ? 1 : 0;
         seconds += made.seconds;
         megabytes = std::max(megabytes, made.megabytes);
         if (cells == 1 || made.seconds > slowest.seconds) {
@@ -454,6 +458,9 @@ void print_cell(const cell& made, const cell* before) {
                                  made.exact ? "exact" : "",
                                  "",
                                  made.failure};
+    if (made.refuted()) {
+        row[10] += "BOUND ABOVE THE COST ";
+    }
     if (before != nullptr && before->cost && made.cost) {
         const double ratio = summary::ratio_of(made, *before);
         row[9] = formatted("%.4f", ratio);
@@ -468,9 +475,10 @@ void print_summary(const std::string& title, const summary& made, bool compare) 
     }
     std::cout << title << ": " << made.cells << " cells, " << made.unplanned << " without a plan, " << made.slow_ones
               << " over 2 s, " << made.large_ones << " over 300 MB; " << made.exact << " exact, " << made.bounded
-              << " with a bound, " << made.narrow << " with a gap of at most 5 %; " << formatted("%.1f", made.seconds)
-              << " s together, the slowest " << formatted("%.2f", made.slowest.seconds) << " s (" << made.slowest.key()
-              << "), the largest " << formatted("%.0f", made.megabytes) << " MB\n";
+              << " with a bound, " << made.narrow << " with a gap of at most 5 %, " << made.refuted
+              << " above the cost; " << formatted("%.1f", made.seconds) << " s together, the slowest "
+              << formatted("%.2f", made.slowest.seconds) << " s (" << made.slowest.key() << "), the largest "
+              << formatted("%.0f", made.megabytes) << " MB\n";
     if (compare) {
         std::cout << "  " << made.compared << " compared, cost / before at most " << formatted("%.4f", made.ratio)
                   << ", " << made.flagged.size() << " dearer by more than 0.5 %\n";
@@ -518,7 +526,7 @@ int run(const request& asked) {
         if (json.is_open()) {
             json << json_of(made) << std::endl;
         }
-        if (asked.random == 0 || !made.cost || made.seconds > slow) {
+        if (asked.random == 0 || !made.cost || made.seconds > slow || made.refuted()) {
             print_cell(made, its);
         }
         all.add(made, its);
@@ -538,7 +546,7 @@ int run(const request& asked) {
         }
     }
     print_summary("all", all, !before.empty());
-    return all.unplanned == 0 && all.flagged.empty() ? 0 : 1;
+    return all.unplanned == 0 && all.refuted == 0 && all.flagged.empty() ? 0 : 1;
 }
 
 }  // namespace
