@@ -82,18 +82,18 @@ public:
     /// the array into the expression.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) & {
-        return detail::access<T>(data(), extents_, strides(), nullptr, indices...);
+        return detail::access<T>(data(), extents_, strides(), indices...);
     }
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) const& {
-        return detail::access<const T>(data(), extents_, strides(), nullptr, indices...);
+        return detail::access<const T>(data(), extents_, strides(), indices...);
     }
     template <class... Indices>
     auto operator()(const Indices&... indices) && {
         const T* const first = data();
         const std::array<index, Rank> shape = extents_;
         auto owner = std::make_shared<const array>(std::move(*this));
-        return detail::owned_access<T>(first, shape, detail::row_major(shape), std::move(owner), indices...);
+        return detail::owned_access<T>(first, shape, std::move(owner), indices...);
     }
 
     /// The element of an array of rank 0.

@@ -147,6 +147,7 @@ struct statement {
     template <class E>
     static constexpr auto free_labels = listed<count(free_of<E>)>(free_of<E>);
     static constexpr auto left_labels = ids::template ids<LeftLabels>;
+    static constexpr auto right_labels = ids::template ids<typename Right::labels>;
 };
 
 // --- mistakes: for each rule its truth, and a struct with one sentence, instantiated once per label so that the label
