@@ -7,7 +7,6 @@
 #include <einparallel/kernel/blas.ipp>
 #include <einparallel/kernel/blocked_copy.ipp>
 #include <einparallel/kernel/cache_sizes.ipp>
-#include <einparallel/kernel/contract_in_order.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/contraction_order.ipp>
 #include <einparallel/kernel/copy.ipp>
@@ -26,7 +25,6 @@
 #include <einparallel/kernel/one_sided.ipp>
 #include <einparallel/kernel/plane_copy.ipp>
 #include <einparallel/kernel/product_axes.ipp>
-#include <einparallel/kernel/product_network.ipp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/thread_grid.ipp>
