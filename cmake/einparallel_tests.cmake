@@ -18,9 +18,9 @@
 #       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed. With PARTS
 #       each entry is several, <name>.smpi<n>.<part>, told EINPARALLEL_TEST_PART=<part>/<parts>: SimGrid searches a list
 #       of all earlier messages for each one, so a process takes time with the square of what it sends
-#   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text>)
+#   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text> [ONLY])
 #       the file compiles as it is (its positive twins), and with <macro> defined it does not, the first error being a
-#       line that has <text>, a regular expression of our own sentence; entries <name>.<compiler>, and once for each file
+#       line that has <text>, a regular expression of our own sentence, with ONLY the only one; entries <name>.<compiler>, and once for each file
 #       <file>.twins.<compiler> and <file>.headers.<compiler>, which precompiles the file's headers for the others
 
 find_package(doctest REQUIRED)
@@ -220,7 +220,7 @@ function(einparallel_compile_command variable compiler)
 endfunction()
 
 function(einparallel_add_compile_fail_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;SECTION;EXPECT" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ONLY" "SOURCE;SECTION;EXPECT" "")
     if(NOT arg_EXPECT OR NOT arg_SECTION)
         message(FATAL_ERROR "einparallel_add_compile_fail_test(${name}): SECTION and EXPECT are needed.")
     endif()
@@ -261,8 +261,8 @@ function(einparallel_add_compile_fail_test name)
         endif()
         add_test(
             NAME ${name}.${compiler}
-            COMMAND "${CMAKE_COMMAND}" "-DEXPECT=${arg_EXPECT}" -P "${PROJECT_SOURCE_DIR}/cmake/expect_error.cmake" --
-                    ${command} -D${arg_SECTION} "${source}"
+            COMMAND "${CMAKE_COMMAND}" "-DEXPECT=${arg_EXPECT}" "-DONLY=${arg_ONLY}" -P
+                    "${PROJECT_SOURCE_DIR}/cmake/expect_error.cmake" -- ${command} -D${arg_SECTION} "${source}"
         )
         set_tests_properties(
             ${name}.${compiler} PROPERTIES FIXTURES_REQUIRED "${fixture}" TIMEOUT 300 LABELS "compile"

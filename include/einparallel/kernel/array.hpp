@@ -13,6 +13,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 
@@ -21,6 +22,9 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 /// Says that every element is going to be written before it is read.
 struct unwritten {};
+
+/// What a list of no extents holds.
+struct no_extent {};
 }  // namespace EINPARALLEL_DETAIL
 
 /// Owning, dense, row-major, zeroed (large ones by all threads); aligned to a cache line. Value semantics: a copy
@@ -39,7 +43,7 @@ public:
     explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::checked_extents<Rank>(extents)) {
         allocate();
     }
-    explicit array(std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) { allocate(); }
+    explicit array(std::initializer_list<detail::no_extent> /*none*/) requires(Rank == 0) { allocate(); }
     /// From extents in a std::array. A template, so that a braced list never means this one.
     template <std::same_as<std::array<index, Rank>> Extents>
     explicit array(const Extents& extents) : extents_(extents) {

@@ -82,18 +82,15 @@ struct owned_operand : array_operand<T, Rank> {
     std::shared_ptr<const void> owner;
 };
 
-/// The labels of an operand, made as many as its rank where a user wrote too few or too many: that is reported once,
-/// and nothing else is said about it.
+/// The labels of an operand; where a user wrote too few or too many, as many as its rank that say nothing: that is
+/// reported once, and nothing else is said about the statement.
 template <std::size_t Rank, class... Labels>
 constexpr auto fitted_labels(label_list<Labels...> labels) {
     if constexpr (sizeof...(Labels) == Rank) {
         return labels;
-    } else if constexpr (sizeof...(Labels) < Rank) {
-        return fitted_labels<Rank>(label_list<Labels..., label<'?'>>{});
     } else {
-        return []<std::size_t... Kept>(std::index_sequence<Kept...> /*kept*/) {
-            return label_list<std::remove_cvref_t<decltype(boost::hana::at_c<Kept>(
-                std::declval<const boost::hana::basic_tuple<Labels...>&>()))>...>{};
+        return []<std::size_t... Dimension>(std::index_sequence<Dimension...> /*all*/) {
+            return label_list<std::conditional_t<(Dimension < Rank), label<'?'>, void>...>{};
         }
         (std::make_index_sequence<Rank>{});
     }

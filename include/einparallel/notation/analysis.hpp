@@ -247,14 +247,14 @@ constexpr bool is_sound_output(label_list<Labels...> /*left*/, std::index_sequen
            (is_in_an_operand<Labels, Statement, Right> && ... && true);
 }
 
-/// The left-hand side had the wrong number of labels, which has been said already.
-template <class LeftLabels>
-inline constexpr bool was_refitted = appears_in<label<'?'>, LeftLabels>;
+/// Some tensor had the wrong number of labels, which has been said already.
+template <class LeftLabels, class Right>
+inline constexpr bool was_refitted = appears_in<label<'?'>, concatenate_t<LeftLabels, typename Right::labels>>;
 
 /// The statement keeps all rules.
 template <class LeftLabels, class Right>
 inline constexpr bool is_sound =
-    !was_refitted<LeftLabels> &&
+    !was_refitted<LeftLabels, Right> &&
     is_sound_output<statement<LeftLabels, Right>, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
     are_sound_terms<statement<LeftLabels, Right>>(std::type_identity<Right>{}) &&
     statement<LeftLabels, Right>::count(statement<LeftLabels, Right>::template escaping_of<Right>) == 0;
@@ -296,7 +296,7 @@ void report_softmax(label_list<Labels...> /*all*/) {
 }
 template <class LeftLabels, class Right>
 void report_mistakes() {
-    if constexpr (!was_refitted<LeftLabels>) {
+    if constexpr (!was_refitted<LeftLabels, Right>) {
         using Statement = statement<LeftLabels, Right>;
         report_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{});
         report_terms<Statement>(std::type_identity<Right>{});
