@@ -1,9 +1,7 @@
 #pragma once
 // A tensor that owns its elements.
 
-#include <einparallel/kernel/first_touch.hpp>
-#include <einparallel/kernel/large_pages.hpp>
-#include <einparallel/kernel/line_memory.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/box.hpp>

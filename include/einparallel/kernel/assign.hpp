@@ -155,19 +155,13 @@ class leaf_list {
 public:
     explicit leaf_list(statement_leaf* first) : next_(first) {}
 
-    template <class A, class B>
-    void terms(const join_node<plus, A, B>& node) {
-        terms(boost::hana::at_c<0>(node.arguments));
-        terms(boost::hana::at_c<1>(node.arguments));
-    }
-    template <class A, class B>
-    void terms(const join_node<minus, A, B>& node) {
-        terms(boost::hana::at_c<0>(node.arguments));
-        terms(boost::hana::at_c<1>(node.arguments));
-    }
-    template <class A>
-    void terms(const join_node<negate, A>& node) {
-        terms(boost::hana::at_c<0>(node.arguments));
+    template <class Function, class... Terms>
+        requires joins_terms<Function>
+    void terms(const join_node<Function, Terms...>& node) {
+        [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+            (terms(boost::hana::at_c<Position>(node.arguments)), ...);
+        }
+        (std::index_sequence_for<Terms...>{});
     }
     template <class E>
     void terms(const E& term) {
@@ -187,7 +181,10 @@ private:
     void visit(const constant<T>& /*node*/) {}
     template <bool InPlace, class Function, class... Arguments>
     void visit(const join_node<Function, Arguments...>& node) {
-        visit_all<InPlace>(node.arguments, std::index_sequence_for<Arguments...>{});
+        [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+            (visit<InPlace>(boost::hana::at_c<Position>(node.arguments)), ...);
+        }
+        (std::index_sequence_for<Arguments...>{});
     }
     template <bool InPlace, class Op, class Over, class Inner>
     void visit(const reduce_node<Op, Over, Inner>& node) {
@@ -197,38 +194,20 @@ private:
     void visit(const softmax_node<Over, Inner>& node) {
         visit<false>(node.inner);
     }
-    template <bool InPlace, class Arguments, std::size_t... Position>
-    void visit_all(const Arguments& arguments, std::index_sequence<Position...> /*all*/) {
-        (visit<InPlace>(boost::hana::at_c<Position>(arguments)), ...);
-    }
-
     statement_leaf* next_;
 };
 
 // --- products of arrays, views and numbers: one value, one call
 // --------------------------------------------------------
 
-template <class E>
-inline constexpr bool multiplies_arrays_only = false;
-template <class Operand, class Labels>
-inline constexpr bool multiplies_arrays_only<leaf<Operand, Labels>> = true;
-template <class T>
-inline constexpr bool multiplies_arrays_only<constant<T>> = true;
-template <class A, class B>
-inline constexpr bool multiplies_arrays_only<join_node<times, A, B>> =
-    multiplies_arrays_only<A>&& multiplies_arrays_only<B>;
-template <class A, class T>
-inline constexpr bool multiplies_arrays_only<join_node<over, A, constant<T>>> = multiplies_arrays_only<A>;
-template <class A>
-inline constexpr bool multiplies_arrays_only<join_node<negate, A>> = multiplies_arrays_only<A>;
-
 /// A statement of one term that is a product of arrays, views and numbers of type Out; summed, if at all, over all
 /// labels missing on the left.
 template <class Statement, class Out, class E>
-inline constexpr bool is_one_product = multiplies_arrays_only<E>&& is_product<Statement, Out, E> &&
-                                       (is_direct<Statement, E> ||
-                                        !Statement::template aggregates<E>)&&!(Statement::template aggregates<E> &&
-                                                                               loses<typename E::value_type, Out>);
+inline constexpr bool is_one_product = [] {
+    constexpr bool aggregates = Statement::template aggregates<E>;
+    return factors<Statement, E, Out, E>::only_leaves && is_product<Statement, Out, E> &&
+           (is_direct<Statement, E> || !aggregates) && !(aggregates && loses<typename E::value_type, Out>);
+}();
 
 /// The blocks of a product's operands in the order written; numbers go into the scale.
 template <class T, class Operand, class Labels>

@@ -11,6 +11,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/function_ref.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -95,11 +96,7 @@ public:
         write_mode mode = write_mode::overwrite;
     };
 
-    /// The work of a vertex with its types erased.
-    struct block_work {
-        const void* context;
-        void (*run)(const void* context, const block_call& block);
-    };
+    using block_work = function_ref<void(const block_call&)>;
 
     /// Checks what must hold before a statement writes anything: extents agree within each term and with the output,
     /// and a leaf that shares memory with the output is read element for element where it is written. The extents of a
@@ -121,9 +118,7 @@ public:
     handle emit(destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
                 MakeKernel&& make_kernel) {
         const auto work = make_kernel(std::false_type{});
-        return run(sink, out, operands, sizeof(Out), {&work, [](const void* context, const block_call& block) {
-                                                          static_cast<const decltype(work)*>(context)->contract(block);
-                                                      }});
+        return run(sink, out, operands, sizeof(Out), [&](const block_call& block) { work.contract(block); });
     }
 
     template <class Out, std::size_t Count>
@@ -132,19 +127,15 @@ public:
         if constexpr (Count > 2) {
             return chain_product<Out>(*this, sink, out, operands, scale);
         } else {
-            return run(sink, out, operands, sizeof(Out), {&scale, [](const void* context, const block_call& block) {
-                                                              contract_product<Out>(block,
-                                                                                    *static_cast<const Out*>(context));
-                                                          }});
+            return run(sink, out, operands, sizeof(Out),
+                       [=](const block_call& block) { contract_product<Out>(block, scale); });
         }
     }
 
     /// exp(x − max x) / Σ exp(x − max x) along one label.
     template <class T>
     handle softmax(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along) {
-        return run(sink, out, {&x, 1}, sizeof(T), {&along, [](const void* context, const block_call& block) {
-                                                       softmax_block<T>(block, *static_cast<const label_id*>(context));
-                                                   }});
+        return run(sink, out, {&x, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
     }
 
     EINPARALLEL_INLINE handle run(destination sink, std::span<const label_id> out,

@@ -3,7 +3,7 @@
 #include <einparallel/kernel/immediate.hpp>
 
 #include <einparallel/kernel/aliasing.hpp>
-#include <einparallel/kernel/large_pages.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/notation/error.hpp>
 
 #include <algorithm>
@@ -286,10 +286,10 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
         blocks.push_back({operand.handle.data, operand.labels, {operand.handle.strides, operand.labels.size()}});
     }
     const std::span<const label_id> written = sink.is_output ? target_.labels : out;
-    work.run(work.context, {extents_,
-                            {blocks.data(), blocks.size()},
-                            {const_cast<void*>(made.data), written, {made.strides, written.size()}},
-                            sink.mode});
+    work({extents_,
+          {blocks.data(), blocks.size()},
+          {const_cast<void*>(made.data), written, {made.strides, written.size()}},
+          sink.mode});
     return made;
 }
 

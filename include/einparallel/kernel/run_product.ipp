@@ -24,17 +24,11 @@ void run_chain(const product_form& form, std::span<const block_handle> blocks, T
 template <Element T>
 block_handle chain_product(immediate_builder& builder, immediate_builder::destination sink,
                            std::span<const label_id> out, std::span<const labelled_block> operands, T scale) {
-    const auto multiply = [&](immediate_builder::destination to, std::span<const label_id> labels,
-                              std::span<const labelled_block> pair, const T& by) {
-        return builder.run(to, labels, pair, sizeof(T), {&by, [](const void* context, const block_call& block) {
-                                                             contract_product<T>(block,
-                                                                                 *static_cast<const T*>(context));
-                                                         }});
-    };
     return contract_in_order<block_handle>(
         builder.learn_extents(operands), out, operands,
         [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> pair) {
-            return is_last ? multiply(sink, out, pair, scale) : multiply(temporary{}, labels, pair, T(1));
+            return builder.run(is_last ? sink : temporary{}, labels, pair, sizeof(T),
+                               [&](const block_call& block) { contract_product<T>(block, is_last ? scale : T(1)); });
         });
 }
 
