@@ -200,18 +200,23 @@ struct check_inner_sum {
                   "with ep::sum(expr) or ep::sum(label, expr)");
 };
 
-template <class Statement, class E>
-constexpr bool is_sound_term(std::type_identity<E> /*node*/) {
+/// Top-level +, − and sign join terms; those inside a term are looked at.
+template <class Function>
+inline constexpr bool joins_terms =
+    std::is_same_v<Function, plus> || std::is_same_v<Function, minus> || std::is_same_v<Function, negate>;
+
+template <class Statement, bool InTerm, class E>
+constexpr bool are_sound_terms(std::type_identity<E> /*node*/) {
     return true;
 }
-template <class Statement, class Function, class... Arguments>
-constexpr bool is_sound_term(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-    if constexpr (std::is_same_v<Function, plus> || std::is_same_v<Function, minus>) {
+template <class Statement, bool InTerm, class Function, class... Arguments>
+constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+    if constexpr (InTerm && joins_terms<Function> && sizeof...(Arguments) == 2) {
         if constexpr (!misses_the_same<Statement, Arguments...>) {
             return false;
         }
     }
-    return (is_sound_term<Statement>(std::type_identity<Arguments>{}) && ...);
+    return (are_sound_terms < Statement, InTerm || !joins_terms < Function >> (std::type_identity<Arguments>{}) && ...);
 }
 
 /// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only after
@@ -222,24 +227,6 @@ struct check_softmax_argument {
                   "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
                   "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
 };
-
-/// The right-hand side as a sum of terms: top-level +, − and sign are looked through.
-template <class Function>
-inline constexpr bool joins_terms =
-    std::is_same_v<Function, plus> || std::is_same_v<Function, minus> || std::is_same_v<Function, negate>;
-
-template <class Statement, class E>
-constexpr bool are_sound_terms(std::type_identity<E> node) {
-    return is_sound_term<Statement>(node);
-}
-template <class Statement, class Function, class... Arguments>
-constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments...>> node) {
-    if constexpr (joins_terms<Function>) {
-        return (are_sound_terms<Statement>(std::type_identity<Arguments>{}) && ...);
-    } else {
-        return is_sound_term<Statement>(node);
-    }
-}
 
 template <class Statement, class Right, class... Labels, std::size_t... Position>
 constexpr bool is_sound_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
@@ -256,30 +243,18 @@ template <class LeftLabels, class Right>
 inline constexpr bool is_sound =
     !was_refitted<LeftLabels, Right> &&
     is_sound_output<statement<LeftLabels, Right>, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
-    are_sound_terms<statement<LeftLabels, Right>>(std::type_identity<Right>{}) &&
+    are_sound_terms<statement<LeftLabels, Right>, false>(std::type_identity<Right>{}) &&
     statement<LeftLabels, Right>::count(statement<LeftLabels, Right>::template escaping_of<Right>) == 0;
 
 // Instantiates the sentences for the rules that a statement breaks.
-template <class Statement, class E>
-void report_term(std::type_identity<E> /*node*/) {}
-template <class Statement, class Function, class... Arguments>
-void report_term(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-    if constexpr (std::is_same_v<Function, plus> || std::is_same_v<Function, minus>) {
+template <class Statement, bool InTerm, class E>
+void report_terms(std::type_identity<E> /*node*/) {}
+template <class Statement, bool InTerm, class Function, class... Arguments>
+void report_terms(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+    if constexpr (InTerm && joins_terms<Function> && sizeof...(Arguments) == 2) {
         static_cast<void>(sizeof(check_inner_sum<Statement, Arguments...>));
     }
-    (report_term<Statement>(std::type_identity<Arguments>{}), ...);
-}
-template <class Statement, class E>
-void report_terms(std::type_identity<E> node) {
-    report_term<Statement>(node);
-}
-template <class Statement, class Function, class... Arguments>
-void report_terms(std::type_identity<join_node<Function, Arguments...>> node) {
-    if constexpr (joins_terms<Function>) {
-        (report_terms<Statement>(std::type_identity<Arguments>{}), ...);
-    } else {
-        report_term<Statement>(node);
-    }
+    (report_terms < Statement, InTerm || !joins_terms < Function >> (std::type_identity<Arguments>{}), ...);
 }
 template <class Statement, class Right, class... Labels, std::size_t... Position>
 void report_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
@@ -299,7 +274,7 @@ void report_mistakes() {
     if constexpr (!was_refitted<LeftLabels, Right>) {
         using Statement = statement<LeftLabels, Right>;
         report_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{});
-        report_terms<Statement>(std::type_identity<Right>{});
+        report_terms<Statement, false>(std::type_identity<Right>{});
         report_softmax<Statement, Right>(typename Right::labels{});
     }
 }
