@@ -166,7 +166,7 @@ public:
     template <class E>
     void terms(const E& term) {
         visit<!Statement::template aggregates<E>>(term);
-        if constexpr (read_count < E >> 0) {
+        if constexpr (constexpr std::size_t count = read_count<E>; count > 0) {
             next_[-1].ends_term = true;
         }
     }
@@ -194,6 +194,7 @@ private:
     void visit(const softmax_node<Over, Inner>& node) {
         visit<false>(node.inner);
     }
+
     statement_leaf* next_;
 };
 
@@ -237,6 +238,7 @@ void collect_blocks(const join_node<negate, A>& node, block_handle*& next, T& sc
 // --- execution
 // ----------------------------------------------------------------------------------------------------------------
 
+/// The same vertex by vertex.
 template <assignment How, class Out, class Statement, class E>
 void execute_in_steps(const block_handle& output, const E& right) {
     std::array<statement_leaf, read_count<E>> leaves;
@@ -273,6 +275,7 @@ void execute_in_steps(const block_handle& output, const E& right) {
     }
 }
 
+/// Computes `right` into the output. `How` says what happens to the elements that are there.
 template <assignment How, class Out, class LeftLabels, class E>
 void execute_statement(const block_handle& output, const E& right) {
     using Statement = statement<LeftLabels, E>;
@@ -280,14 +283,15 @@ void execute_statement(const block_handle& output, const E& right) {
         static constexpr product_form form{
             Statement::ids::names, Statement::left_labels.data(), Statement::right_labels.data(),
             How == assignment::set ? write_mode::overwrite : write_mode::combine, !Statement::template aggregates<E>};
-        std::array<block_handle, read_count<E> + 1> blocks{output};
+        constexpr std::size_t operands = read_count<E>;
+        std::array<block_handle, operands + 1> blocks{output};
         block_handle* next = &blocks[1];
         Out scale = Out(1);
         collect_blocks(right, next, scale);
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }
-        if constexpr ((read_count<E>) > 2) {
+        if constexpr (operands > 2) {
             run_chain<Out>(form, blocks, scale);
         } else {
             run_product<Out>(form, blocks, scale);

@@ -216,7 +216,8 @@ constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments.
             return false;
         }
     }
-    return (are_sound_terms < Statement, InTerm || !joins_terms < Function >> (std::type_identity<Arguments>{}) && ...);
+    constexpr bool in_term = InTerm || !joins_terms<Function>;
+    return (are_sound_terms<Statement, in_term>(std::type_identity<Arguments>{}) && ...);
 }
 
 /// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only after
@@ -254,7 +255,8 @@ void report_terms(std::type_identity<join_node<Function, Arguments...>> /*node*/
     if constexpr (InTerm && joins_terms<Function> && sizeof...(Arguments) == 2) {
         static_cast<void>(sizeof(check_inner_sum<Statement, Arguments...>));
     }
-    (report_terms < Statement, InTerm || !joins_terms < Function >> (std::type_identity<Arguments>{}), ...);
+    constexpr bool in_term = InTerm || !joins_terms<Function>;
+    (report_terms<Statement, in_term>(std::type_identity<Arguments>{}), ...);
 }
 template <class Statement, class Right, class... Labels, std::size_t... Position>
 void report_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
