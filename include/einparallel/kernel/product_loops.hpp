@@ -43,8 +43,10 @@ EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop
                                      function_ref<void(const index*, index, index)> visit);
 
 /// Calls visit(offsets) for every point of a batch.
-EINPARALLEL_INLINE void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int threads,
-                                       function_ref<void(const index*)> visit);
+template <class Visit>
+void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int threads, const Visit& visit) {
+    visit_points(nest, batch, 1, threads, [&](const index* at, index /*first*/, index /*count*/) { visit(at); });
+}
 
 /// Calls visit(offsets, first, count) for stretches along the last loop of the batch: `offsets` are those of its first
 /// point.

@@ -101,11 +101,6 @@ EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop
     });
 }
 
-EINPARALLEL_INLINE void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int threads,
-                                       function_ref<void(const index*)> visit) {
-    visit_points(nest, batch, 1, threads, [&](const index* at, index /*first*/, index /*count*/) { visit(at); });
-}
-
 EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, int threads,
                                          function_ref<void(const index*, index, index)> visit) {
     index length = 1;
