@@ -38,10 +38,10 @@
 
 /// The unit refers to a symbol of the library, whether it uses anything of it or not; before all else where that can be
 /// said, so that a linker which misses the library begins with it.
-#if defined(__ELF__) && (defined(__x86_64__) || defined(__aarch64__)) && !defined(__CUDACC__)
+#if defined(__ELF__) && defined(__x86_64__) && !defined(__CUDACC__)
 #define EINPARALLEL_DETAIL_REFER(symbol)                         \
     extern "C" [[gnu::visibility("default")]] const char symbol; \
-    __asm__(".text\n.globl " #symbol "\n.reloc ., BFD_RELOC_NONE, " #symbol);
+    __asm__(".text\n.long " #symbol "@GOTPCREL");
 #else
 #define EINPARALLEL_DETAIL_REFER(symbol)                                 \
     extern "C" [[gnu::visibility("default")]] const char symbol;         \
