@@ -34,7 +34,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EIGEN_FOLDERS = ("/usr/include/eigen3", "/usr/local/include/eigen3")
 LABELS = "ijklmn"
 WAYS = ("header-only", "compiled")
-LIBRARY_UNITS = ("kernel", "products_float", "products_double", "products_complex", "products_integers", "plan")
+LIBRARY_UNITS = (
+    "kernel",
+    "products_float",
+    "products_double",
+    "products_complex",
+    "products_integers",
+    "join_packing",
+    "plan",
+)
 LIBRARY_UNITS_MPI = ("run",)
 
 EIGEN_INCLUDE = "#include <Eigen/Dense>\n"

@@ -13,13 +13,15 @@
 #       a program on einparallel::mpi, its main from support/mpi_main.cpp; entries <name>.np<n>, labels mpi and np<n>;
 #       it is started as `<name> --ranks=<n>`, so that the main can refuse a world of another size
 #   einparallel_add_smpi_test(<name> RANKS <n>... SOURCES <file>... [LIBRARIES ...] [LABELS ...] [TIMEOUT ...] [UNITS <n>]
-#                        [OPTIMIZED])
+#                        [PARTS <n>] [OPTIMIZED])
 #       the same sources compiled for SimGrid's simulated MPI, where a rank is a thread of one process and none
-#       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed
-#   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text>)
+#       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed. With PARTS
+#       each entry is several, <name>.smpi<n>.<part>, told EINPARALLEL_TEST_PART=<part>/<parts>: SimGrid searches a list
+#       of all earlier messages for each one, so a process takes time with the square of what it sends
+#   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text> [ONLY])
 #       the file compiles as it is (its positive twins), and with <macro> defined it does not, the first error being a
-#       line that has <text>, a regular expression of our own sentence; entries <name>.<compiler>, and
-#       <file>.twins.<compiler> once for each file
+#       line that has <text>, a regular expression of our own sentence, with ONLY the only one; entries <name>.<compiler>, and once for each file
+#       <file>.twins.<compiler> and <file>.headers.<compiler>, which precompiles the file's headers for the others
 
 find_package(doctest REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
@@ -153,7 +155,7 @@ function(einparallel_add_mpi_test name)
 endfunction()
 
 function(einparallel_add_smpi_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS" "RANKS;SOURCES;LIBRARIES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS;PARTS" "RANKS;SOURCES;LIBRARIES;LABELS")
     if(NOT EINPARALLEL_WITH_SMPI)
         return()
     endif()
@@ -162,16 +164,27 @@ function(einparallel_add_smpi_test name)
     einparallel_compilation(${name}_smpi "${arg_OPTIMIZED}" "${arg_UNITS}")
     set_target_properties(${name}_smpi PROPERTIES PREFIX "" SUFFIX "")
     foreach(ranks IN LISTS arg_RANKS)
-        add_test(
-            NAME ${name}.smpi${ranks}
-            COMMAND
-                "${EINPARALLEL_SMPIRUN}" -np ${ranks} -platform "${einparallel_smpi_dir}/platform.xml" -hostfile
-                "${einparallel_smpi_dir}/hosts" --cfg=smpi/simulate-computation:no --log=root.thresh:warning
-                $<TARGET_FILE:${name}_smpi> --ranks=${ranks}
-        )
-        einparallel_test_properties(
-            ${name}.smpi${ranks} 1 TIMEOUT ${arg_TIMEOUT} LABELS smpi np${ranks} ${arg_LABELS}
-        )
+        set(entries ${name}.smpi${ranks})
+        if(arg_PARTS)
+            set(entries "")
+            foreach(part RANGE 1 ${arg_PARTS})
+                list(APPEND entries ${name}.smpi${ranks}.${part})
+            endforeach()
+        endif()
+        foreach(entry IN LISTS entries)
+            add_test(
+                NAME ${entry}
+                COMMAND
+                    "${EINPARALLEL_SMPIRUN}" -np ${ranks} -platform "${einparallel_smpi_dir}/platform.xml" -hostfile
+                    "${einparallel_smpi_dir}/hosts" --cfg=smpi/simulate-computation:no --log=root.thresh:warning
+                    $<TARGET_FILE:${name}_smpi> --ranks=${ranks}
+            )
+            einparallel_test_properties(${entry} 1 TIMEOUT ${arg_TIMEOUT} LABELS smpi np${ranks} ${arg_LABELS})
+            if(arg_PARTS)
+                string(REGEX REPLACE "^.*\\." "" part "${entry}")
+                set_tests_properties(${entry} PROPERTIES ENVIRONMENT EINPARALLEL_TEST_PART=${part}/${arg_PARTS})
+            endif()
+        endforeach()
     endforeach()
 endfunction()
 
@@ -207,7 +220,7 @@ function(einparallel_compile_command variable compiler)
 endfunction()
 
 function(einparallel_add_compile_fail_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;SECTION;EXPECT" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ONLY" "SOURCE;SECTION;EXPECT" "")
     if(NOT arg_EXPECT OR NOT arg_SECTION)
         message(FATAL_ERROR "einparallel_add_compile_fail_test(${name}): SECTION and EXPECT are needed.")
     endif()
@@ -224,11 +237,35 @@ function(einparallel_add_compile_fail_test name)
             add_test(NAME ${stem}.twins.${compiler} COMMAND ${command} "${source}")
             set_tests_properties(${stem}.twins.${compiler} PROPERTIES TIMEOUT 300 LABELS "compile")
         endif()
+        set(fixture "")
+        if(NOT compiler STREQUAL "nvcc")
+            set(fixture ${stem}.headers.${compiler})
+            set(headers "${CMAKE_CURRENT_BINARY_DIR}/${stem}.${compiler}.hpp")
+        endif()
+        if(fixture AND NOT TEST ${fixture})
+            file(STRINGS "${source}" includes REGEX "^#include <einparallel/")
+            list(JOIN includes "\n" includes)
+            file(CONFIGURE OUTPUT "${headers}" CONTENT "#pragma once\n${includes}\n" @ONLY)
+            set(precompile ${command} -x c++-header "${headers}" -o "${headers}.gch")
+            if(compiler STREQUAL "clang" OR CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+                set(precompile ${command} -x c++-header "${headers}" -o "${headers}.pch")
+            endif()
+            list(REMOVE_ITEM precompile -fsyntax-only)
+            add_test(NAME ${fixture} COMMAND ${precompile})
+            set_tests_properties(
+                ${fixture} PROPERTIES FIXTURES_SETUP ${fixture} TIMEOUT 300 LABELS "compile"
+            )
+        endif()
+        if(fixture)
+            list(APPEND command -include "${headers}")
+        endif()
         add_test(
             NAME ${name}.${compiler}
-            COMMAND "${CMAKE_COMMAND}" "-DEXPECT=${arg_EXPECT}" -P "${PROJECT_SOURCE_DIR}/cmake/expect_error.cmake" --
-                    ${command} -D${arg_SECTION} "${source}"
+            COMMAND "${CMAKE_COMMAND}" "-DEXPECT=${arg_EXPECT}" "-DONLY=${arg_ONLY}" -P
+                    "${PROJECT_SOURCE_DIR}/cmake/expect_error.cmake" -- ${command} -D${arg_SECTION} "${source}"
         )
-        set_tests_properties(${name}.${compiler} PROPERTIES TIMEOUT 300 LABELS "compile")
+        set_tests_properties(
+            ${name}.${compiler} PROPERTIES FIXTURES_REQUIRED "${fixture}" TIMEOUT 300 LABELS "compile"
+        )
     endforeach()
 endfunction()

@@ -1,5 +1,5 @@
-# cmake -DEXPECT=<regular expression> -P expect_error.cmake -- <compiler> <argument>...
-# Passes where the compiler refuses, its first error is our sentence, and what it says can still be read. WILL_FAIL would
+# cmake -DEXPECT=<regular expression> [-DONLY=ON] -P expect_error.cmake -- <compiler> <argument>...
+# Passes where the compiler refuses, its first error is our sentence (with ONLY its only one), and what it says can still be read. WILL_FAIL would
 # let a misspelt name pass.
 
 cmake_policy(SET CMP0007 NEW)  # empty lines are lines
@@ -40,5 +40,8 @@ endif()
 list(GET lines 0 first)
 if(NOT first MATCHES "${EXPECT}")
     message(FATAL_ERROR "The first of ${count} errors is not our sentence '${EXPECT}'. The compiler said:\n${output}")
+endif()
+if(ONLY AND count GREATER 1)
+    message(FATAL_ERROR "There are ${count} errors:\n${output}")
 endif()
 message("${count} error(s) in ${length} lines, the first: ${first}")

@@ -39,6 +39,8 @@ void statements() {
     C(i, k) = A(i) * B(j, k);
 #elif defined(TOO_MANY_LABELS)
     Z(i, k) = X(i, j, l) * Y(j, k);
+#elif defined(OUTPUT_LABEL_LEFT_OUT)  // of the operand that would have it
+    Z(i, k) = X(i, j) * Y(j);
 #elif defined(OUTPUT_LABEL_UNKNOWN)
     C(i, l) = A(i, j) * B(j, k);
 #elif defined(OUTPUT_LABEL_REPEATED)

@@ -1,7 +1,6 @@
 // Orders of pairwise contractions against all orders there are.
 
 #include <einparallel/kernel/contraction_order.hpp>
-#include <einparallel/kernel/greedy_order.hpp>
 
 #include <doctest/doctest.h>
 
@@ -179,9 +178,9 @@ network random_tensor_network(std::mt19937& random, std::size_t operands, std::s
 /// What the plain greedy order costs.
 cost greedy_cost(const network& net) {
     const auto prepared = einparallel::detail::make_network(net.operands, net.output, net.extents);
-    einparallel::detail::greedy_order greedy(prepared);
-    REQUIRE(greedy.run({}, std::numeric_limits<double>::infinity()));
-    return {greedy.cost().operations, greedy.cost().elements};
+    const auto greedy = einparallel::detail::greedy_contractions(prepared, {});
+    REQUIRE(greedy.steps.size() + 1 == net.operands.size());
+    return {greedy.cost.operations, greedy.cost.elements};
 }
 
 }  // namespace
@@ -213,13 +212,13 @@ TEST_CASE("contraction_order: the greedy order alone is a full order, and what i
         CAPTURE(repetition);
         const network net = random_network(random, 3 + random() % 10, 1 + random() % 20, repetition % 7 == 0);
         const auto prepared = einparallel::detail::make_network(net.operands, net.output, net.extents);
-        einparallel::detail::greedy_order greedy(prepared);
-        REQUIRE(
-            greedy.run({1, static_cast<unsigned>(repetition % 3) * 16, 7}, std::numeric_limits<double>::infinity()));
+        const auto greedy =
+            einparallel::detail::greedy_contractions(prepared, {1, static_cast<unsigned>(repetition % 3) * 16, 7});
+        REQUIRE(greedy.steps.size() + 1 == net.operands.size());
         const cost played =
-            play(net, einparallel::detail::with_labels(greedy.steps(), net.operands, net.output, net.extents.size()));
-        CHECK(played.operations == greedy.cost().operations);
-        CHECK(played.elements == greedy.cost().elements);
+            play(net, einparallel::detail::with_labels(greedy.steps, net.operands, net.output, net.extents.size()));
+        CHECK(played.operations == greedy.cost.operations);
+        CHECK(played.elements == greedy.cost.elements);
     }
 }
 

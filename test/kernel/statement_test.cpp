@@ -161,6 +161,7 @@ TEST_CASE("an array of rank 0 is read as the number that it holds, where this is
     ep::array<double, 1> v({3});
     v(0) = 1.5;
     v(2) = -4.0;
+    CHECK(ep::array<double, 0>({}).value() == 0);
     ep::array<double, 0> total;
     total() = v(i) * v(i);
     CHECK(static_cast<double>(total) == 18.25);

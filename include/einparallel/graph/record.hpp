@@ -3,7 +3,6 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/contract.hpp>
-#include <einparallel/kernel/contract_in_order.hpp>
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
@@ -62,7 +61,8 @@ public:
                    Out scale) const {
         const std::span<const label_id> labels = labels_for(sink, out);
         if constexpr (Count > 2) {
-            return marked(sink, contract_pairwise<Out>(labels, operands, scale));
+            return marked(sink, contract_pairwise(labels, operands, make_product_kernel<Out>(scale, Count),
+                                                  make_product_kernel<Out>(scale, 2), make_product_kernel<Out>(1, 2)));
         } else {
             return marked(sink, record(labels, operands, make_product_kernel<Out>(scale, Count)));
         }
@@ -81,29 +81,15 @@ private:
                                                    std::span<const operand_type> operands,
                                                    std::shared_ptr<const kernel> work) const;
 
-    template <class Out>
-    [[nodiscard]] handle contract_pairwise(std::span<const label_id> out, std::span<const operand_type> operands,
-                                           Out scale) const;
+    /// A product in the cheapest order: `all` multiplies all operands in one vertex, where that is it.
+    EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(std::span<const label_id> out,
+                                                              std::span<const operand_type> operands,
+                                                              const std::shared_ptr<const kernel>& all,
+                                                              const std::shared_ptr<const kernel>& last,
+                                                              const std::shared_ptr<const kernel>& earlier) const;
 
     std::span<const std::string_view> names_;
     std::span<const label_id> out_;
 };
-
-/// Extents by label id of the statement, as far as the operands' vertices know them.
-EINPARALLEL_INLINE std::vector<index> known_extents(std::size_t labels,
-                                                    std::span<const labelled_handle<std::shared_ptr<vertex>>> operands);
-
-template <class Out>
-std::shared_ptr<vertex> recording_builder::contract_pairwise(std::span<const label_id> out,
-                                                             std::span<const operand_type> operands, Out scale) const {
-    return contract_in_order<handle>(
-        known_extents(names_.size(), operands), out, operands,
-        [&](auto is_last, std::span<const label_id> labels, std::span<const operand_type> pair) {
-            const std::span<const label_id> made = decltype(is_last)::value ? out : labels;
-            return marked(
-                temporary{},
-                record(made, pair, make_product_kernel<Out>(decltype(is_last)::value ? scale : Out(1), pair.size())));
-        });
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

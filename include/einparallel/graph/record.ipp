@@ -2,7 +2,7 @@
 
 #include <einparallel/graph/record.hpp>
 
-#include <einparallel/kernel/immediate.hpp>
+#include <einparallel/kernel/contract_in_order.hpp>
 
 #include <string>
 #include <utility>
@@ -62,7 +62,8 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
     std::vector<std::size_t> first(names_.size(), 0);  // by dense label: the operand that its extent is from
     const auto fail = [&](const std::string& what) {
         if (made->failure.empty()) {
-            made->failure = "einsum " + einsum_text(names_, out, operands) + ": " + what;
+            const auto labels_of = [&](std::size_t operand) { return operands[operand].labels; };
+            made->failure = "einsum " + einsum_text(names_, operands.size(), labels_of, out) + ": " + what;
         }
     };
     for (std::size_t position = 0; position < operands.size(); ++position) {
@@ -102,17 +103,22 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
     return made;
 }
 
-EINPARALLEL_INLINE std::vector<index> known_extents(
-    std::size_t labels, std::span<const labelled_handle<std::shared_ptr<vertex>>> operands) {
-    std::vector<index> extents(labels, 1);
-    for (const auto& read : operands) {
+EINPARALLEL_INLINE recording_builder::handle recording_builder::contract_pairwise(
+    std::span<const label_id> out, std::span<const operand_type> operands, const std::shared_ptr<const kernel>& all,
+    const std::shared_ptr<const kernel>& last, const std::shared_ptr<const kernel>& earlier) const {
+    std::vector<index> extents(names_.size(), 1);  // as far as the operands' vertices know them
+    for (const operand_type& read : operands) {
         for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
             if (read.labels[dimension] != no_label) {
                 extents[static_cast<std::size_t>(read.labels[dimension])] = read.handle->bounds[dimension];
             }
         }
     }
-    return extents;
+    return contract_in_order<handle>(
+        extents, out, operands,
+        [&](bool is_last, std::span<const label_id> labels, std::span<const operand_type> read) {
+            return marked(temporary{}, record(labels, read, !is_last ? earlier : read.size() == 2 ? last : all));
+        });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

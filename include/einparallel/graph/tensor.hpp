@@ -111,8 +111,10 @@ namespace EINPARALLEL_DETAIL {
 
 template <class E>
 inline constexpr bool reads_tensors_only = true;
+template <class Operand, class Labels>
+inline constexpr bool reads_tensors_only<leaf<Operand, Labels>> = false;
 template <class T, std::size_t Rank, class Labels>
-inline constexpr bool reads_tensors_only<leaf<array_operand<T, Rank>, Labels>> = false;
+inline constexpr bool reads_tensors_only<leaf<tensor_operand<T, Rank>, Labels>> = true;
 template <class Function, class... Arguments>
 inline constexpr bool reads_tensors_only<join_node<Function, Arguments...>> = (reads_tensors_only<Arguments> && ...);
 template <class Op, class Over, class Inner>

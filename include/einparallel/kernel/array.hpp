@@ -1,9 +1,7 @@
 #pragma once
 // A tensor that owns its elements.
 
-#include <einparallel/kernel/first_touch.hpp>
-#include <einparallel/kernel/large_pages.hpp>
-#include <einparallel/kernel/line_memory.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/box.hpp>
@@ -13,6 +11,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 
@@ -21,6 +20,9 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 /// Says that every element is going to be written before it is read.
 struct unwritten {};
+
+/// What a list of no extents holds.
+struct no_extent {};
 }  // namespace EINPARALLEL_DETAIL
 
 /// Owning, dense, row-major, zeroed (large ones by all threads); aligned to a cache line. Value semantics: a copy
@@ -39,7 +41,7 @@ public:
     explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::checked_extents<Rank>(extents)) {
         allocate();
     }
-    explicit array(std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) { allocate(); }
+    explicit array(std::initializer_list<detail::no_extent> /*none*/) requires(Rank == 0) { allocate(); }
     /// From extents in a std::array. A template, so that a braced list never means this one.
     template <std::same_as<std::array<index, Rank>> Extents>
     explicit array(const Extents& extents) : extents_(extents) {
@@ -82,18 +84,18 @@ public:
     /// the array into the expression.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) & {
-        return detail::access<T>(data(), extents_, strides(), nullptr, indices...);
+        return detail::access<T>(data(), extents_, strides(), indices...);
     }
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) const& {
-        return detail::access<const T>(data(), extents_, strides(), nullptr, indices...);
+        return detail::access<const T>(data(), extents_, strides(), indices...);
     }
     template <class... Indices>
     auto operator()(const Indices&... indices) && {
         const T* const first = data();
         const std::array<index, Rank> shape = extents_;
         auto owner = std::make_shared<const array>(std::move(*this));
-        return detail::owned_access<T>(first, shape, detail::row_major(shape), std::move(owner), indices...);
+        return detail::owned_access<T>(first, shape, std::move(owner), indices...);
     }
 
     /// The element of an array of rank 0.

@@ -11,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -135,46 +134,57 @@ void for_each_direct(const join_node<negate, A>& node, Visit&& visit) {
     for_each_direct<Statement, !Negative>(boost::hana::at_c<0>(node.arguments), visit);
 }
 
-// --- what must hold before anything is written
-// ----------------------------------------------------------------------------------
+// --- what a statement reads, as values
+// ---------------------------------------------------------------------------
 
-/// Goes through a statement before it runs; see statement_check.
+/// Arrays and views that an expression reads.
+template <class E>
+inline constexpr std::size_t read_count = 0;
+template <class Operand, class Labels>
+inline constexpr std::size_t read_count<leaf<Operand, Labels>> = 1;
+template <class Function, class... Arguments>
+inline constexpr std::size_t read_count<join_node<Function, Arguments...>> = (read_count<Arguments> + ... + 0);
+template <class Op, class Over, class Inner>
+inline constexpr std::size_t read_count<reduce_node<Op, Over, Inner>> = read_count<Inner>;
+template <class Over, class Inner>
+inline constexpr std::size_t read_count<softmax_node<Over, Inner>> = read_count<Inner>;
+
+/// Lists the leaves of a statement term by term.
 template <class Statement>
-class preflight {
+class leaf_list {
 public:
-    explicit preflight(statement_check& check) : check_(check) {}
+    explicit leaf_list(statement_leaf* first) : next_(first) {}
 
-    template <class A, class B>
-    void terms(const join_node<plus, A, B>& node) {
-        terms(boost::hana::at_c<0>(node.arguments));
-        terms(boost::hana::at_c<1>(node.arguments));
-    }
-    template <class A, class B>
-    void terms(const join_node<minus, A, B>& node) {
-        terms(boost::hana::at_c<0>(node.arguments));
-        terms(boost::hana::at_c<1>(node.arguments));
-    }
-    template <class A>
-    void terms(const join_node<negate, A>& node) {
-        terms(boost::hana::at_c<0>(node.arguments));
+    template <class Function, class... Terms>
+        requires joins_terms<Function>
+    void terms(const join_node<Function, Terms...>& node) {
+        [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+            (terms(boost::hana::at_c<Position>(node.arguments)), ...);
+        }
+        (std::index_sequence_for<Terms...>{});
     }
     template <class E>
     void terms(const E& term) {
         visit<!Statement::template aggregates<E>>(term);
-        check_.end_term(Statement::left_labels);
+        if constexpr (constexpr std::size_t count = read_count<E>; count > 0) {
+            next_[-1].ends_term = true;
+        }
     }
 
 private:
-    template <bool InPlace, class T, std::size_t Rank, class Labels>
-    void visit(const leaf<array_operand<T, Rank>, Labels>& node) {
+    template <bool InPlace, class Operand, class Labels>
+    void visit(const leaf<Operand, Labels>& node) {
         static constexpr auto labels = Statement::ids::template ids<Labels>;
-        check_.read({immediate_builder::handle_of(node.operand), labels}, sizeof(T), InPlace);
+        *next_++ = {{handle_of(node.operand), labels}, sizeof(typename Operand::value_type), InPlace, false};
     }
     template <bool InPlace, class T>
     void visit(const constant<T>& /*node*/) {}
     template <bool InPlace, class Function, class... Arguments>
     void visit(const join_node<Function, Arguments...>& node) {
-        visit_all<InPlace>(node.arguments, std::index_sequence_for<Arguments...>{});
+        [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+            (visit<InPlace>(boost::hana::at_c<Position>(node.arguments)), ...);
+        }
+        (std::index_sequence_for<Arguments...>{});
     }
     template <bool InPlace, class Op, class Over, class Inner>
     void visit(const reduce_node<Op, Over, Inner>& node) {
@@ -184,27 +194,57 @@ private:
     void visit(const softmax_node<Over, Inner>& node) {
         visit<false>(node.inner);
     }
-    template <bool InPlace, class Arguments, std::size_t... Position>
-    void visit_all(const Arguments& arguments, std::index_sequence<Position...> /*all*/) {
-        (visit<InPlace>(boost::hana::at_c<Position>(arguments)), ...);
-    }
 
-    statement_check& check_;
+    statement_leaf* next_;
 };
+
+// --- products of arrays, views and numbers: one value, one call
+// --------------------------------------------------------
+
+/// A statement of one term that is a product of arrays, views and numbers of type Out; summed, if at all, over all
+/// labels missing on the left.
+template <class Statement, class Out, class E>
+inline constexpr bool is_one_product = [] {
+    constexpr bool aggregates = Statement::template aggregates<E>;
+    return factors<Statement, E, Out, E>::only_leaves && is_product<Statement, Out, E> &&
+           (is_direct<Statement, E> || !aggregates) && !(aggregates && loses<typename E::value_type, Out>);
+}();
+
+/// The blocks of a product's operands in the order written; numbers go into the scale.
+template <class T, class Operand, class Labels>
+void collect_blocks(const leaf<Operand, Labels>& node, block_handle*& next, T& /*scale*/) {
+    *next++ = handle_of(node.operand);
+}
+template <class T>
+void collect_blocks(const constant<T>& node, block_handle*& /*next*/, T& scale) {
+    scale = times{}(scale, node.value);
+}
+template <class T, class A, class B>
+void collect_blocks(const join_node<times, A, B>& node, block_handle*& next, T& scale) {
+    collect_blocks(boost::hana::at_c<0>(node.arguments), next, scale);
+    collect_blocks(boost::hana::at_c<1>(node.arguments), next, scale);
+}
+template <class T, class A>
+void collect_blocks(const join_node<over, A, constant<T>>& node, block_handle*& next, T& scale) {
+    scale = scale / boost::hana::at_c<1>(node.arguments).value;
+    collect_blocks(boost::hana::at_c<0>(node.arguments), next, scale);
+}
+template <class T, class A>
+void collect_blocks(const join_node<negate, A>& node, block_handle*& next, T& scale) {
+    scale = negate{}(scale);
+    collect_blocks(boost::hana::at_c<0>(node.arguments), next, scale);
+}
 
 // --- execution
 // ----------------------------------------------------------------------------------------------------------------
 
-template <assignment How, class Out, class LeftLabels, class E>
-void execute_statement(Out* data, std::span<const index> extents, std::span<const index> strides, const E& right) {
-    using Statement = statement<LeftLabels, E>;
-    using Lowering = lowering<immediate_builder, Statement>;
-    const block_target target{data, Statement::left_labels, extents, strides};
-    std::array<index, Statement::ids::size + 1> scratch{};
-    immediate_builder builder(Statement::ids::names, std::span<index>(scratch.data(), Statement::ids::size), target);
-    statement_check check(builder, target, sizeof(Out));
-    preflight<Statement>(check).terms(right);
-    Lowering lower(builder);
+/// The same vertex by vertex.
+template <assignment How, class Out, class Statement, class E>
+void execute_in_steps(const block_handle& output, const E& right) {
+    std::array<statement_leaf, read_count<E>> leaves;
+    leaf_list<Statement>(leaves.data()).terms(right);
+    immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, sizeof(Out), leaves);
+    lowering<immediate_builder, Statement> lower(builder);
 
     // A whole reduction or softmax by itself goes straight to the output, whatever its ⊕.
     constexpr bool is_alone =
@@ -232,6 +272,32 @@ void execute_statement(Out* data, std::span<const index> extents, std::span<cons
             }
             mode = write_mode::combine;
         });
+    }
+}
+
+/// Computes `right` into the output. `How` says what happens to the elements that are there.
+template <assignment How, class Out, class LeftLabels, class E>
+void execute_statement(const block_handle& output, const E& right) {
+    using Statement = statement<LeftLabels, E>;
+    if constexpr (is_one_product<Statement, Out, E>) {
+        static constexpr product_form form{
+            Statement::ids::names, Statement::left_labels.data(), Statement::right_labels.data(),
+            How == assignment::set ? write_mode::overwrite : write_mode::combine, !Statement::template aggregates<E>};
+        constexpr std::size_t operands = read_count<E>;
+        std::array<block_handle, operands + 1> blocks{output};
+        block_handle* next = &blocks[1];
+        Out scale = Out(1);
+        collect_blocks(right, next, scale);
+        if constexpr (How == assignment::subtract) {
+            scale = negate{}(scale);
+        }
+        if constexpr (operands > 2) {
+            run_chain<Out>(form, blocks, scale);
+        } else {
+            run_product<Out>(form, blocks, scale);
+        }
+    } else {
+        execute_in_steps<How, Out, Statement>(output, right);
     }
 }
 
@@ -287,8 +353,7 @@ private:
             report_mistakes<Labels, E>();
         } else if constexpr (is_storable<typename E::value_type, T>) {
             // Only operator() of a mutable array or view makes a target: the elements are not const.
-            execute_statement<How, T, Labels>(const_cast<T*>(this->operand.data), this->operand.extents,
-                                              this->operand.strides, right);
+            execute_statement<How, T, Labels>(handle_of(this->operand), right);
         }
         return *this;
     }

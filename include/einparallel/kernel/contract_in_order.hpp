@@ -10,19 +10,12 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The order of contraction_order; none for an element-wise product, in which every operand has every label of the
-/// output and nothing else.
-EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    std::span<const index> extents, std::span<const label_id> out,
-    const std::vector<std::span<const label_id>>& operands);
-
 /// Chooses the order for these extents (by label id) and calls contract(is_last, labels, pair) for each contraction,
-/// which returns the handle of its result. `is_last` is std::true_type for the one that makes the output, whose labels
+/// which returns the handle of its result. `is_last` is true for the one that makes the output, whose labels
 /// are `out`. An element-wise product (every operand has every label of the output, and nothing else) is one
 /// contraction of all.
 template <class Handle, class Contract>
@@ -35,17 +28,16 @@ Handle contract_in_order(std::span<const index> extents, std::span<const label_i
     }
     const std::vector<pairwise_contraction> order = order_of_operands(extents, out, labels);
     if (order.empty()) {
-        return contract(std::true_type{}, out, operands);
+        return contract(true, out, operands);
     }
     std::vector<labelled_handle<Handle>> known(operands.begin(), operands.end());
-    for (std::size_t position = 0; position + 1 < order.size(); ++position) {
-        const pairwise_contraction& next = order[position];
-        const std::array<labelled_handle<Handle>, 2> pair{known[next.left], known[next.right]};
-        known.push_back(
-            {contract(std::false_type{}, next.labels, std::span<const labelled_handle<Handle>>(pair)), next.labels});
+    for (const pairwise_contraction& step : order) {
+        const bool is_last = &step == &order.back();
+        const std::array<labelled_handle<Handle>, 2> pair{known[step.left], known[step.right]};
+        const std::span<const label_id> made = is_last ? out : step.labels;
+        known.push_back({contract(is_last, made, std::span<const labelled_handle<Handle>>(pair)), made});
     }
-    const std::array<labelled_handle<Handle>, 2> pair{known[order.back().left], known[order.back().right]};
-    return contract(std::true_type{}, out, std::span<const labelled_handle<Handle>>(pair));
+    return known.back().handle;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

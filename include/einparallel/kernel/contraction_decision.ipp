@@ -6,7 +6,7 @@
 #include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/one_sided.hpp>
+#include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/thread_grid.hpp>
 
 #include <algorithm>

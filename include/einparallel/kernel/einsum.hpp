@@ -1,14 +1,12 @@
 #pragma once
 // ep::einsum<"ij,jk->ik">(A, B): numpy.einsum's language on arrays, views and other libraries' tensors.
 
-#include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/assign.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/immediate.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/subscripts.hpp>
 
 #include <array>
@@ -91,6 +89,16 @@ inline constexpr bool has_ellipsis = [] {
     return false;
 }();
 
+/// Names of a table's labels.
+template <const auto& Table>
+inline constexpr auto table_names = [] {
+    std::array<std::string_view, Table.names.size()> names{};
+    for (std::size_t label = 0; label < names.size(); ++label) {
+        names[label] = Table.names[label].view();
+    }
+    return names;
+}();
+
 /// The labels of a subscript string as spans, with ellipsis dimensions of extent 1 against a longer one marked
 /// no_label: numpy's broadcasting, which is confined to the ellipsis so that a named label never means two extents.
 template <const auto& Table, std::size_t Operands>
@@ -127,21 +135,15 @@ public:
     static constexpr std::span<const label_id> output() {
         return std::span<const label_id>(Table.output).first(Table.output_rank);
     }
+    /// Of an einsum into an output that is no operand.
+    [[nodiscard]] product_form form() const {
+        return {table_names<Table>, Table.output.data(), dimensions_.data(), write_mode::overwrite, false};
+    }
 
 private:
     using constant = decltype(Table.dimensions);
     std::conditional_t<has_ellipsis<Table>, std::remove_const_t<constant>, const constant&> dimensions_;
 };
-
-/// Names of a table's labels.
-template <const auto& Table>
-inline constexpr auto table_names = [] {
-    std::array<std::string_view, Table.names.size()> names{};
-    for (std::size_t label = 0; label < names.size(); ++label) {
-        names[label] = Table.names[label].view();
-    }
-    return names;
-}();
 
 /// x1 · x2 · … of any element types: the ⊗ of a product whose operands differ in type.
 struct product_of_all {
@@ -178,34 +180,34 @@ auto product_of(Builder& builder, Sink sink, std::span<const label_id> out,
     }
 }
 
+/// The output and the operands.
+template <class... Tensors>
+std::array<block_handle, sizeof...(Tensors)> blocks_of(const Tensors&... tensors) {
+    return {{{tensors.data(), tensors.extents(), tensors.strides().data()}...}};
+}
+
 template <subscripts Text, class Out, std::size_t OutRank, class... Operands>
 void einsum_views(const view<Out, OutRank>& output, const Operands&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
     static_cast<void>((sizeof(check_storable<typename Operands::value_type, Out>) + ...));
     const std::array<const index*, sizeof...(Operands)> extents{operands.extents().data()...};
     const subscript_labels<table, sizeof...(Operands)> labels(extents);
-
-    const block_target target{output.data(), labels.output(), output.extents(), output.strides()};
-    const touched_memory written(output.data(), output.extents(), output.strides(), sizeof(Out));
-    check_writable(written);
-    const auto is_output = [&](const auto& operand) {
-        using T = typename std::remove_cvref_t<decltype(operand)>::value_type;
-        const touched_memory read(operand.data(), operand.extents(), operand.strides(), sizeof(T));
-        check_readable(read);
-        return overlap(written, read);
-    };
-    if ((is_output(operands) || ...)) {
-        throw error("ep::einsum_into: the output is also an operand: give the result memory of its own");
+    const std::array<block_handle, sizeof...(Operands) + 1> blocks = blocks_of(output, operands...);
+    if constexpr (!(std::is_same_v<Out, typename Operands::value_type> && ...)) {
+        constexpr std::array<std::size_t, sizeof...(Operands)> bytes{sizeof(typename Operands::value_type)...};
+        std::array<labelled_block, sizeof...(Operands)> read{};
+        std::array<statement_leaf, sizeof...(Operands)> leaves{};
+        for (std::size_t operand = 0; operand < read.size(); ++operand) {
+            read[operand] = {blocks[operand + 1], labels.of(operand)};
+            leaves[operand] = {read[operand], bytes[operand], false, operand + 1 == read.size()};
+        }
+        immediate_builder builder(table_names<table>, {blocks[0], labels.output()}, sizeof(Out), leaves);
+        product_of<Out, typename Operands::value_type...>(builder, into_target{}, labels.output(), read);
+    } else if constexpr (sizeof...(Operands) > 2) {
+        run_chain<Out>(labels.form(), blocks, Out(1));
+    } else {
+        run_product<Out>(labels.form(), blocks, Out(1));
     }
-    std::array<index, table.names.size()> scratch{};
-    immediate_builder builder(table_names<table>, scratch, target);
-    std::size_t position = 0;
-    const auto labelled = [&](const auto& operand) {
-        return labelled_handle<block_handle>{{operand.data(), operand.extents(), operand.strides()},
-                                             labels.of(position++)};
-    };
-    const std::array<labelled_handle<block_handle>, sizeof...(Operands)> handles{labelled(operands)...};
-    product_of<Out, typename Operands::value_type...>(builder, into_target{}, labels.output(), handles);
 }
 
 /// Extents of the result; an ellipsis dimension takes the longest.
@@ -243,25 +245,9 @@ contraction_decision decision_of(const X& x, const Y& y) {
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
     const std::array<const index*, 2> extents{x.extents().data(), y.extents().data()};
     const subscript_labels<table, 2> labels(extents);
-    const auto output_extents = einsum_extents<Text>(x, y);
-    std::array<index, table.names.size()> by_label{};
-    immediate_builder builder(table_names<table>, by_label, {nullptr, labels.output(), output_extents, output_extents});
-    const std::array<labelled_handle<block_handle>, 2> handles{
-        {{{x.data(), x.extents(), x.strides()}, labels.of(0)}, {{y.data(), y.extents(), y.strides()}, labels.of(1)}}};
-    builder.check(labels.output(), handles);  // the errors of einsum; and every extent
-    for (index& extent : by_label) {
-        extent = extent < 0 ? 1 : extent;
-    }
-    std::array<index, table.output_rank> output_strides{};
-    index stride = 1;
-    for (std::size_t dimension = output_strides.size(); dimension-- > 0;) {
-        output_strides[dimension] = stride;
-        stride *= output_extents[dimension];
-    }
-    const std::array<operand_block, 2> operands{
-        {{x.data(), labels.of(0), x.strides()}, {y.data(), labels.of(1), y.strides()}}};
-    return decide({by_label, operands, {nullptr, labels.output(), output_strides}, write_mode::overwrite},
-                  element_type_of<T>());
+    const view<const T, table.output_rank> output(checked_before{}, nullptr, einsum_extents<Text>(x, y),
+                                                  row_major(einsum_extents<Text>(x, y)));
+    return decision_of_product(labels.form(), blocks_of(output, x, y), element_type_of<T>());
 }
 
 template <subscripts Text, class... Operands>

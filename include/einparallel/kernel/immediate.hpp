@@ -1,9 +1,8 @@
 #pragma once
-// Executes vertices as they are lowered: the builder behind assignments to arrays and views.
+// Executes vertices as they are lowered: the builder behind assignments to arrays and views; and products in one call.
 
-#include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/kernel/contract.hpp>
-#include <einparallel/kernel/contract_in_order.hpp>
+#include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
@@ -11,11 +10,13 @@
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/function_ref.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -26,24 +27,54 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct block_handle {
     const void* data = nullptr;
     std::span<const index> extents;
-    std::span<const index> strides;
+    const index* strides = nullptr;
 };
+using labelled_block = labelled_handle<block_handle>;
 
-/// The einsum of one vertex as a reader would write it, for errors.
-template <class Operands>
-std::string einsum_text(std::span<const std::string_view> names, std::span<const label_id> out,
-                        const Operands& operands) {
-    return einsum_text(
-        names, operands.size(),
-        [&](std::size_t operand) { return std::span<const label_id>(operands[operand].labels); }, out);
+/// The handle of an array's or view's operand.
+template <class T, std::size_t Rank>
+block_handle handle_of(const array_operand<T, Rank>& held) {
+    return {held.data, held.extents, held.strides.data()};
 }
 
-/// The memory that a statement writes.
-struct block_target {
-    void* data = nullptr;
-    std::span<const label_id> labels;
-    std::span<const index> extents;
-    std::span<const index> strides;
+/// A statement or einsum that is one product, as constants of the unit.
+struct product_form {
+    std::span<const std::string_view> names;  ///< of the labels, by id
+    const label_id* output = nullptr;         ///< label of every dimension of the output
+    const label_id* operands = nullptr;       ///< the same of the operands, one after the other
+    write_mode mode = write_mode::overwrite;
+    bool in_place = false;  ///< the output may be an operand that is read element for element where it is written
+};
+
+/// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] of one or two operands. `blocks` are the output and the operands. Throws, and
+/// writes nothing, where extents disagree or memory cannot be read or written.
+template <Element T>
+[[gnu::visibility("default")]] void run_product(const product_form& form, std::span<const block_handle> blocks,
+                                                T scale);
+
+/// The same of more operands, contracted pair by pair in the cheapest order.
+template <Element T>
+[[gnu::visibility("default")]] void run_chain(const product_form& form, std::span<const block_handle> blocks, T scale);
+
+/// The operands of a product with their labels.
+EINPARALLEL_INLINE std::vector<labelled_block> product_operands(const product_form& form,
+                                                                std::span<const block_handle> blocks);
+
+/// Throws as run_product does. Finds the extents by label id, and two operands at most as a call reads them.
+EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<const block_handle> blocks,
+                                           std::size_t element_bytes, small_vector<index, 16>& extents,
+                                           operand_block* operands);
+
+/// How run_product would contract two operands into a dense output. Throws where extents disagree.
+EINPARALLEL_INLINE contraction_decision decision_of_product(const product_form& form,
+                                                            std::span<const block_handle> blocks, element_type element);
+
+/// An operand of a statement, for the checks before anything is written.
+struct statement_leaf {
+    labelled_block block;
+    std::size_t element_bytes = 0;
+    bool in_place = false;   ///< its term is evaluated element by element of the output
+    bool ends_term = false;  ///< it is the last one of its term
 };
 
 /// The sink that writes the statement's own output.
@@ -56,48 +87,62 @@ class immediate_builder {
 public:
     using handle = block_handle;
 
-    /// `extents` is scratch for one extent per label id.
-    EINPARALLEL_INLINE immediate_builder(std::span<const std::string_view> names, std::span<index> extents,
-                                         const block_target& target);
+    /// Where the result of a vertex goes.
+    struct destination {
+        destination(temporary /*sink*/) {}                                   // implicit: a sink is one
+        destination(into_target sink) : is_output(true), mode(sink.mode) {}  // implicit
+
+        bool is_output = false;
+        write_mode mode = write_mode::overwrite;
+    };
+
+    using block_work = function_ref<void(const block_call&)>;
+
+    /// Checks what must hold before a statement writes anything: extents agree within each term and with the output,
+    /// and a leaf that shares memory with the output is read element for element where it is written. The extents of a
+    /// vertex then agree as well.
+    EINPARALLEL_INLINE immediate_builder(std::span<const std::string_view> names, const labelled_block& target,
+                                         std::size_t element_bytes, std::span<const statement_leaf> leaves);
+    EINPARALLEL_INLINE immediate_builder(const product_form& form, std::span<const block_handle> blocks,
+                                         std::size_t element_bytes);
     immediate_builder(const immediate_builder&) = delete;
     immediate_builder& operator=(const immediate_builder&) = delete;
     ~immediate_builder();
 
     template <class T, std::size_t Rank>
     [[nodiscard]] static handle handle_of(const array_operand<T, Rank>& held) {
-        return {held.data, held.extents, held.strides};
+        return detail::handle_of(held);
     }
 
-    template <class Out, class Sink, class MakeKernel>
-    handle emit(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>> operands,
+    template <class Out, class MakeKernel>
+    handle emit(destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
                 MakeKernel&& make_kernel) {
         const auto work = make_kernel(std::false_type{});
-        return run(sink, out, operands, sizeof(Out), {&work, [](const void* context, const block_call& block) {
-                                                          static_cast<const decltype(work)*>(context)->contract(block);
-                                                      }});
+        return run(sink, out, operands, sizeof(Out), [&](const block_call& block) { work.contract(block); });
     }
 
-    template <class Out, class Sink, std::size_t Count>
-    handle product(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>, Count> operands,
+    template <class Out, std::size_t Count>
+    handle product(destination sink, std::span<const label_id> out, std::span<const labelled_block, Count> operands,
                    Out scale) {
         if constexpr (Count > 2) {
-            return chain(sink, out, operands, scale);
+            return chain_product<Out>(*this, sink, out, operands, scale);
         } else {
-            return multiply(sink, out, operands, scale);
+            return run(sink, out, operands, sizeof(Out),
+                       [=](const block_call& block) { contract_product<Out>(block, scale); });
         }
     }
 
     /// exp(x − max x) / Σ exp(x − max x) along one label.
-    template <class T, class Sink>
-    handle softmax(Sink sink, std::span<const label_id> out, const labelled_handle<handle>& x, label_id along) {
-        return run(sink, out, {&x, 1}, sizeof(T), {&along, [](const void* context, const block_call& block) {
-                                                       softmax_block<T>(block, *static_cast<const label_id*>(context));
-                                                   }});
+    template <class T>
+    handle softmax(destination sink, std::span<const label_id> out, const labelled_block& x, label_id along) {
+        return run(sink, out, {&x, 1}, sizeof(T), [=](const block_call& block) { softmax_block<T>(block, along); });
     }
 
-    /// Throws where the extents of the operands disagree with one another or with the statement's output; knows all
-    /// extents afterwards.
-    EINPARALLEL_INLINE void check(std::span<const label_id> out, std::span<const labelled_handle<handle>> operands);
+    EINPARALLEL_INLINE handle run(destination sink, std::span<const label_id> out,
+                                  std::span<const labelled_block> operands, std::size_t element_bytes, block_work work);
+
+    /// Extents of the labels of the output and the operands, by label id; 1 of others.
+    EINPARALLEL_INLINE std::span<const index> learn_extents(std::span<const labelled_block> operands);
 
 private:
     struct memory {
@@ -106,86 +151,16 @@ private:
         std::unique_ptr<std::byte[]> bytes;
     };
 
-    /// The work of a vertex with its types erased.
-    struct block_work {
-        const void* context;
-        void (*run)(const void* context, const block_call& block);
-    };
-
-    /// Extents of all labels of the vertex. Throws where extents disagree.
-    EINPARALLEL_INLINE void learn_extents(std::span<const label_id> out,
-                                          std::span<const labelled_handle<handle>> operands);
-    EINPARALLEL_INLINE handle run(into_target sink, std::span<const label_id> out,
-                                  std::span<const labelled_handle<handle>> operands, std::size_t element_bytes,
-                                  block_work work);
-    EINPARALLEL_INLINE handle run(temporary sink, std::span<const label_id> out,
-                                  std::span<const labelled_handle<handle>> operands, std::size_t element_bytes,
-                                  block_work work);
-    EINPARALLEL_INLINE void call(std::span<const labelled_handle<handle>> operands, const output_block& output,
-                                 write_mode mode, block_work work);
-
-    /// A product of all operands in one call.
-    template <class Out, class Sink>
-    handle multiply(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>> operands,
-                    Out scale) {
-        return run(sink, out, operands, sizeof(Out), {&scale, [](const void* context, const block_call& block) {
-                                                          contract_product<Out>(block,
-                                                                                *static_cast<const Out*>(context));
-                                                      }});
-    }
-
-    /// A product of more than two operands, contracted pair by pair in the cheapest order.
-    template <class Out, class Sink>
-    handle chain(Sink sink, std::span<const label_id> out, std::span<const labelled_handle<handle>> operands,
-                 Out scale);
-
-    EINPARALLEL_INLINE [[nodiscard]] std::string name(label_id label) const;
-
-    EINPARALLEL_INLINE [[noreturn]] void fail(std::span<const label_id> out,
-                                              std::span<const labelled_handle<handle>> operands, std::size_t operand,
-                                              label_id label) const;
-
-    std::span<const std::string_view> names_;
-    std::span<index> extents_;
-    block_target target_;
-    std::size_t times_learnt_ = 0;
-    bool checked_ = false;  ///< the statement is one vertex, its extents are known and the output's agree with them
+    labelled_block target_;
+    small_vector<index, 16> extents_;  // by label id
     std::vector<std::unique_ptr<memory>> temporaries_;
 };
 
-/// What must hold before a statement writes anything: extents agree within each term and with the output, and a leaf
-/// that shares memory with the output is read element for element where it is written.
-class statement_check {
-public:
-    /// Throws where the output cannot be written.
-    EINPARALLEL_INLINE statement_check(immediate_builder& builder, const block_target& target,
-                                       std::size_t element_bytes);
-
-    /// A leaf of the present term; `in_place`: the term is evaluated element by element of the output.
-    EINPARALLEL_INLINE void read(const labelled_handle<block_handle>& leaf, std::size_t element_bytes, bool in_place);
-
-    EINPARALLEL_INLINE void end_term(std::span<const label_id> left);
-
-private:
-    immediate_builder& builder_;
-    touched_memory written_;
-    std::span<const label_id> written_labels_;
-    small_vector<labelled_handle<block_handle>, 8> leaves_;
-};
-
-template <class Out, class Sink>
-block_handle immediate_builder::chain(Sink sink, std::span<const label_id> out,
-                                      std::span<const labelled_handle<handle>> operands, Out scale) {
-    learn_extents(out, operands);
-    return contract_in_order<handle>(
-        extents_, out, operands,
-        [&](auto is_last, std::span<const label_id> labels, std::span<const labelled_handle<handle>> pair) {
-            if constexpr (decltype(is_last)::value) {
-                return multiply<Out>(sink, out, pair, scale);
-            } else {
-                return multiply<Out>(temporary{}, labels, pair, Out(1));
-            }
-        });
-}
+/// A product of more than two operands, contracted pair by pair in the cheapest order.
+template <Element T>
+[[gnu::visibility("default")]] block_handle chain_product(immediate_builder& builder,
+                                                          immediate_builder::destination sink,
+                                                          std::span<const label_id> out,
+                                                          std::span<const labelled_block> operands, T scale);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

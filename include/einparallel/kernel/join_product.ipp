@@ -3,9 +3,8 @@
 #include <einparallel/kernel/join_product.hpp>
 
 #include <einparallel/kernel/gemm.hpp>
-#include <einparallel/kernel/product_axes.hpp>
+#include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/thread_grid.hpp>
-#include <einparallel/kernel/visit_points.hpp>
 
 #include <cstddef>
 

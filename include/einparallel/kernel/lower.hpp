@@ -78,26 +78,31 @@ template <class T>
 inline constexpr bool is_divisible = std::is_floating_point_v<T> || is_complex<T>::value;
 
 /// Number of factors of E as a product Σ-able by a contraction kernel of element type T; constants are scale, not
-/// factors. `unfit` where E is no such product.
+/// factors. `unfit` where E is no such product. `only_leaves`: no factor must be computed first.
 inline constexpr std::size_t unfit = static_cast<std::size_t>(-1) / 4;
 
 template <class Statement, class Whole, class T, class E>
 struct factors {  // any other expression: a factor to be computed first, where that is less work than fusing it
     static constexpr std::size_t count =
         std::is_same_v<typename E::value_type, T> && Statement::template has_fewer_labels<E, Whole> ? 1 : unfit;
+    static constexpr bool only_leaves = false;
 };
 template <class Statement, class Whole, class T, class Operand, class Labels>
 struct factors<Statement, Whole, T, leaf<Operand, Labels>> {
     static constexpr std::size_t count = std::is_same_v<typename Operand::value_type, T> ? 1 : unfit;
+    static constexpr bool only_leaves = true;
 };
 template <class Statement, class Whole, class T, class Number>
 struct factors<Statement, Whole, T, constant<Number>> {
     static constexpr std::size_t count = std::is_same_v<Number, T> ? 0 : unfit;
+    static constexpr bool only_leaves = true;
 };
 template <class Statement, class Whole, class T, class A, class B>
 struct factors<Statement, Whole, T, join_node<times, A, B>> {
     static constexpr std::size_t count =
         factors<Statement, Whole, T, A>::count + factors<Statement, Whole, T, B>::count;
+    static constexpr bool only_leaves =
+        factors<Statement, Whole, T, A>::only_leaves && factors<Statement, Whole, T, B>::only_leaves;
 };
 /// A division by a number is a scale of the reciprocal where several tensors are contracted. Elsewhere each element is
 /// divided: 49 / 49 is 1.
@@ -105,14 +110,12 @@ template <class Statement, class Whole, class T, class Number>
 inline constexpr bool divides_by_scale =
     is_divisible<T>&& std::is_same_v<Number, T>&& Statement::template aggregates<Whole> && (leaf_count<Whole> > 1);
 template <class Statement, class Whole, class T, class A, class Number>
-struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> {
+struct factors<Statement, Whole, T, join_node<over, A, constant<Number>>> : factors<Statement, Whole, T, A> {
     static constexpr std::size_t count =
         divides_by_scale<Statement, Whole, T, Number> ? factors<Statement, Whole, T, A>::count : unfit;
 };
 template <class Statement, class Whole, class T, class A>
-struct factors<Statement, Whole, T, join_node<negate, A>> {
-    static constexpr std::size_t count = factors<Statement, Whole, T, A>::count;
-};
+struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, Whole, T, A> {};
 
 /// E is Σ-able by a contraction kernel: all factors have the output's element type and at least one is no number.
 template <class Statement, class T, class E>
@@ -269,19 +272,7 @@ private:
     auto collect(const constant<T>& node, std::array<operand, Count>& /*operands*/) {
         return number<T>{node.value};
     }
-    template <std::size_t First, std::size_t Count, class Function, class A>
-    auto collect(const join_node<Function, A>& node, std::array<operand, Count>& operands) {
-        auto a = collect<First>(boost::hana::at_c<0>(node.arguments), operands);
-        return make_apply(node.function, std::move(a));
-    }
-    template <std::size_t First, std::size_t Count, class Function, class A, class B>
-    auto collect(const join_node<Function, A, B>& node, std::array<operand, Count>& operands) {
-        auto a = collect<First>(boost::hana::at_c<0>(node.arguments), operands);
-        auto b = collect<First + leaf_count<A>>(boost::hana::at_c<1>(node.arguments), operands);
-        return make_apply(node.function, std::move(a), std::move(b));
-    }
     template <std::size_t First, std::size_t Count, class Function, class... Arguments>
-        requires(sizeof...(Arguments) > 2)
     auto collect(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands) {
         return collect_all<First>(node, operands, std::index_sequence_for<Arguments...>{});
     }

@@ -65,7 +65,7 @@ std::array<index, Rank> checked_extents(const extent (&list)[Count]) {
     return extents;
 }
 
-/// Strided memory in an expression. `owner` keeps an rvalue's elements alive; it is null for what the user keeps.
+/// Strided memory of the user's in an expression.
 template <Element T, std::size_t Rank>
 struct array_operand {
     using value_type = T;
@@ -74,21 +74,23 @@ struct array_operand {
     const T* data = nullptr;
     std::array<index, Rank> extents{};
     std::array<index, Rank> strides{};
+};
+
+/// An rvalue array in an expression, which keeps its elements alive. A type apart: copies of the other are plain.
+template <Element T, std::size_t Rank>
+struct owned_operand : array_operand<T, Rank> {
     std::shared_ptr<const void> owner;
 };
 
-/// The labels of an operand, made as many as its rank where a user wrote too few or too many: that is reported once,
-/// and nothing else is said about it.
+/// The labels of an operand; where a user wrote too few or too many, as many as its rank that say nothing: that is
+/// reported once, and nothing else is said about the statement.
 template <std::size_t Rank, class... Labels>
 constexpr auto fitted_labels(label_list<Labels...> labels) {
     if constexpr (sizeof...(Labels) == Rank) {
         return labels;
-    } else if constexpr (sizeof...(Labels) < Rank) {
-        return fitted_labels<Rank>(label_list<Labels..., label<'?'>>{});
     } else {
-        return []<std::size_t... Kept>(std::index_sequence<Kept...> /*kept*/) {
-            return label_list<std::remove_cvref_t<decltype(boost::hana::at_c<Kept>(
-                std::declval<const boost::hana::basic_tuple<Labels...>&>()))>...>{};
+        return []<std::size_t... Dimension>(std::index_sequence<Dimension...> /*all*/) {
+            return label_list<std::conditional_t<(Dimension < Rank), label<'?'>, void>...>{};
         }
         (std::make_index_sequence<Rank>{});
     }
@@ -115,7 +117,7 @@ class target;  // what can be assigned to: kernel/assign.hpp
 /// operator() of arrays and views: an element where the arguments are integers, a leaf where they are labels.
 template <class T, std::size_t Rank, class... Indices>
 decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides,
-                      std::shared_ptr<const void> owner, const Indices&... indices) {
+                      const Indices&... indices) {
     if constexpr (Rank > 0 && sizeof...(Indices) == Rank && (std::integral<Indices> && ...)) {
         const std::array<index, Rank> at{static_cast<index>(indices)...};
         index offset = 0;
@@ -124,22 +126,29 @@ decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std
         }
         return static_cast<T&>(data[offset]);
     } else {
-        [[maybe_unused]] constexpr check_labels<Rank, std::remove_cvref_t<Indices>...> checked{};
-        using Labels = labels_of_call<Rank, std::remove_cvref_t<Indices>...>;
+        [[maybe_unused]] constexpr check_labels<Rank, Indices...> checked{};
+        using Labels = labels_of_call<Rank, Indices...>;
         using Operand = array_operand<std::remove_const_t<T>, Rank>;
         if constexpr (std::is_const_v<T>) {
-            return leaf<Operand, Labels>(Operand{data, extents, strides, std::move(owner)});
+            return leaf<Operand, Labels>(Operand{data, extents, strides});
         } else {
-            return target<T, Rank, Labels>(Operand{data, extents, strides, std::move(owner)});
+            return target<T, Rank, Labels>(Operand{data, extents, strides});
         }
     }
 }
 
-/// The same for an rvalue array: an element is copied out, labels give an operand that owns.
+/// The same for an rvalue array, whose elements `owner` holds: an element is copied out, labels give an operand that
+/// owns.
 template <class T, std::size_t Rank, class... Indices>
-auto owned_access(const T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides,
-                  std::shared_ptr<const void> owner, const Indices&... indices) {
-    return access<const T>(data, extents, strides, std::move(owner), indices...);
+auto owned_access(const T* data, const std::array<index, Rank>& extents, std::shared_ptr<const void> owner,
+                  const Indices&... indices) {
+    auto read = access<const T>(data, extents, row_major(extents), indices...);
+    if constexpr (Expression<decltype(read)>) {
+        using Operand = owned_operand<T, Rank>;
+        return leaf<Operand, typename decltype(read)::labels>(Operand{read.operand, std::move(owner)});
+    } else {
+        return read;
+    }
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -8,14 +8,12 @@
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/one_sided.hpp>
-#include <einparallel/kernel/product_axes.hpp>
+#include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/product_rows.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_product.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/kernel/visit_points.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

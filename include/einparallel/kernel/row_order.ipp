@@ -1,15 +1,28 @@
 #pragma once
+// The order in which the loops of a nest are walked row by row.
 
-#include <einparallel/kernel/row_order.hpp>
-
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// The loops of a nest in the order in which they are walked.
+struct row_order {
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    std::size_t inner = none;  ///< the row itself; none where the nest has no loop
+    std::size_t tiled = none;  ///< a loop of the row's kind walked inside a chunk of the row, for the cache
+    small_vector<std::size_t, 12> outer_output;      ///< outermost first
+    small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's
+};
+
 /// What a point costs when `loop` is the row, in loads of contiguous elements; only comparisons matter. Where nothing
-/// is summed, operands that jump are read in blocks (turned_operands.hpp), an output that jumps is not written so.
+/// is summed, operands that jump are read in blocks (turned_operands.ipp), an output that jumps is not written so.
 EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
     const index* moves = nest.of(loop);
     const bool blocks = nest.all_in_output();
@@ -21,6 +34,7 @@ EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
     return cost + 8.0 / static_cast<double>(std::min<index>(nest.extents[loop], 256));
 }
 
+/// @pre the loops of the nest are sorted by the output's stride
 EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
     row_order order;
     double cheapest = 0;

@@ -3,9 +3,9 @@
 #include <einparallel/kernel/rows.hpp>
 
 #include <einparallel/kernel/copy_functions.hpp>
-#include <einparallel/kernel/row_order.hpp>
+#include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/kernel/turned_operands.hpp>
+#include <einparallel/kernel/turned_operands.ipp>
 
 #include <algorithm>
 

@@ -72,7 +72,7 @@ public:
     /// One element, by indices; or with labels an operand or the left-hand side of an einsum.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) const {
-        return detail::access<T>(data_, extents_, strides_, nullptr, indices...);
+        return detail::access<T>(data_, extents_, strides_, indices...);
     }
 
     /// The element of a tensor of rank 0.

@@ -147,6 +147,7 @@ struct statement {
     template <class E>
     static constexpr auto free_labels = listed<count(free_of<E>)>(free_of<E>);
     static constexpr auto left_labels = ids::template ids<LeftLabels>;
+    static constexpr auto right_labels = ids::template ids<typename Right::labels>;
 };
 
 // --- mistakes: for each rule its truth, and a struct with one sentence, instantiated once per label so that the label
@@ -199,18 +200,24 @@ struct check_inner_sum {
                   "with ep::sum(expr) or ep::sum(label, expr)");
 };
 
-template <class Statement, class E>
-constexpr bool is_sound_term(std::type_identity<E> /*node*/) {
+/// Top-level +, − and sign join terms; those inside a term are looked at.
+template <class Function>
+inline constexpr bool joins_terms =
+    std::is_same_v<Function, plus> || std::is_same_v<Function, minus> || std::is_same_v<Function, negate>;
+
+template <class Statement, bool InTerm, class E>
+constexpr bool are_sound_terms(std::type_identity<E> /*node*/) {
     return true;
 }
-template <class Statement, class Function, class... Arguments>
-constexpr bool is_sound_term(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-    if constexpr (std::is_same_v<Function, plus> || std::is_same_v<Function, minus>) {
+template <class Statement, bool InTerm, class Function, class... Arguments>
+constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+    if constexpr (InTerm && joins_terms<Function> && sizeof...(Arguments) == 2) {
         if constexpr (!misses_the_same<Statement, Arguments...>) {
             return false;
         }
     }
-    return (is_sound_term<Statement>(std::type_identity<Arguments>{}) && ...);
+    constexpr bool in_term = InTerm || !joins_terms<Function>;
+    return (are_sound_terms<Statement, in_term>(std::type_identity<Arguments>{}) && ...);
 }
 
 /// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only after
@@ -222,63 +229,34 @@ struct check_softmax_argument {
                   "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
 };
 
-/// The right-hand side as a sum of terms: top-level +, − and sign are looked through.
-template <class Function>
-inline constexpr bool joins_terms =
-    std::is_same_v<Function, plus> || std::is_same_v<Function, minus> || std::is_same_v<Function, negate>;
-
-template <class Statement, class E>
-constexpr bool are_sound_terms(std::type_identity<E> node) {
-    return is_sound_term<Statement>(node);
-}
-template <class Statement, class Function, class... Arguments>
-constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments...>> node) {
-    if constexpr (joins_terms<Function>) {
-        return (are_sound_terms<Statement>(std::type_identity<Arguments>{}) && ...);
-    } else {
-        return is_sound_term<Statement>(node);
-    }
-}
-
 template <class Statement, class Right, class... Labels, std::size_t... Position>
 constexpr bool is_sound_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
     return (is_first_of_its_kind<Labels, Position, label_list<Labels...>> && ... && true) &&
            (is_in_an_operand<Labels, Statement, Right> && ... && true);
 }
 
-/// The left-hand side had the wrong number of labels, which has been said already.
-template <class LeftLabels>
-inline constexpr bool was_refitted = appears_in<label<'?'>, LeftLabels>;
+/// Some tensor had the wrong number of labels, which has been said already.
+template <class LeftLabels, class Right>
+inline constexpr bool was_refitted = appears_in<label<'?'>, concatenate_t<LeftLabels, typename Right::labels>>;
 
 /// The statement keeps all rules.
 template <class LeftLabels, class Right>
 inline constexpr bool is_sound =
-    !was_refitted<LeftLabels> &&
+    !was_refitted<LeftLabels, Right> &&
     is_sound_output<statement<LeftLabels, Right>, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
-    are_sound_terms<statement<LeftLabels, Right>>(std::type_identity<Right>{}) &&
+    are_sound_terms<statement<LeftLabels, Right>, false>(std::type_identity<Right>{}) &&
     statement<LeftLabels, Right>::count(statement<LeftLabels, Right>::template escaping_of<Right>) == 0;
 
 // Instantiates the sentences for the rules that a statement breaks.
-template <class Statement, class E>
-void report_term(std::type_identity<E> /*node*/) {}
-template <class Statement, class Function, class... Arguments>
-void report_term(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-    if constexpr (std::is_same_v<Function, plus> || std::is_same_v<Function, minus>) {
+template <class Statement, bool InTerm, class E>
+void report_terms(std::type_identity<E> /*node*/) {}
+template <class Statement, bool InTerm, class Function, class... Arguments>
+void report_terms(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
+    if constexpr (InTerm && joins_terms<Function> && sizeof...(Arguments) == 2) {
         static_cast<void>(sizeof(check_inner_sum<Statement, Arguments...>));
     }
-    (report_term<Statement>(std::type_identity<Arguments>{}), ...);
-}
-template <class Statement, class E>
-void report_terms(std::type_identity<E> node) {
-    report_term<Statement>(node);
-}
-template <class Statement, class Function, class... Arguments>
-void report_terms(std::type_identity<join_node<Function, Arguments...>> node) {
-    if constexpr (joins_terms<Function>) {
-        (report_terms<Statement>(std::type_identity<Arguments>{}), ...);
-    } else {
-        report_term<Statement>(node);
-    }
+    constexpr bool in_term = InTerm || !joins_terms<Function>;
+    (report_terms<Statement, in_term>(std::type_identity<Arguments>{}), ...);
 }
 template <class Statement, class Right, class... Labels, std::size_t... Position>
 void report_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
@@ -295,10 +273,10 @@ void report_softmax(label_list<Labels...> /*all*/) {
 }
 template <class LeftLabels, class Right>
 void report_mistakes() {
-    if constexpr (!was_refitted<LeftLabels>) {
+    if constexpr (!was_refitted<LeftLabels, Right>) {
         using Statement = statement<LeftLabels, Right>;
         report_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{});
-        report_terms<Statement>(std::type_identity<Right>{});
+        report_terms<Statement, false>(std::type_identity<Right>{});
         report_softmax<Statement, Right>(typename Right::labels{});
     }
 }

@@ -36,12 +36,19 @@
 #define EINPARALLEL_DETAIL_ABI einparallel_compiled_0_2_0
 #endif
 
-/// The unit refers to a symbol of the library, whether it uses anything of it or not.
+/// The unit refers to a symbol of the library, whether it uses anything of it or not; before all else where that can be
+/// said, so that a linker which misses the library begins with it.
+#if defined(__ELF__) && defined(__x86_64__) && !defined(__CUDACC__)
+#define EINPARALLEL_DETAIL_REFER(symbol)                         \
+    extern "C" [[gnu::visibility("default")]] const char symbol; \
+    __asm__(".text\n.long " #symbol "@GOTPCREL");
+#else
 #define EINPARALLEL_DETAIL_REFER(symbol)                                 \
     extern "C" [[gnu::visibility("default")]] const char symbol;         \
     namespace einparallel::detail {                                      \
     [[gnu::used]] inline const char* const refers_to_##symbol = &symbol; \
     }
+#endif
 #define EINPARALLEL_DETAIL_REFER_TO(symbol) EINPARALLEL_DETAIL_REFER(symbol)
 EINPARALLEL_DETAIL_REFER_TO(EINPARALLEL_DETAIL_ABI)
 

@@ -3,7 +3,6 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/contraction_order.hpp>
-#include <einparallel/kernel/product_network.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/numbering.ipp>

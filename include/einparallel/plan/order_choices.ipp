@@ -2,10 +2,6 @@
 // Orders in which a product may be contracted that are worth a plan each.
 
 #include <einparallel/kernel/contraction_order.hpp>
-#include <einparallel/kernel/exact_order.hpp>
-#include <einparallel/kernel/greedy_order.hpp>
-#include <einparallel/kernel/product_network.hpp>
-#include <einparallel/kernel/refine_order.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/options.hpp>
@@ -172,10 +168,9 @@ EINPARALLEL_INLINE std::vector<std::vector<tensor_pair>> order_choices(const pro
         }
     } else {
         for (const double weight : {1.0, 0.5, 0.0, 2.0}) {
-            greedy_order greedy(net);
-            greedy.run({weight, 0, 0}, std::numeric_limits<double>::infinity());
-            found.push_back(greedy.steps());
-            found.push_back(order_refinement(net, greedy.steps()).refine(greedy.cost().operations));
+            const found_order greedy = greedy_contractions(net, {weight, 0, 0});
+            found.push_back(greedy.steps);
+            found.push_back(refined_contractions(net, greedy.steps, greedy.cost.operations));
         }
     }
     return found;

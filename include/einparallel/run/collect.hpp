@@ -4,9 +4,9 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/own_elements.hpp>
-#include <einparallel/schedule/function_ref.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -4,8 +4,8 @@
 
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/schedule/function_ref.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,8 +2,8 @@
 
 #include <einparallel/run/space.hpp>
 
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/large_pages.hpp>
 
 namespace einparallel {
 

@@ -2,7 +2,7 @@
 // Where the buffers of a program lie in one piece of memory: from when to when each is alive, and at which offset.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/schedule/function_ref.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
-#include <einparallel/schedule/function_ref.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <cstddef>

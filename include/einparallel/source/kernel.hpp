@@ -4,35 +4,29 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/kernel/aliasing.ipp>
+#include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/blas.ipp>
 #include <einparallel/kernel/blocked_copy.ipp>
 #include <einparallel/kernel/cache_sizes.ipp>
-#include <einparallel/kernel/contract_in_order.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/contraction_order.ipp>
 #include <einparallel/kernel/copy.ipp>
 #include <einparallel/kernel/copy_functions.ipp>
 #include <einparallel/kernel/copy_loops.ipp>
-#include <einparallel/kernel/first_touch.ipp>
 #include <einparallel/kernel/formula.ipp>
 #include <einparallel/kernel/gemm.ipp>
 #include <einparallel/kernel/gemm_axis.ipp>
 #include <einparallel/kernel/gemm_budget.ipp>
 #include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
-#include <einparallel/kernel/large_pages.ipp>
-#include <einparallel/kernel/line_memory.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
-#include <einparallel/kernel/one_sided.ipp>
 #include <einparallel/kernel/plane_copy.ipp>
-#include <einparallel/kernel/product_axes.ipp>
-#include <einparallel/kernel/product_network.ipp>
+#include <einparallel/kernel/product_loops.ipp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/thread_grid.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/kernel/turned_operands.ipp>
-#include <einparallel/kernel/visit_points.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 const char EINPARALLEL_DETAIL_ABI = 0;

@@ -1,9 +1,16 @@
 #pragma once
 
-#include <einparallel/kernel/line_memory.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 
+#include <einparallel/kernel/threads.hpp>
+
+#include <algorithm>
 #include <cstdint>
 #include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -40,6 +47,32 @@ EINPARALLEL_INLINE void delete_lines(void* lines) {
         forbid(whole, whole + note->bytes + line_bytes, false);  // whoever gets it next may do what he wants there
         ::operator delete(whole);
     }
+}
+
+EINPARALLEL_INLINE void wish_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    constexpr std::size_t worth = std::size_t{4} << 20;
+    constexpr std::size_t page = 4096;
+    if (bytes >= worth) {
+        const std::size_t skipped = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
+        static_cast<void>(
+            ::madvise(static_cast<std::byte*>(memory) + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE));
+    }
+#endif
+}
+
+EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, index bytes) {
+    constexpr index page = 4096;
+    on_threads(bytes < threaded_bytes ? 1 : available_threads(), [&](index part, index parts) {
+        const even_part own((bytes + page - 1) / page, part, parts);
+        const index begin = own.begin * page;
+        const index count = std::min(own.end * page, bytes) - begin;
+        if (from == nullptr) {
+            std::fill_n(memory + begin, count, std::byte{0});
+        } else {
+            std::copy_n(from + begin, count, memory + begin);
+        }
+    });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,6 +1,8 @@
 #pragma once
-// Memory that begins with a cache line, as quick to get as the system's allocator is.
+// Memory of arrays: from a cache line on, in large pages where that pays, touched first by the threads that will use
+// it.
 
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
@@ -32,5 +34,13 @@ EINPARALLEL_INLINE void* new_lines(std::size_t bytes);
 
 /// @param lines from new_lines(), or null
 EINPARALLEL_INLINE void delete_lines(void* lines);
+
+/// Asks the system for large pages where memory of `bytes` is new, not touched yet and large enough to gain by them
+/// (from 4 MiB on, as NumPy does). A wish: where it is not granted, nothing is different.
+EINPARALLEL_INLINE void wish_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes);
+
+/// Fills `bytes` of new memory with copies of `from`, or with zeros where that is null: memory belongs to the part of
+/// the machine that touches it first.
+EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, index bytes);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,56 @@
+#pragma once
+// The loops of a product of two operands: those of a single operand, which are summed first, since the product
+// distributes over their sum; the three indices of a matrix product; and a batch of them, shared among the threads.
+
+#include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/function_ref.hpp>
+
+#include <cstddef>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Slots of a product of two operands.
+inline constexpr std::size_t z_slot = 0;
+inline constexpr std::size_t x_slot = 1;
+inline constexpr std::size_t y_slot = 2;
+
+/// A contracted label that only the operand of this slot has.
+inline bool is_one_sided(const loop_nest& nest, std::size_t loop, std::size_t slot) {
+    const index* const moves = nest.of(loop);
+    return moves[z_slot] == 0 && moves[slot] != 0 && moves[x_slot + y_slot - slot] == 0;
+}
+
+/// Elements of the operand once its one-sided labels are summed; 0 where it has none.
+EINPARALLEL_INLINE std::size_t reduced_size(const loop_nest& nest, std::size_t slot);
+
+/// The sum over the operand's one-sided labels, as a nest of its own: slot 0 is dense memory of reduced_size elements,
+/// slot 1 the operand. The product's nest walks the dense memory from now on.
+EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot);
+
+/// Puts the loops into the indices of C(m, n) = Σ_k A(m, k) · B(k, n), where A and B are the operands of these slots.
+/// Columns run as the output has them, rows as A; the summed index as an operand has it where that lets a panel be read
+/// contiguously. Sorts the nest by the output.
+/// @return the loops that all three tensors have
+EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot, gemm_axis& m,
+                                                 gemm_axis& n, gemm_axis& k);
+
+/// Calls visit(offsets, first, count) for `count` points from point `first` on of a stretch of `length` points that
+/// begins at the offsets, one for each slot of the nest: for all points of the loops, shared among the threads.
+EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, int threads,
+                                     function_ref<void(const index*, index, index)> visit);
+
+/// Calls visit(offsets) for every point of a batch.
+template <class Visit>
+void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int threads, const Visit& visit) {
+    visit_points(nest, batch, 1, threads, [&](const index* at, index /*first*/, index /*count*/) { visit(at); });
+}
+
+/// Calls visit(offsets, first, count) for stretches along the last loop of the batch: `offsets` are those of its first
+/// point.
+EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, int threads,
+                                         function_ref<void(const index*, index, index)> visit);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

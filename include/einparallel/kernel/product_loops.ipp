@@ -1,0 +1,114 @@
+#pragma once
+
+#include <einparallel/kernel/product_loops.hpp>
+
+#include <einparallel/kernel/threads.hpp>
+
+#include <algorithm>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::size_t reduced_size(const loop_nest& nest, std::size_t slot) {
+    index size = 1;
+    bool one_sided = false;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        const bool summed = is_one_sided(nest, loop, slot);
+        one_sided = one_sided || summed;
+        size *= nest.of(loop)[slot] != 0 && !summed ? nest.extents[loop] : 1;
+    }
+    return one_sided ? static_cast<std::size_t>(size) : 0;
+}
+
+EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot) {
+    loop_nest reduction(2);
+    nest.sort_by(slot);
+    index size = 1;
+    for (std::size_t loop = nest.size(); loop-- > 0;) {
+        index* const moves = nest.of(loop);
+        if (moves[slot] == 0) {
+            continue;
+        }
+        index* const added = reduction.add(nest.extents[loop]);
+        added[1] = moves[slot];
+        if (!is_one_sided(nest, loop, slot)) {
+            added[0] = size;
+            moves[slot] = size;
+            size *= nest.extents[loop];
+        }
+    }
+    for (std::size_t loop = nest.size(); loop-- > 0;) {
+        if (is_one_sided(nest, loop, slot)) {
+            nest.remove(loop);
+        }
+    }
+    reduction.fuse();
+    reduction.sort_by(0);
+    return reduction;
+}
+
+EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot, gemm_axis& m,
+                                                 gemm_axis& n, gemm_axis& k) {
+    odometer::loop_list batch;
+    const auto is_contiguous_in_sum = [&](std::size_t slot) {
+        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+            if (nest.of(loop)[slot] == 1 && !nest.in_output(loop)) {
+                return true;
+            }
+        }
+        return false;
+    };
+    nest.sort_by(is_contiguous_in_sum(a_slot) || !is_contiguous_in_sum(b_slot) ? a_slot : b_slot);
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        if (!nest.in_output(loop)) {
+            k.add(nest.extents[loop], nest.of(loop)[a_slot], nest.of(loop)[b_slot]);
+        }
+    }
+    nest.sort_by(z_slot);
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        const index* const moves = nest.of(loop);
+        if (moves[z_slot] == 0) {
+            continue;
+        }
+        if (moves[a_slot] != 0 && moves[b_slot] == 0) {
+            m.add(nest.extents[loop], moves[a_slot], moves[z_slot]);
+        } else if (moves[b_slot] != 0 && moves[a_slot] == 0) {
+            n.add(nest.extents[loop], moves[b_slot], moves[z_slot]);
+        } else {
+            batch.push_back(loop);
+        }
+    }
+    m.move_contiguous(false);
+    n.move_contiguous(true);
+    return batch;
+}
+
+EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, int threads,
+                                     function_ref<void(const index*, index, index)> visit) {
+    const index count = odometer(nest, loops).size() * length;
+    on_threads(threads, [&](index part, index parts) {
+        const even_part own(count, part, parts);
+        odometer point(nest, loops);
+        index at[3] = {0, 0, 0};
+        point.go_to(own.begin / length, at);
+        index first = own.begin % length;
+        for (index left = own.end - own.begin; left > 0;) {
+            const index together = std::min(length - first, left);
+            visit(at, first, together);
+            left -= together;
+            first = 0;
+            point.advance(at);
+        }
+    });
+}
+
+EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, int threads,
+                                         function_ref<void(const index*, index, index)> visit) {
+    index length = 1;
+    if (!batch.empty()) {
+        length = nest.extents[batch.back()];
+        batch.resize(batch.size() - 1);
+    }
+    visit_points(nest, batch, length, threads, visit);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,35 @@
+#pragma once
+// Products of a statement, for an element type.
+
+#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/contract_in_order.hpp>
+#include <einparallel/kernel/immediate.hpp>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+template <Element T>
+void run_product(const product_form& form, std::span<const block_handle> blocks, T scale) {
+    small_vector<index, 16> extents;
+    operand_block operands[2];
+    contract_product<T>(checked_call(form, blocks, sizeof(T), extents, operands), scale);
+}
+
+template <Element T>
+void run_chain(const product_form& form, std::span<const block_handle> blocks, T scale) {
+    immediate_builder builder(form, blocks, sizeof(T));
+    const std::span<const label_id> out(form.output, blocks[0].extents.size());
+    chain_product<T>(builder, into_target{form.mode}, out, product_operands(form, blocks), scale);
+}
+
+template <Element T>
+block_handle chain_product(immediate_builder& builder, immediate_builder::destination sink,
+                           std::span<const label_id> out, std::span<const labelled_block> operands, T scale) {
+    return contract_in_order<block_handle>(
+        builder.learn_extents(operands), out, operands,
+        [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> pair) {
+            return builder.run(is_last ? sink : temporary{}, labels, pair, sizeof(T),
+                               [&](const block_call& block) { contract_product<T>(block, is_last ? scale : T(1)); });
+        });
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
