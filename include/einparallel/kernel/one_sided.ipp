@@ -17,6 +17,7 @@ EINPARALLEL_INLINE std::size_t reduced_size(const loop_nest& nest, std::size_t s
 
 EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot) {
     loop_nest reduction(2);
+    reduction.hook = nest.hook;
     nest.sort_by(slot);
     index size = 1;
     for (std::size_t loop = nest.size(); loop-- > 0;) {
