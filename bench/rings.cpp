@@ -1,6 +1,7 @@
 // Single contractions over MPI as shares of capacity: automatic plan, forced rings, one rank alone.
 //
-//     mpiexec -n 2 rings [--quick] [--rounds <n>] [--only <part of a case's name>] [--no-alone]
+//     mpiexec -n 2 rings [--quick] [--rounds <n>] [--only <part of a case's name>] [--algorithm <c, mn or k>]
+//     [--no-alone]
 //
 // Capacity of a case: every rank runs its even share of the arithmetic in the local kernel, all at once, no message;
 // the share is cut along the longest label. Variants are alternated in each round; a duration is the slowest rank's.
@@ -160,8 +161,13 @@ struct shape {
 
 class bench {
 public:
-    bench(int rounds, std::string only, bool alone)
-        : rounds_(rounds), only_(std::move(only)), alone_(alone), world_(MPI_COMM_WORLD), self_(MPI_COMM_SELF) {
+    bench(int rounds, std::string only, std::string algorithm, bool alone)
+        : rounds_(rounds),
+          only_(std::move(only)),
+          algorithm_(std::move(algorithm)),
+          alone_(alone),
+          world_(MPI_COMM_WORLD),
+          self_(MPI_COMM_SELF) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         machine_ = world_.calibrate();
@@ -191,9 +197,14 @@ public:
         std::vector<variant> variants;
         variants.push_back(made(self_, share, ep::algorithm::automatic));
         variants.back().name = "capacity";
-        variants.push_back(made(world_, whole, ep::algorithm::automatic));
-        variants.back().name = "automatic: " + variants.back().name;
+        if (algorithm_.empty()) {
+            variants.push_back(made(world_, whole, ep::algorithm::automatic));
+            variants.back().name = "automatic: " + variants.back().name;
+        }
         for (const ep::algorithm algorithm : forced) {
+            if (!algorithm_.empty() && algorithm_ != word(algorithm)) {
+                continue;
+            }
             variants.push_back(made(world_, whole, algorithm));
             variants.back().name = word(algorithm) + ": " + variants.back().name;
         }
@@ -259,6 +270,7 @@ private:
 
     int rounds_;
     std::string only_;
+    std::string algorithm_;  ///< empty: all, and the automatic plan
     bool alone_;
     ep::context world_;
     ep::context self_;
@@ -300,6 +312,7 @@ int main(int argc, char** argv) {
     bool alone = true;
     int rounds = 5;
     std::string only;
+    std::string algorithm;
     for (int position = 1; position < argc; ++position) {
         const std::string word = argv[position];
         quick = quick || word == "--quick";
@@ -308,10 +321,12 @@ int main(int argc, char** argv) {
             rounds = std::max(1, std::atoi(argv[++position]));
         } else if (word == "--only" && position + 1 < argc) {
             only = argv[++position];
+        } else if (word == "--algorithm" && position + 1 < argc) {
+            algorithm = argv[++position];
         }
     }
     {
-        bench all(rounds, only, alone);
+        bench all(rounds, only, algorithm, alone);
         const std::vector<index> sides =
             quick ? std::vector<index>{200, 510} : std::vector<index>{200, 321, 510, 800, 1264, 1720};
         for (const index side : sides) {

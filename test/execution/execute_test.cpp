@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/graph/einsum.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>
 
@@ -126,6 +127,38 @@ TEST_CASE("a contraction of the schedule is one call of the kernel") {
         const ep::results made = ep::execute(plan, world);
         CHECK(graph.work->calls == calls);
         CHECK(wrong_elements(made, 0, *graph.z) == 0);
+    }
+}
+
+TEST_CASE("what rests in short runs elsewhere arrives, packed on the way") {
+    ep::context world(MPI_COMM_WORLD);
+    constexpr ep::index rows = 6000;
+    constexpr ep::index columns = 24;
+    const ep::tensor<double, 2> x = ep::placeholder<double>({rows, columns});
+    const ep::tensor<double, 2> z = ep::einsum<"ij->ij">(x);
+    for (const ep::objective wanted : {ep::objective::time, ep::objective::bytes}) {
+        const ep::plan plan = ep::decompose(world, {.objective = wanted}, z);
+        for (const bool by_rows : {false, true}) {
+            const ep::interval mine = ep::block_of({0, by_rows ? rows : columns}, world.size(), world.rank());
+            ep::array<double, 2> part({by_rows ? mine.size() : rows, by_rows ? columns : mine.size()});
+            const ep::index first_row = by_rows ? mine.begin : 0;
+            const ep::index first_column = by_rows ? 0 : mine.begin;
+            for (ep::index row = 0; row < part.extents()[0]; ++row) {
+                for (ep::index column = 0; column < part.extents()[1]; ++column) {
+                    part(row, column) = static_cast<double>((first_row + row) * columns + first_column + column);
+                }
+            }
+            const ep::distributed<double, 2> bound(world, {rows, columns}, {first_row, first_column},
+                                                   ep::view<double, 2>(part));
+            for (int run = 0; run < 2; ++run) {
+                int wrong = 0;
+                const ep::distributed<double, 2> made = plan.run(world, ep::bind(x, bound));
+                made.for_each_local([&](auto at, double value) {
+                    wrong += value == static_cast<double>(at[0] * columns + at[1]) ? 0 : 1;
+                });
+                CHECK(wrong == 0);
+            }
+        }
     }
 }
 

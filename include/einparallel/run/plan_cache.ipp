@@ -8,6 +8,7 @@
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/executable.ipp>
+#include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 
 #include <algorithm>
@@ -121,6 +122,7 @@ public:
             moves.steps.push_back({0, {}, {}, {read_source{vertex, had}}});
         }
         const buffer_id wanted = schedule_redistribution(moves, from, input.resting, rank, had, 1);
+        pack_short_runs(moves);
         if (wanted != had) {
             moves.results.push_back(wanted);
             std::vector<executed_vertex> names(vertices_.size());
