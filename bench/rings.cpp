@@ -1,6 +1,6 @@
 // Single contractions over MPI as shares of capacity: automatic plan, forced rings, one rank alone.
 //
-//     mpiexec -n 2 rings [--quick] [--rounds <n>] [--only <part of a case's name>] [--algorithm <c, mn or k>]
+//     mpiexec -n 2 rings [--quick] [--rounds <n>] [--only <part of a case's name>] [--algorithm <word>]
 //     [--no-alone]
 //
 // Capacity of a case: every rank runs its even share of the arithmetic in the local kernel, all at once, no message;
@@ -197,7 +197,7 @@ public:
         std::vector<variant> variants;
         variants.push_back(made(self_, share, ep::algorithm::automatic));
         variants.back().name = "capacity";
-        if (algorithm_.empty()) {
+        if (algorithm_.empty() || algorithm_ == word(ep::algorithm::automatic)) {
             variants.push_back(made(world_, whole, ep::algorithm::automatic));
             variants.back().name = "automatic: " + variants.back().name;
         }
@@ -270,7 +270,7 @@ private:
 
     int rounds_;
     std::string only_;
-    std::string algorithm_;  ///< empty: all, and the automatic plan
+    std::string algorithm_;  ///< empty: all
     bool alone_;
     ep::context world_;
     ep::context self_;
