@@ -6,6 +6,7 @@
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
+#include <einparallel/kernel/progress.hpp>
 
 #include <doctest/doctest.h>
 
@@ -177,4 +178,50 @@ TEST_CASE_TEMPLATE("products of a BLAS against plain loops", T, float, double, s
         check_product<T>(random, as, 67, 71, 83, mode);
     }
     check_product<T>(random, {false, false, false, 0}, 2, 1031, 257, ep::write_mode::overwrite);
+}
+
+TEST_CASE("under a hook a product of a BLAS is a few calls along the longer side, and the same product") {
+    const chosen blas(gemm_choice::blas);
+    const auto calls_of = [](index m, index n, index k) {
+        std::vector<double> x(static_cast<std::size_t>(m * k));
+        std::vector<double> y(static_cast<std::size_t>(k * n));
+        for (std::size_t at = 0; at < x.size(); ++at) {
+            x[at] = static_cast<double>(at % 7) - 3;
+        }
+        for (std::size_t at = 0; at < y.size(); ++at) {
+            y[at] = static_cast<double>(at % 5) - 2;
+        }
+        const ep::label_id xl[] = {0, 1};
+        const ep::label_id yl[] = {1, 2};
+        const ep::label_id zl[] = {0, 2};
+        const index xs[] = {k, 1};
+        const index ys[] = {n, 1};
+        const index zs[] = {n, 1};
+        const index extents[] = {m, k, n};
+        const std::array<ep::operand_block, 2> operands{ep::operand_block{x.data(), xl, xs},
+                                                        ep::operand_block{y.data(), yl, ys}};
+        const ep::product_kernel<double> work(1, 2);
+        const auto product = [&](ep::progress_hook* hook) {
+            std::vector<double> z(static_cast<std::size_t>(m * n), -1);
+            work.contract({extents, operands, {z.data(), zl, zs}, ep::write_mode::overwrite, hook});
+            return z;
+        };
+        const std::vector<double> expected = product(nullptr);
+        int calls = 0;
+        const auto count = [&] {
+            ++calls;
+            return false;
+        };
+        ep::progress_hook hook(count);
+        CHECK(product(&hook) == expected);  // whole numbers
+        return calls;
+    };
+    if (blas_library::get().linked) {
+        CHECK(calls_of(600, 500, 500) == 2);
+        CHECK(calls_of(500, 600, 500) == 2);
+        CHECK(calls_of(250, 250, 1200) == 1);
+        CHECK(calls_of(300, 1100, 900) == 4);
+    } else {
+        CHECK(calls_of(600, 500, 500) > 8);
+    }
 }

@@ -1,7 +1,9 @@
 // Contractions on several threads, in a program that links OpenMP: the same numbers as on one, on any number of
 // threads.
 
+#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/einsum.hpp>
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/thread_grid.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/functions.hpp>
@@ -17,6 +19,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -336,4 +339,55 @@ TEST_CASE("a long sum has the same value on any number of threads, whatever its 
     all() = 0.5 * ep::sum(terms(i, j));
     all() += ep::sum(terms(i, j));
     CHECK(all.value() == doctest::Approx(1.5 * static_cast<double>(expected)).epsilon(1e-12));
+}
+
+TEST_CASE("a progress hook runs on the thread that contracts, never on the others, and what it throws arrives") {
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(3);
+    struct shape {
+        std::vector<index> extents;
+        std::vector<ep::label_id> x, y, z;
+    };
+    // threads inside a product, threads over a batch, rows, long sums in pieces
+    for (const shape& each :
+         {shape{{300, 200, 260, 1}, {0, 1}, {1, 2}, {0, 2}}, shape{{70, 80, 90, 60}, {3, 0, 1}, {3, 1, 2}, {3, 0, 2}},
+          shape{{2000, 3000, 1, 1}, {0, 1}, {1}, {0}}, shape{{16, 90000, 16, 1}, {0, 1}, {1, 2}, {0, 2}}}) {
+        const auto dense = [&](const std::vector<ep::label_id>& labels, std::vector<index>& strides) {
+            index size = 1;
+            strides.assign(labels.size(), 1);
+            for (std::size_t at = labels.size(); at-- > 0;) {
+                strides[at] = size;
+                size *= each.extents[static_cast<std::size_t>(labels[at])];
+            }
+            return std::vector<double>(static_cast<std::size_t>(size), 0.5);
+        };
+        std::vector<index> x_strides, y_strides, z_strides;
+        const std::vector<double> x = dense(each.x, x_strides);
+        const std::vector<double> y = dense(each.y, y_strides);
+        std::vector<double> z = dense(each.z, z_strides);
+        const std::vector<ep::operand_block> operands{{x.data(), each.x, x_strides}, {y.data(), each.y, y_strides}};
+        const ep::product_kernel<double> work(1, 2);
+        const auto contract = [&](ep::progress_hook* hook) {
+            work.contract({each.extents, operands, {z.data(), each.z, z_strides}, ep::write_mode::overwrite, hook});
+            return z;
+        };
+        const std::vector<double> expected = contract(nullptr);
+        const std::thread::id self = std::this_thread::get_id();
+        int calls = 0;
+        int elsewhere = 0;
+        const auto count = [&] {
+            ++calls;
+            elsewhere += std::this_thread::get_id() == self ? 0 : 1;
+            return false;
+        };
+        ep::progress_hook hook(count);
+        CHECK(contract(&hook) == expected);
+        CHECK(calls > 0);
+        CHECK(elsewhere == 0);
+        const auto throws = []() -> bool { throw std::runtime_error("hook"); };
+        ep::progress_hook throwing(throws);
+        CHECK_THROWS_AS(contract(&throwing), std::runtime_error);
+        CHECK(contract(nullptr) == expected);
+    }
+    omp_set_num_threads(before);
 }

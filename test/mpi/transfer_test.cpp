@@ -144,6 +144,39 @@ TEST_CASE("contiguous boxes need no derived datatype, others do, and the size is
     CHECK(ep::type_of_box({}, ep::no_box(0), 16).bytes == 0);
 }
 
+#if !defined(SMPI_H)
+TEST_CASE("the contiguous run inside a strided box is a contiguous type") {
+    const ep::box place{{{0, 64}, {0, 6}, {0, 50}}};
+    // 30 of 50 elements of each row, rows of 6 fused with the 64; then whole rows of 50 as one run of 4 · 50
+    for (const ep::box& region : {ep::box{{{0, 64}, {0, 6}, {10, 40}}}, ep::box{{{0, 64}, {1, 5}, {0, 50}}}}) {
+        const ep::box_type made = ep::type_of_box(place, region, 4);
+        REQUIRE(made.count == 1);
+        int combiner = MPI_COMBINER_NAMED;
+        std::vector<int> integers(3);
+        std::vector<MPI_Aint> addresses(2);
+        MPI_Datatype inner = MPI_DATATYPE_NULL;
+#if MPI_VERSION >= 4
+        std::vector<MPI_Count> counts(3);
+        MPI_Count sizes[4] = {0, 0, 0, 0};
+        MPI_Type_get_envelope_c(made.type.native(), &sizes[0], &sizes[1], &sizes[2], &sizes[3], &combiner);
+        CHECK(combiner == MPI_COMBINER_HVECTOR);
+        MPI_Type_get_contents_c(made.type.native(), sizes[0], sizes[1], sizes[2], sizes[3], integers.data(),
+                                addresses.data(), counts.data(), &inner);
+        MPI_Type_get_envelope_c(inner, &sizes[0], &sizes[1], &sizes[2], &sizes[3], &combiner);
+#else
+        int sizes[3] = {0, 0, 0};
+        MPI_Type_get_envelope(made.type.native(), &sizes[0], &sizes[1], &sizes[2], &combiner);
+        CHECK(combiner == MPI_COMBINER_HVECTOR);
+        MPI_Type_get_contents(made.type.native(), sizes[0], sizes[1], sizes[2], integers.data(), addresses.data(),
+                              &inner);
+        MPI_Type_get_envelope(inner, &sizes[0], &sizes[1], &sizes[2], &combiner);
+#endif
+        CHECK(combiner == MPI_COMBINER_CONTIGUOUS);
+        MPI_Type_free(&inner);
+    }
+}
+#endif
+
 TEST_CASE("types hold counts beyond 2^31") {
     for (const ep::index limit : {ep::detail::largest_count, ep::index{2147483647}}) {
         const ep::index rows = 3000000001;

@@ -4,6 +4,7 @@
 #include "whole_tensor.hpp"
 
 #include <einparallel/schedule/check.hpp>
+#include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <support/play.hpp>
@@ -90,6 +91,25 @@ std::size_t total_to_send(const task& work) {
     return bytes;
 }
 
+/// Every message is the whole of a buffer, or contiguous in it.
+bool in_long_runs(const program& of_rank) {
+    for (const step& each : of_rank.steps) {
+        for (const std::vector<message>* const messages : {&each.sends, &each.receives}) {
+            for (const message& transfer : *messages) {
+                const buffer& place = of_rank.buffers[static_cast<std::size_t>(transfer.place)];
+                bool whole_inside = true;  // of a dimension that is cut all outer ones are one element long
+                for (std::size_t dimension = place.region.rank(); dimension-- > 0;) {
+                    if (!whole_inside && transfer.region.sides[dimension].size() > 1) {
+                        return false;
+                    }
+                    whole_inside = whole_inside && transfer.region.sides[dimension] == place.region.sides[dimension];
+                }
+            }
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops give") {
@@ -99,6 +119,7 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
     int mn_rings = 0;
     int reductions = 0;
     int uneven = 0;
+    int packs = 0;
     for (int trial = 0; trial < 4000; ++trial) {
         task work = random.any_task();
         const auto operators = random.one_in(2) ? played_operators::sum_of_products : played_operators::max_of_sums;
@@ -135,6 +156,25 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
                 REQUIRE((each.steps.empty() || each.steps.back().phase <= phases_of(work)));
             }
             REQUIRE(sent == total_to_send(work));
+            if (trial % 4 == 0) {
+                std::vector<program> packed = programs;
+                std::size_t sent_packed = 0;
+                for (program& each : packed) {
+                    pack_short_runs(each, {1U << 20U, 0});
+                    packs +=
+                        each.buffers.size() > programs[static_cast<std::size_t>(&each - packed.data())].buffers.size()
+                            ? 1
+                            : 0;
+                    sent_packed += bytes_sent(each);
+                    REQUIRE(in_long_runs(each));
+                }
+                REQUIRE(check_programs(packed, [&](std::size_t vertex) -> const einsum_form& {
+                            return vertices[vertex].form;
+                        }) == "");
+                REQUIRE(sent_packed == sent);
+                std::vector<played_memory> memories = play(packed, vertices, trial % 8 == 0);
+                REQUIRE(results_agree(work.output, packed, memories, expected));
+            }
             ++played;
             k_rings += detail::runs_k_ring(work) ? 1 : 0;
             mn_rings += travelling >= 0 && detail::runs_mn_ring(work, static_cast<std::size_t>(travelling)) ? 1 : 0;
@@ -147,6 +187,7 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
     CHECK(k_rings > 150);
     CHECK(mn_rings > 2000);
     CHECK(reductions > 2000);
+    CHECK(packs > 200);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
 #include <einparallel/kernel/thread_grid.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -32,7 +33,7 @@ struct gemm_call {
 class blocked_gemm {
 public:
     EINPARALLEL_INLINE blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
-                                    int threads = 1);
+                                    int threads = 1, progress_hook* hook = nullptr);
 
     /// @pre no axis is empty
     EINPARALLEL_INLINE void run(const void* a, const void* b, void* c, bool add) const;
@@ -115,6 +116,7 @@ private:
     gemm_axis& n_;
     gemm_axis& k_;
     int threads_ = 1;
+    progress_hook* hook_ = nullptr;
     index pieces_ = 1;  ///< of the sum
     thread_grid grid_;
     bool in_place_ = false;    ///< A is not packed

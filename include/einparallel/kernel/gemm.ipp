@@ -5,6 +5,7 @@
 #include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/gemm_budget.hpp>
 #include <einparallel/kernel/lines_ahead.hpp>
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
@@ -13,8 +14,8 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE blocked_gemm::blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
-                                              int threads)
-    : kernel_(kernel), m_(m), n_(n), k_(k), threads_(threads) {
+                                              int threads, progress_hook* hook)
+    : kernel_(kernel), m_(m), n_(n), k_(k), threads_(threads), hook_(hook) {
     const gemm_budget budget = gemm_budget::of(kernel);
     const auto lines = [](index count, std::size_t element) { return count * static_cast<index>(64 / element); };
     const auto at_most = [&](std::size_t bytes, std::size_t each) {
@@ -164,6 +165,7 @@ EINPARALLEL_INLINE void blocked_gemm::walk(std::byte* scratch, std::size_t a_siz
             n.stretch(true, source.period, source.run);
             kernel_.pack_b(kernel_.context, packed_b, at(from.b, n.first_start + k.second_start, kernel_.b_element),
                            source);
+            report(hook_, packing_cost * n.count * k.count);
             for (index row = rows.begin; row < rows.end; ++row) {
                 m.go_to(row);
                 const std::byte* const a = at(from.a, m.first_start + k.first_start, kernel_.a_element);
@@ -172,12 +174,14 @@ EINPARALLEL_INLINE void blocked_gemm::walk(std::byte* scratch, std::size_t a_siz
                     const index line_count = (along_rows_ ? k : m).lines(true, signed_of(kernel_.a_element), lines);
                     multiply_in_place(a, next_of_a(from.a, m, k, row, step, rows), packed_b, along, lines, line_count,
                                       m, n, k, c, add);
+                    report(hook_, m.count * n.count * k.count);
                     continue;
                 }
                 if (!a_stays) {
                     source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
                     m.stretch(true, source.period, source.run);
                     kernel_.pack_a(kernel_.context, packed_a, a, source);
+                    report(hook_, packing_cost * m.count * k.count);
                     a_stays = rows.end - rows.begin == 1 && steps.end - steps.begin == 1;
                 }
                 multiply(packed_a, packed_b, k.count, m, n, c, add);
@@ -268,6 +272,7 @@ EINPARALLEL_INLINE void blocked_gemm::multiply(const std::byte* a, const std::by
             kernel_.scatter(kernel_.context, tile, kernel_.columns, c, row_offsets + row, high, column_offsets, wide,
                             add);
         }
+        report(hook_, m.count * wide * depth);
     }
 }
 

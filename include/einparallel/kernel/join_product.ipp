@@ -20,7 +20,7 @@ EINPARALLEL_INLINE bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel,
         return false;
     }
     const auto [outside, inside] = threads_for_batch(m.size * n.size * k.size, odometer(nest, batch).size());
-    const blocked_gemm product(kernel, m, n, k, inside);
+    const blocked_gemm product(kernel, m, n, k, inside, nest.hook);
     const auto moved = [](auto* start, index offset, std::size_t element) {
         return start + offset * static_cast<index>(element);
     };

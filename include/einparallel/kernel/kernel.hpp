@@ -11,6 +11,8 @@
 
 namespace einparallel {
 
+class progress_hook;
+
 /// One operand of a call on blocks: its first element, and per dimension the label and the stride (in elements, any
 /// sign).
 struct operand_block {
@@ -40,6 +42,7 @@ struct block_call {
     std::span<const operand_block> operands;
     output_block output;
     write_mode mode = write_mode::overwrite;
+    progress_hook* hook = nullptr;  ///< reported to between blocks (progress.hpp); null: to nobody
 };
 
 /// The ⊕ of a kernel, for who has to know whether two kernels have the same; `unknown` is like no other, not even

@@ -19,6 +19,7 @@ struct loop_nest {
     small_vector<index, 48> strides;  ///< in elements; loop by loop, `slots` of them each
     bool output_empty = false;        ///< an output label has extent 0: there is nothing to write
     bool sum_empty = false;           ///< a contracted label has extent 0: every output element is the identity
+    progress_hook* hook = nullptr;    ///< the call's
 
     loop_nest() = default;
     explicit loop_nest(std::size_t slot_count) : slots(slot_count) {}

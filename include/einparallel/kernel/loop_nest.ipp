@@ -10,7 +10,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.operands.size() + 1) {
+EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.operands.size() + 1), hook(call.hook) {
     small_vector<std::int16_t, 32> loop_of(call.extents.size(), -1);
     const auto visit = [&](std::size_t slot, std::span<const label_id> labels, std::span<const index> moves) {
         for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {

@@ -10,6 +10,7 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/product_rows.hpp>
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_product.hpp>
 #include <einparallel/kernel/small_vector.hpp>
@@ -104,7 +105,8 @@ private:
                 std::copy_n(nest_.of(batch[batch.size() - 1]), 3, moves);
                 product.expect_next(moves[a_slot], moves[b_slot], moves[z_slot]);
             }
-            for_each_stretch(nest_, batch, decision.threads, [&](const index* at, index first, index count) {
+            const index work = decision.m * decision.n * decision.k;
+            for_each_stretch(nest_, batch, work, decision.threads, [&](const index* at, index first, index count) {
                 product.run(a + (at[a_slot] + first * moves[a_slot]), b + (at[b_slot] + first * moves[b_slot]),
                             z_ + (at[z_slot] + first * moves[z_slot]), count, moves[a_slot], moves[b_slot],
                             moves[z_slot]);
@@ -119,19 +121,41 @@ private:
                 const gemm_axis::loop& m = call.m.loops[0];
                 const gemm_axis::loop& n = call.n.loops[0];
                 const gemm_axis::loop& k = call.k.loops[0];
+                const bool by_rows = m.extent >= n.extent;
+                const index pieces = nest_.hook == nullptr ? 1 : library_pieces(m.extent, n.extent, k.extent);
                 for_each_point(nest_, batch, 1, [&](const index* at) {
-                    blas_gemm<T>(m.extent, n.extent, k.extent, scale_, matrix(a + at[a_slot], m.first, k.first),
-                                 matrix(b + at[b_slot], k.second, n.first), matrix(z_ + at[z_slot], m.second, n.second),
-                                 call.add);
+                    for (index piece = 0; piece < pieces; ++piece) {
+                        const even_part rows(m.extent, by_rows ? piece : 0, by_rows ? pieces : 1);
+                        const even_part columns(n.extent, by_rows ? 0 : piece, by_rows ? 1 : pieces);
+                        const index high = rows.end - rows.begin;
+                        const index wide = columns.end - columns.begin;
+                        blas_gemm<T>(high, wide, k.extent, scale_,
+                                     matrix(a + at[a_slot] + rows.begin * m.first, m.first, k.first),
+                                     matrix(b + at[b_slot] + columns.begin * n.first, k.second, n.first),
+                                     matrix(z_ + at[z_slot] + rows.begin * m.second + columns.begin * n.second,
+                                            m.second, n.second),
+                                     call.add);
+                        report(nest_.hook, high * wide * k.extent);
+                    }
                 });
             }
             return;
         }
         const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
-        const blocked_gemm product(kernel, call.m, call.n, call.k, decision.threads_inside);
+        const blocked_gemm product(kernel, call.m, call.n, call.k, decision.threads_inside, nest_.hook);
         for_each_point(nest_, batch, decision.threads, [&](const index* at) {
             product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot], call.add);
         });
+    }
+
+    /// A library's product does not report. Where there is a hook it is computed in pieces of the longer side of the
+    /// output, as many whatever the hook does: 8 at most, each 256 long and of 2^26 multiply-adds (some milliseconds)
+    /// at least, since the other operand is packed anew for each.
+    static index library_pieces(index m, index n, index k) {
+        constexpr index most = 8;
+        constexpr index shortest = 256;
+        constexpr index least_points = index{1} << 26;
+        return std::max<index>(std::min({most, std::max(m, n) / shortest, m * n * k / least_points}), 1);
     }
 
     /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass.
@@ -165,6 +189,22 @@ private:
             plane.y_row = moves[y_slot];
         }
         plane.streams = on_lines && total >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
+        // In bands between which the hook is reported to: whole rows, or whole cache lines of a long one.
+        const auto products_in_bands = [&](product_plane<T> band, T* z, const T* x, const T* y) {
+            const index width = std::min(band.columns, progress_hook::interval);
+            const index height = units_between_reports(width);
+            const index rows = band.rows;
+            const index columns = band.columns;
+            for (index top = 0; top < rows; top += height) {
+                for (index left = 0; left < columns; left += width) {
+                    band.rows = std::min(height, rows - top);
+                    band.columns = std::min(width, columns - left);
+                    products_of(band, z + top * band.z_row + left, x + top * band.x_row + (band.x_moves ? left : 0),
+                                y + top * band.y_row + (band.y_moves ? left : 0));
+                    report(nest_.hook, band.rows * band.columns);
+                }
+            }
+        };
         if (outer.empty()) {  // the plane itself is shared out, along columns in whole cache lines
             constexpr index line = 64;
             const bool by_rows = plane.rows >= plane.columns / line;
@@ -175,9 +215,9 @@ private:
                 const index first = lines.begin * line;
                 own.rows = rows.end - rows.begin;
                 own.columns = std::min(lines.end * line, plane.columns) - first;
-                products_of(own, z_ + rows.begin * plane.z_row + first,
-                            x_ + rows.begin * plane.x_row + (plane.x_moves ? first : 0),
-                            y_ + rows.begin * plane.y_row + (plane.y_moves ? first : 0));
+                products_in_bands(own, z_ + rows.begin * plane.z_row + first,
+                                  x_ + rows.begin * plane.x_row + (plane.x_moves ? first : 0),
+                                  y_ + rows.begin * plane.y_row + (plane.y_moves ? first : 0));
                 if (plane.streams) {
                     end_streaming();
                 }
@@ -185,7 +225,7 @@ private:
             return;
         }
         for_each_point(nest_, outer, threads, [&](const index* at) {
-            products_of(plane, z_ + at[z_slot], x_ + at[x_slot], y_ + at[y_slot]);
+            products_in_bands(plane, z_ + at[z_slot], x_ + at[x_slot], y_ + at[y_slot]);
             if (plane.streams) {
                 end_streaming();
             }
@@ -224,6 +264,7 @@ private:
                         const index begin = number * stretch;
                         dot(std::min(stretch, length - begin), x + begin, 0, y + begin, 0,
                             &sums[static_cast<std::size_t>(number)]);
+                        report(nest_.hook, stretch);
                     }
                 });
                 T sum = sums[0];
@@ -265,6 +306,7 @@ private:
                     const T sum = sums[row - first] * scale_;
                     into = mode_ == write_mode::combine ? into + sum : sum;
                 }
+                report(nest_.hook, dots_at_once * length);
                 if (number % groups == groups - 1) {
                     point.advance(at);
                 }

@@ -38,19 +38,20 @@ EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_
                                                  gemm_axis& n, gemm_axis& k);
 
 /// Calls visit(offsets, first, count) for `count` points from point `first` on of a stretch of `length` points that
-/// begins at the offsets, one for each slot of the nest: for all points of the loops, shared among the threads.
-EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, int threads,
-                                     function_ref<void(const index*, index, index)> visit);
+/// begins at the offsets, one for each slot of the nest: for all points of the loops, shared among the threads. A visit
+/// is reported to the nest's hook as `work` points of the iteration space for each of its own; 0: the visitor reports.
+EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, index work,
+                                     int threads, function_ref<void(const index*, index, index)> visit);
 
-/// Calls visit(offsets) for every point of a batch.
+/// Calls visit(offsets) for every point of a batch. The visitor reports to the nest's hook.
 template <class Visit>
 void for_each_point(const loop_nest& nest, const odometer::loop_list& batch, int threads, const Visit& visit) {
-    visit_points(nest, batch, 1, threads, [&](const index* at, index /*first*/, index /*count*/) { visit(at); });
+    visit_points(nest, batch, 1, 0, threads, [&](const index* at, index /*first*/, index /*count*/) { visit(at); });
 }
 
 /// Calls visit(offsets, first, count) for stretches along the last loop of the batch: `offsets` are those of its first
-/// point.
-EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, int threads,
+/// point. `work`: points of the iteration space at each.
+EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, index work, int threads,
                                          function_ref<void(const index*, index, index)> visit);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

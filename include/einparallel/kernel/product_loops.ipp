@@ -2,6 +2,7 @@
 
 #include <einparallel/kernel/product_loops.hpp>
 
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/threads.hpp>
 
 #include <algorithm>
@@ -21,6 +22,7 @@ EINPARALLEL_INLINE std::size_t reduced_size(const loop_nest& nest, std::size_t s
 
 EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot) {
     loop_nest reduction(2);
+    reduction.hook = nest.hook;
     nest.sort_by(slot);
     index size = 1;
     for (std::size_t loop = nest.size(); loop-- > 0;) {
@@ -82,9 +84,10 @@ EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_
     return batch;
 }
 
-EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, int threads,
-                                     function_ref<void(const index*, index, index)> visit) {
+EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop_list& loops, index length, index work,
+                                     int threads, function_ref<void(const index*, index, index)> visit) {
     const index count = odometer(nest, loops).size() * length;
+    const index most = work == 0 ? length : units_between_reports(work);
     on_threads(threads, [&](index part, index parts) {
         const even_part own(count, part, parts);
         odometer point(nest, loops);
@@ -92,23 +95,27 @@ EINPARALLEL_INLINE void visit_points(const loop_nest& nest, const odometer::loop
         point.go_to(own.begin / length, at);
         index first = own.begin % length;
         for (index left = own.end - own.begin; left > 0;) {
-            const index together = std::min(length - first, left);
+            const index together = std::min({length - first, left, most});
             visit(at, first, together);
+            report(nest.hook, work * together);
             left -= together;
-            first = 0;
-            point.advance(at);
+            first += together;
+            if (first == length) {
+                first = 0;
+                point.advance(at);
+            }
         }
     });
 }
 
-EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, int threads,
+EINPARALLEL_INLINE void for_each_stretch(const loop_nest& nest, odometer::loop_list batch, index work, int threads,
                                          function_ref<void(const index*, index, index)> visit) {
     index length = 1;
     if (!batch.empty()) {
         length = nest.extents[batch.back()];
         batch.resize(batch.size() - 1);
     }
-    visit_points(nest, batch, length, threads, visit);
+    visit_points(nest, batch, length, work, threads, visit);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,6 +3,7 @@
 #include <einparallel/kernel/rows.hpp>
 
 #include <einparallel/kernel/copy_functions.hpp>
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/turned_operands.ipp>
@@ -112,6 +113,24 @@ EINPARALLEL_INLINE std::size_t row_walk::longer(std::size_t found, std::size_t l
     return found == row_order::none || nest_->extents[loop] > nest_->extents[found] ? loop : found;
 }
 
+/// What rows report to a nest's hook: few rows are worth a call of their own.
+class row_reports {
+public:
+    explicit row_reports(const loop_nest& nest) : hook_(nest.hook) {}
+    void add(index points) {
+        if (hook_ != nullptr && (points_ += points) >= together) {
+            hook_->report(points_);
+            points_ = 0;
+        }
+    }
+
+private:
+    static constexpr index together = index{1} << 14;
+
+    progress_hook* hook_;
+    index points_ = 0;
+};
+
 /// Walks a nest in the blocks of its turned operands: one that sums nothing, or over the rows.
 /// @param offsets of the first point, in every slot
 EINPARALLEL_INLINE void run_in_blocks(const loop_nest& nest, const row_order& order, turned_operands& blocks,
@@ -129,6 +148,7 @@ EINPARALLEL_INLINE void run_in_blocks(const loop_nest& nest, const row_order& or
     const bool sums = !nest.in_output(order.inner);
     odometer output(nest, order.outer_output);
     odometer contracted(nest, order.outer_contracted);
+    row_reports done(nest);
     const auto walk = [&](bool overwrites) {
         for (index start = 0; start < length; start += turned_operands::width) {
             const index count = std::min(turned_operands::width, length - start);
@@ -145,6 +165,7 @@ EINPARALLEL_INLINE void run_in_blocks(const loop_nest& nest, const row_order& or
                     }
                     blocks.point_to(row - first, places.data());
                     worker.accumulate(places.data(), moves.data() + 1, count, overwrites || !sums);
+                    done.add(count);
                     overwrites = false;
                     if (!sums) {
                         worker.write(at[0] + (row - first) * across[0], along[0], count);
@@ -207,12 +228,14 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
         summed.push_back(order.tiled);
     }
     odometer contracted(nest, summed);
+    row_reports done(nest);
     const auto accumulate = [&](index start, index count, bool first) {
         for (std::size_t slot = 1; slot < nest.slots; ++slot) {
             const row_operand& operand = operands[slot - 1];
             places[slot - 1] = operand.data + (offsets[slot] + start * moves[slot]) * operand.bytes;
         }
         worker.accumulate(places.data(), moves + 1, count, first);
+        done.add(count);
     };
     do {
         if (contracted_row) {

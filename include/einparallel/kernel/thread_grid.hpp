@@ -8,6 +8,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Packing an element costs as much as so many multiply-adds.
+inline constexpr index packing_cost = 12;
+
 /// How many threads are worth starting for so many multiply-adds.
 EINPARALLEL_INLINE int threads_for(index points);
 

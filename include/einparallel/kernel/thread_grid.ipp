@@ -21,7 +21,6 @@ EINPARALLEL_INLINE std::pair<int, int> threads_for_batch(index points, index bat
 
 EINPARALLEL_INLINE thread_grid thread_grid::of(index threads, index m, index row_tile, index n, index column_tile,
                                                index most_pieces) {
-    constexpr double packing = 12;  // what packing an element costs, in multiply-adds
     const auto share = [](index size, index tile, index parts) {
         const index tiles = (size + tile - 1) / tile;
         return static_cast<double>((tiles + parts - 1) / parts * tile);
@@ -40,7 +39,8 @@ EINPARALLEL_INLINE thread_grid thread_grid::of(index threads, index m, index row
             const index columns = threads / pieces / rows;
             const double high = share(m, row_tile, rows);
             const double wide = share(n, column_tile, columns);
-            if (const double work = steps * (high * wide + packing * (high + wide)); work < least) {
+            if (const double work = steps * (high * wide + static_cast<double>(packing_cost) * (high + wide));
+                work < least) {
                 least = work;
                 best = {rows, columns, pieces};
             }

@@ -38,8 +38,21 @@ EINPARALLEL_INLINE void datatype::release() noexcept {
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// `count` copies of `element`, `stride` bytes apart. @pre 0 < count <= largest_count
+/// Copies side by side are a contiguous type: as a vector of blocks of one MPICH moves them one by one (1024 rows of
+/// 8 KiB: 40 ms instead of 4).
 EINPARALLEL_INLINE datatype repeat_directly(index count, index stride, const datatype& element) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
+    MPI_Count lower = 0;
+    MPI_Count extent = 0;
+    check_mpi(MPI_Type_get_extent_x(element.native(), &lower, &extent), "MPI_Type_get_extent_x");
+    if (static_cast<index>(extent) == stride) {
+#if MPI_VERSION >= 4
+        check_mpi(MPI_Type_contiguous_c(count, element.native(), &made), "MPI_Type_contiguous_c");
+#else
+        check_mpi(MPI_Type_contiguous(static_cast<int>(count), element.native(), &made), "MPI_Type_contiguous");
+#endif
+        return datatype::owning(made);
+    }
 #if MPI_VERSION >= 4
     check_mpi(MPI_Type_create_hvector_c(count, 1, stride, element.native(), &made), "MPI_Type_create_hvector_c");
 #else

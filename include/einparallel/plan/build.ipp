@@ -90,7 +90,7 @@ struct plan_builder {
                 each.resting = resting ? table.resting(*resting) : detail::spread_out(each.bounds, made.processes_);
                 continue;
             }
-            add_task(each, *graph.vertices[number], decisions[number], placed.einsums[number]);
+            add_task(each, *graph.vertices[number], decisions[number], placed.einsums[number], asked);
             add_costs(each, *graph.vertices[number], made.vertices_, asked);
             double bytes = detail::task_bytes(each.work);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
@@ -126,11 +126,11 @@ struct plan_builder {
 
 private:
     EINPARALLEL_INLINE static void add_task(planned_vertex& each, const vertex& einsum,
-                                            const detail::vertex_decision& decision,
-                                            const detail::placed_einsum& where) {
+                                            const detail::vertex_decision& decision, const detail::placed_einsum& where,
+                                            const options& asked) {
         each.work = make_task(with_sums(einsum.form, einsum.extents, where.sums, where.ranks),
                               detail::operand_bytes_of(einsum), einsum.element.bytes, where.ranks, where.cuts);
-        each.work.travelling = choose_travelling(each.work, decision.wanted);
+        detail::choose_best_travelling(each.work, decision.wanted, einsum.work->operations_per_point(), asked);
         each.resting = each.work.output;
         each.algorithm = algorithm_of(each.work);
         each.fell_back = decision.fell_back;

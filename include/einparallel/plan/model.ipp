@@ -334,13 +334,14 @@ EINPARALLEL_INLINE std::shared_ptr<const choices> model_builder::choices_of(std:
         if (asked_.objective != objective::paper || asked_.memory_limit > 0) {
             work = make_task(einsum.form, einsum.extents, operand_bytes_of(einsum), einsum.element.bytes,
                              natural_mesh(einsum, vector), made->wanted);
+            choose_best_travelling(work, made->wanted, einsum.work->operations_per_point(), asked_);
         }
         price.push_back(vertex_cost(einsum, vector, &work));
         if (every && vectors.size() <= few_vectors) {
             for (const task_cuts& cuts : other_cuts(einsum, work.ranks)) {
                 work = make_task(einsum.form, einsum.extents, operand_bytes_of(einsum), einsum.element.bytes,
                                  work.ranks, cuts);
-                work.travelling = choose_travelling(work, made->wanted);
+                choose_best_travelling(work, made->wanted, einsum.work->operations_per_point(), asked_);
                 price.back() = std::min(price.back(), vertex_cost(einsum, vector, &work));
             }
         }

@@ -5,6 +5,7 @@
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
@@ -127,7 +128,11 @@ EINPARALLEL_INLINE program plan::program_of(int rank) const {
         throw error("plan: there is no rank " + std::to_string(rank) + " in a plan for " + std::to_string(processes_) +
                     " ranks");
     }
-    return detail::program_writer(*this, rank).write();
+    program written = detail::program_writer(*this, rank).write();
+    if (options_.memory_limit == 0) {  // the buffers are speed, not need
+        pack_short_runs(written);
+    }
+    return written;
 }
 
 EINPARALLEL_INLINE std::size_t plan::bytes_sent(int rank) const {

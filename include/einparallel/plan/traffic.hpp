@@ -32,9 +32,16 @@ struct largest_shares {
 };
 
 /// Seconds of the rank with the largest share: every step of a ring takes the longer of its arithmetic and its
-/// transfer, and a little of the shorter (what is hidden is not free: it shares the memory, and somebody has to poll);
-/// gathers come before the ring and reductions after it.
+/// transfer, and a share of the shorter (`exposed`); its calls share what packing operands anew and reading the output
+/// anew costs. Gathers come before the ring and reductions after it, with the copies that they make. Every step with
+/// messages has a fixed cost.
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants);
+
+/// Chooses what travels round a ring. Where the planner is free to and minimises seconds: the fastest by task_seconds()
+/// among nothing (gather first, reduce last), each operand that fills a ring and the output; under a memory limit, of
+/// those that need no more memory than what choose_travelling() says. Otherwise what choose_travelling() says.
+EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
+                                               const options& asked);
 
 /// How one way to cut a vertex cuts one of its tensors: the parts of every dimension and the pieces that each block
 /// rests in.

@@ -66,6 +66,29 @@ EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, s
     }
 }
 
+/// An element that is packed, copied or added costs as much as so many operations, being bound by memory.
+inline constexpr double operations_per_touch = 24;
+
+/// Starting, polling and completing the messages of a step, and calling the kernel once more, cost as much as so many
+/// messages (48³ on two ranks of a node: 3 µs, a message .7).
+inline constexpr double messages_per_step = 4;
+
+/// Elements of the blocks that a ring along `label` touches anew with every call: operands without the label are packed
+/// again, an output without it is read and written again.
+EINPARALLEL_INLINE double touched_again(const task& work, label_id label) {
+    double elements = 0;
+    const auto add = [&](const std::vector<label_id>& labels, const distribution& resting) {
+        if (std::find(labels.begin(), labels.end(), label) == labels.end()) {
+            elements += largest_shares(resting, 1).block;
+        }
+    };
+    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+        add(work.form.operands[operand], work.operands[operand]);
+    }
+    add(work.form.output, work.output);
+    return elements;
+}
+
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants) {
     double operations = operations_per_point;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
@@ -76,11 +99,18 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
         operations *= static_cast<double>(block_of(work.extents[label], parts, 0).size());
     }
     const double compute = operations * constants.seconds_per_flop;
+    const double seconds_per_step = messages_per_step * constants.seconds_per_message;
     const auto transfer = [&](double bytes) {
         return constants.seconds_per_message + bytes * constants.seconds_per_byte;
     };
-    const auto step = [&](double arithmetic, double moving) {
-        return std::max(arithmetic, moving) + constants.exposed * std::min(arithmetic, moving);
+    const auto touch = [&](double elements) { return elements * operations_per_touch * constants.seconds_per_flop; };
+    // `calls` of the kernel with a transfer under way, and `last` ones without.
+    const auto ring_of = [&](int calls, int last, double bytes, label_id label) {
+        const double again = label == no_label ? 0 : (calls + last - 1) * touch(touched_again(work, label));
+        const double arithmetic = (compute + again) / (calls + last);
+        const double moving = transfer(bytes);
+        const double step = std::max(arithmetic, moving) + constants.exposed * std::min(arithmetic, moving);
+        return calls * (step + seconds_per_step) + last * arithmetic;
     };
     double seconds = 0;
     double ring = compute;
@@ -91,28 +121,61 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
             continue;
         }
         const largest_shares share(resting, work.operand_bytes[operand]);
+        const auto elements = [&](double bytes) { return bytes / static_cast<double>(work.operand_bytes[operand]); };
         if (runs_mn_ring(work, operand)) {
-            ring = (pieces - 1) * step(compute / pieces, transfer(share.piece)) + compute / pieces;
+            ring = ring_of(pieces - 1, 1, share.piece,
+                           resting.cut() ? work.form.operands[operand][*resting.cut()] : no_label);
         } else if (every_replica_has_a_piece(resting)) {
-            seconds += (pieces - 1) * transfer(share.piece);
+            seconds += (pieces - 1) * (transfer(share.piece) + seconds_per_step) + touch(elements(share.piece));
         } else {
-            seconds += static_cast<double>(tree_rounds(pieces)) * transfer(share.block);
+            seconds += static_cast<double>(tree_rounds(pieces)) * (transfer(share.block) + seconds_per_step);
         }
     }
     const int summands = work.output.replication();
     if (summands > 1) {
         const largest_shares share(work.output, work.output_bytes);
-        const double additions = constants.seconds_per_flop / static_cast<double>(work.output_bytes);
+        const auto elements = [&](double bytes) { return bytes / static_cast<double>(work.output_bytes); };
         if (runs_k_ring(work)) {
-            const int halves = 2 * summands;
-            ring = (halves - 2) * step(compute / halves, transfer(share.piece / 2)) + 2 * compute / halves;
+            ring = ring_of(2 * summands - 2, 2, share.piece / 2, work.form.output[*work.output.cut()]);
         } else if (every_replica_has_a_piece(work.output)) {
-            seconds += (summands - 1) * (transfer(share.piece) + share.piece * additions);
+            seconds += (summands - 1) * (transfer(share.piece) + seconds_per_step + touch(elements(share.piece))) +
+                       touch(elements(share.piece));
         } else {
-            seconds += static_cast<double>(tree_rounds(summands)) * (transfer(share.block) + share.block * additions);
+            seconds += static_cast<double>(tree_rounds(summands)) *
+                       (transfer(share.block) + seconds_per_step + touch(elements(share.block)));
         }
     }
     return seconds + ring;
+}
+
+EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
+                                               const options& asked) {
+    work.travelling = choose_travelling(work, wanted);
+    if (wanted != algorithm::automatic || asked.objective != objective::time || work.travelling == nothing_travels) {
+        return;
+    }
+    const double most_memory = asked.memory_limit > 0 ? task_memory(work) : std::numeric_limits<double>::infinity();
+    int best = work.travelling;
+    double least = task_seconds(work, operations_per_point, asked.machine);
+    const auto consider = [&](int travelling) {
+        work.travelling = travelling;
+        const double seconds = task_seconds(work, operations_per_point, asked.machine);
+        if (seconds < least && task_memory(work) <= most_memory) {
+            best = travelling;
+            least = seconds;
+        }
+    };
+    consider(nothing_travels);
+    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+        const distribution& resting = work.operands[operand];
+        if (resting.replication() > 1 && every_replica_has_a_piece(resting)) {
+            consider(static_cast<int>(operand));
+        }
+    }
+    if (work.output.replication() > 1 && k_ring_suits(work)) {
+        consider(output_travels);
+    }
+    work.travelling = best;
 }
 
 EINPARALLEL_INLINE double task_memory(const task& work) {

@@ -69,7 +69,7 @@ EINPARALLEL_INLINE double way_costs::of(std::size_t vector, const mesh& ranks, c
     if (fresh) {
         task work =
             make_task(einsum_.form, einsum_.extents, operand_bytes_of(einsum_), einsum_.element.bytes, ranks, cuts);
-        work.travelling = choose_travelling(work, known_.wanted);
+        choose_best_travelling(work, known_.wanted, einsum_.work->operations_per_point(), asked_);
         costs_.push_back(cost_of(work) + (known_.memory.empty() ? 0 : memory_price_ * known_.memory[vector]));
     }
     return costs_[number];
@@ -87,7 +87,7 @@ EINPARALLEL_INLINE double way_costs::of(const summed_einsum& summed, const mesh&
     const auto [number, fresh] = numbers_.number_of(std::move(key));
     if (fresh) {
         task work = make_task(summed, operand_bytes_of(einsum_), einsum_.element.bytes, ranks, cuts);
-        work.travelling = choose_travelling(work, known_.wanted);
+        choose_best_travelling(work, known_.wanted, einsum_.work->operations_per_point(), asked_);
         const double memory = asked_.memory_limit > 0 ? task_memory(work) : 0;
         costs_.push_back(memory > static_cast<double>(asked_.memory_limit) ? std::numeric_limits<double>::infinity()
                                                                            : cost_of(work) + memory_price_ * memory);

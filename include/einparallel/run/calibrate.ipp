@@ -4,9 +4,11 @@
 
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/paced_polls.hpp>
 
 #include <mpi.h>
 
@@ -73,7 +75,6 @@ private:
     static constexpr index step_rows = 2048;
     static constexpr double shortest_sample = 2e-4;  ///< what any clock resolves
     static constexpr double clock_stands = 1e-6;     ///< no repeated work is as short as this
-    static constexpr double between_polls = 3e-4;    ///< as long as a ring computes at once
     static constexpr int most_rounds = 25;
     /// A ring's step that hid everything would make bytes free.
     static constexpr double least_exposed = 0.01;
@@ -153,7 +154,7 @@ private:
     }
 
     /// Z(i,k) = X(i,j) Y(j,k) as the kernel of a vertex, dense and row-major.
-    void multiply(index rows, index inner, index columns) {
+    void multiply(index rows, index inner, index columns, progress_hook* hook = nullptr) {
         static constexpr std::array<label_id, 2> x{0, 1};
         static constexpr std::array<label_id, 2> y{1, 2};
         static constexpr std::array<label_id, 2> z{0, 2};
@@ -163,7 +164,7 @@ private:
         const std::array<operand_block, 2> operands{operand_block{left_.data(), x, by_inner},
                                                     operand_block{right_.data(), y, by_column}};
         note(failure_of("calibrate: rank " + std::to_string(rank_), [&] {
-            work_.contract({extents, operands, {product_.data(), z, by_column}, write_mode::overwrite});
+            work_.contract({extents, operands, {product_.data(), z, by_column}, write_mode::overwrite, hook});
         }));
     }
 
@@ -203,19 +204,14 @@ private:
     }
 
     /// What a ring's step takes beyond the longer of its arithmetic and its transfer, as a share of the shorter. The
-    /// step computes for as long as its message is under way, in slices, between which MPI is polled.
+    /// step computes for as long as its message is under way, and polls.
     double exposed(double transfer, const machine& found) {
         const double per_row = operations(1, step_side, step_side) * found.seconds_per_flop;
-        const auto rows_within = [&](double seconds, index least) {
-            return std::clamp(static_cast<index>(std::min(seconds / per_row, 1e9)), least, step_rows);
-        };
-        const index rows = rows_within(transfer, 8);
-        const index slice = std::min(rows, rows_within(between_polls, 8));
+        const index rows = std::clamp(static_cast<index>(std::min(transfer / per_row, 1e9)), index{8}, step_rows);
         const auto compute = [&] {
-            for (index row = 0; row < rows; row += slice) {
-                multiply(std::min(slice, rows - row), step_side, step_side);
-                flight_.poll();
-            }
+            paced_polls polls(flight_, nullptr);
+            progress_hook hook(polls);
+            multiply(rows, step_side, step_side, &hook);
         };
         const double alone = duration(0.1, 4, compute);
         const double both = duration(0.2, 4, [&] {

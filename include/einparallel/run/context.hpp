@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct context_state {
     communicator payload;                                        ///< elements
     communicator control;                                        ///< agreements
     bool busy = false;                                           ///< a collective call is under way on this rank
+    std::function<void()> progress;                              ///< the application's, or empty
     std::vector<std::unique_ptr<context_extension>> extensions;  ///< go before the communicators
 };
 
@@ -68,6 +70,12 @@ public:
 
     [[nodiscard]] int rank() const { return payload().rank(); }
     [[nodiscard]] int size() const { return payload().size(); }
+
+    /// Called on this rank from inside the contractions of later runs, every few hundred microseconds at most, on the
+    /// thread that called run: for the application's own progress. It must call nothing collective on this context;
+    /// what it throws is this rank's failure, as a functor's. An empty function: none. Local.
+    /// @throws error while this context runs a plan
+    EINPARALLEL_INLINE void on_progress(std::function<void()> function);
 
     /// The duplicate that elements travel on.
     [[nodiscard]] const communicator& payload() const { return state()->payload; }

@@ -6,6 +6,7 @@
 #include <einparallel/run/node_threads.hpp>
 
 #include <string>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -25,6 +26,11 @@ EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing)
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
+
+EINPARALLEL_INLINE void context::on_progress(std::function<void()> function) {
+    const detail::exclusive guard(*state(), "on_progress");
+    state_->progress = std::move(function);
+}
 
 EINPARALLEL_INLINE const std::shared_ptr<detail::context_state>& context::state() const {
     if (state_ == nullptr) {

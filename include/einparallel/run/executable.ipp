@@ -2,9 +2,11 @@
 // One rank's program with its memory: laid out before the ranks agree to start, then carried out without allocating.
 
 #include <einparallel/graph/source.hpp>
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/paced_polls.hpp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/space.hpp>
 #include <einparallel/schedule/arena.hpp>
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -63,10 +66,10 @@ private:
 
 class executable {
 public:
-    executable(program of_rank, std::vector<executed_vertex> vertices, double seconds_per_flop)
+    executable(program of_rank, std::vector<executed_vertex> vertices)
         : program_(std::move(of_rank)),
           vertices_(std::move(vertices)),
-          steps_(preparation(program_, vertices_, seconds_per_flop).steps()),
+          steps_(preparation(program_, vertices_).steps()),
           may_borrow_(inputs_read_only(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
@@ -148,7 +151,10 @@ public:
 
     /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
     /// `failure`, with this rank's number; where it is not empty at the start, no work is done.
-    void carry_out(const memory_space& space, transfers& flight, int rank, std::string& failure) {
+    /// `users`: the application's progress function, or null.
+    void carry_out(const memory_space& space, transfers& flight, const std::function<void()>* users, int rank,
+                   std::string& failure) {
+        paced_polls polls(flight, users);
         for (prepared_step& each : steps_) {
             for (const prepared_message& received : each.receives) {
                 flight.receive(start(received.place), received.elements, received.peer);
@@ -156,9 +162,12 @@ public:
             for (const prepared_message& sent : each.sends) {
                 flight.send(start(sent.place), sent.elements, sent.peer);
             }
+            polls.start_step();
+            progress_hook hook(polls);
+            progress_hook* const reported = each.has_messages() || users != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
-                    perform(space, flight, done, rank, failure);
+                    perform(space, reported, done, rank, failure);
                 }
                 flight.poll();
             }
@@ -186,7 +195,8 @@ private:
         }
     }
 
-    void perform(const memory_space& space, transfers& flight, prepared_action& done, int rank, std::string& failure) {
+    void perform(const memory_space& space, progress_hook* hook, prepared_action& done, int rank,
+                 std::string& failure) {
         std::size_t vertex = prepared_move::no_vertex;
         std::string thrown = failure_of("", [&] {
             if (auto* read = std::get_if<prepared_read>(&done)) {
@@ -197,7 +207,7 @@ private:
                 }
             } else if (auto* call = std::get_if<prepared_contraction>(&done)) {
                 vertex = call->vertex;
-                contract(space, flight, *call);
+                contract(space, hook, *call);
             } else if (auto* moved = std::get_if<prepared_move>(&done)) {
                 vertex = moved->vertex;
                 std::byte* const into = address(moved->into);
@@ -219,41 +229,19 @@ private:
         }
     }
 
-    void contract(const memory_space& space, transfers& flight, prepared_contraction& each) {
-        const kernel& work = *vertices_[each.vertex].work;
-        const index length = each.slice == 0 ? 0 : each.extents[each.sliced];
-        index begin = 0;
-        do {
-            if (each.slice != 0) {
-                each.extents[each.sliced] = std::min(each.slice, length - begin);
-            }
-            for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
-                const prepared_block& block = each.operands[operand];
-                each.call[operand] = {address(block, begin), block.labels, block.strides};
-            }
-            const output_block output{address(each.output, begin), each.output.labels, each.output.strides};
-            if (each.slice == 0) {
-                space.contract(work, {each.extents, each.call, output, each.mode});
-                return;
-            }
-            const restore_extent restore{each.extents[each.sliced], length};
-            space.contract(work, {each.extents, each.call, output, each.mode});
-            flight.poll();
-            begin += each.slice;
-        } while (begin < length);
+    void contract(const memory_space& space, progress_hook* hook, prepared_contraction& each) {
+        for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
+            const prepared_block& block = each.operands[operand];
+            each.call[operand] = {address(block), block.labels, block.strides};
+        }
+        const output_block output{address(each.output), each.output.labels, each.output.strides};
+        space.contract(*vertices_[each.vertex].work, {each.extents, each.call, output, each.mode, hook});
     }
 
-    /// A kernel that throws leaves the prepared call as it was.
-    struct restore_extent {
-        index& extent;
-        index length;
-        ~restore_extent() { extent = length; }
-    };
-
     /// Null for an empty buffer without memory, whose elements nobody touches.
-    [[nodiscard]] std::byte* address(const prepared_block& block, index begin = 0) const {
+    [[nodiscard]] std::byte* address(const prepared_block& block) const {
         std::byte* const first = start(block.place);
-        return first == nullptr ? nullptr : first + block.offset + begin * block.shift;
+        return first == nullptr ? nullptr : first + block.offset;
     }
 
     program program_;

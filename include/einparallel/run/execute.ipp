@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,12 +32,13 @@ public:
         agree(control, failure,
               {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
                {bound_fingerprint_.value(), "run: what is bound, or where it rests, is not the same on all ranks"}});
+        const std::function<void()>* const users = world_->progress ? &world_->progress : nullptr;
         const std::size_t before = cache_.flight.bytes_sent();
         for (executable* moves : redistributions_) {
-            moves->carry_out(cache_.space, cache_.flight, cache_.rank, failure);
+            moves->carry_out(cache_.space, cache_.flight, users, cache_.rank, failure);
         }
         const std::size_t extra = cache_.flight.bytes_sent() - before;
-        ready_->moves().carry_out(cache_.space, cache_.flight, cache_.rank, failure);
+        ready_->moves().carry_out(cache_.space, cache_.flight, users, cache_.rank, failure);
         const std::size_t sent = cache_.flight.bytes_sent() - before - extra;
         std::vector<results::part> parts;
         failure = failure.empty() ? failure_of("run", [&] { parts = collect(); }) : failure;

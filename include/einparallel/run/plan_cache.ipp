@@ -8,6 +8,7 @@
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/executable.ipp>
+#include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 
 #include <algorithm>
@@ -71,7 +72,7 @@ public:
           outputs_(of.outputs()),
           vertices_(of.vertices()),
           fingerprint_(fingerprint_of(of)),
-          moves_(of.program_of(rank), executed(of), of.asked().machine.seconds_per_flop) {
+          moves_(of.program_of(rank), executed(of)) {
         for (planned_vertex& each : vertices_) {
             origins_.push_back(each.origin);
             each.origin.reset();
@@ -121,11 +122,12 @@ public:
             moves.steps.push_back({0, {}, {}, {read_source{vertex, had}}});
         }
         const buffer_id wanted = schedule_redistribution(moves, from, input.resting, rank, had, 1);
+        pack_short_runs(moves);
         if (wanted != had) {
             moves.results.push_back(wanted);
             std::vector<executed_vertex> names(vertices_.size());
             names[vertex].name = input.name;
-            made.moves = std::make_unique<executable>(std::move(moves), std::move(names), 0.0);
+            made.moves = std::make_unique<executable>(std::move(moves), std::move(names));
         }
         std::erase_if(redistributions_, [&](const bound_redistribution& old) { return old.vertex == vertex; });
         redistributions_.push_back(std::move(made));

@@ -52,13 +52,10 @@ struct prepared_read {
 struct prepared_block : prepared_once {
     buffer_id place = no_buffer;
     std::ptrdiff_t offset = 0;  ///< bytes from the buffer's start to the first element
-    std::ptrdiff_t shift = 0;   ///< bytes from one index of the sliced label to the next
     std::vector<label_id> labels;
     std::vector<index> strides;
 };
 
-/// A contraction. Where messages fly meanwhile, it is done in slices along one label of the output, so that MPI is
-/// polled between them; slices write disjoint parts of the output and aggregate nothing differently.
 struct prepared_contraction : prepared_once {
     std::size_t vertex = 0;
     write_mode mode = write_mode::overwrite;
@@ -66,8 +63,6 @@ struct prepared_contraction : prepared_once {
     std::vector<prepared_block> operands;
     prepared_block output;
     std::vector<operand_block> call;  ///< filled at each call; its room is reserved here
-    std::size_t sliced = 0;           ///< the label
-    index slice = 0;                  ///< indices per slice; 0 where there is one call for all
 };
 
 /// Copies, and sums two partial results.
@@ -87,18 +82,15 @@ struct prepared_step {
     std::vector<prepared_message> receives;
     std::vector<prepared_message> sends;
     std::vector<prepared_action> work;
-};
 
-/// Seconds of work between two polls, by the time model.
-inline constexpr double seconds_between_polls = 3e-4;
-/// A slice shorter than this would cost the kernel more than polling gains.
-inline constexpr index shortest_slice = 8;
+    [[nodiscard]] bool has_messages() const { return !receives.empty() || !sends.empty(); }
+};
 
 /// Writes prepared steps.
 class preparation {
 public:
-    preparation(const program& of_rank, std::span<const executed_vertex> vertices, double seconds_per_flop)
-        : program_(of_rank), vertices_(vertices), seconds_per_flop_(seconds_per_flop) {}
+    preparation(const program& of_rank, std::span<const executed_vertex> vertices)
+        : program_(of_rank), vertices_(vertices) {}
 
     [[nodiscard]] std::vector<prepared_step> steps() const {
         std::vector<prepared_step> made;
@@ -111,9 +103,8 @@ public:
             for (const message& sent : each.sends) {
                 ready.sends.push_back(prepare(sent));
             }
-            const bool polled = !each.receives.empty() || !each.sends.empty();
             for (const action& done : each.work) {
-                prepare(done, polled, ready.work);
+                prepare(done, ready.work);
             }
             made.push_back(std::move(ready));
         }
@@ -128,11 +119,11 @@ private:
         return {each.peer, each.place, type_of_box(place.region, each.region, place.element_bytes)};
     }
 
-    void prepare(const action& done, bool polled, std::vector<prepared_action>& work) const {
+    void prepare(const action& done, std::vector<prepared_action>& work) const {
         const auto* call = std::get_if<contraction>(&done);
         const accesses touched = accesses_of(program_, done, call == nullptr ? nullptr : vertices_[call->vertex].form);
         if (call != nullptr) {
-            work.emplace_back(prepare(*call, touched, polled));
+            work.emplace_back(prepare(*call, touched));
         } else if (const auto* read = std::get_if<read_source>(&done)) {
             work.emplace_back(prepared_read{read->vertex, read->into});
         } else if (!touched.writes.front().region.empty()) {
@@ -157,64 +148,24 @@ private:
         return ready;
     }
 
-    [[nodiscard]] prepared_contraction prepare(const contraction& each, const accesses& touched, bool polled) const {
+    [[nodiscard]] prepared_contraction prepare(const contraction& each, const accesses& touched) const {
         const executed_vertex& vertex = vertices_[each.vertex];
         prepared_contraction ready;
         ready.vertex = each.vertex;
         ready.mode = each.mode;
-        double points = 1;
         for (const interval& range : each.ranges) {
             ready.extents.push_back(range.size());
-            points *= static_cast<double>(range.size());
         }
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             ready.operands.push_back(prepare_block(touched.reads[operand], vertex.form->operands[operand]));
         }
         ready.output = prepare_block(touched.writes.front(), vertex.form->output);
         ready.call.resize(ready.operands.size());
-        if (polled) {
-            choose_slices(ready, points * vertex.work->operations_per_point() * seconds_per_flop_);
-        }
         return ready;
-    }
-
-    /// Cuts along the longest range of the output.
-    void choose_slices(prepared_contraction& ready, double seconds) const {
-        index longest = 0;
-        for (const label_id label : ready.output.labels) {
-            const index length = label == no_label ? 0 : ready.extents[static_cast<std::size_t>(label)];
-            if (length > longest) {
-                longest = length;
-                ready.sliced = static_cast<std::size_t>(label);
-            }
-        }
-        const double slices = seconds / seconds_between_polls;
-        if (longest <= shortest_slice || slices <= 1) {
-            return;
-        }
-        const double length = static_cast<double>(longest) / slices;
-        ready.slice = std::max(shortest_slice, static_cast<index>(length) + 1);
-        if (ready.slice >= longest) {
-            ready.slice = 0;
-            return;
-        }
-        for (prepared_block& operand : ready.operands) {
-            set_shift(operand, ready.sliced);
-        }
-        set_shift(ready.output, ready.sliced);
-    }
-
-    void set_shift(prepared_block& block, std::size_t sliced) const {
-        index elements = 0;
-        for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
-            elements += block.labels[dimension] == static_cast<label_id>(sliced) ? block.strides[dimension] : index{0};
-        }
-        block.shift = elements * static_cast<index>(at(block.place).element_bytes);
     }
 
     const program& program_;
     std::span<const executed_vertex> vertices_;
-    double seconds_per_flop_;
 };
 
 /// Buffers that are the elements of an input and nothing else: they may lie in the application's memory, for nothing

@@ -65,6 +65,7 @@
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/check.ipp>
 #include <einparallel/schedule/gather.ipp>
+#include <einparallel/schedule/packing.ipp>
 #include <einparallel/schedule/pending.ipp>
 #include <einparallel/schedule/program.ipp>
 #include <einparallel/schedule/redistribute.ipp>

@@ -1,0 +1,356 @@
+// Single contractions over MPI as shares of capacity: automatic plan, forced rings, one rank alone.
+//
+//     mpiexec -n 2 rings [--quick] [--rounds <n>] [--only <part of a case's name>] [--algorithm <word>]
+//     [--no-alone]
+//
+// Capacity of a case: every rank runs its even share of the arithmetic in the local kernel, all at once, no message;
+// the share is cut along the longest label. Variants are alternated in each round; a duration is the slowest rank's.
+// Share of a variant = duration of capacity / duration of the variant, of the best rounds and of the medians. Operands
+// rest where the plan reads them; results are let go of in every round.
+
+#include <mpi.h>
+#include <einparallel.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+namespace ep = einparallel;
+using ep::index;
+
+/// Nobody goes on before all have arrived; ranks sleep meanwhile, since one that spins takes a core's resources.
+void meet(MPI_Comm ranks) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(ranks, &request);
+    for (int done = 0; done == 0;) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done == 0) {
+            usleep(200);
+        }
+    }
+    MPI_Barrier(ranks);
+}
+
+/// This rank's part of an input, where a plan reads it.
+template <class T, std::size_t Rank>
+struct resting_input {
+    resting_input(ep::context& world, const ep::plan& plan, const ep::tensor<T, Rank>& input, int rank) {
+        std::array<ep::extent, Rank> whole{};
+        std::array<ep::extent, Rank> lower{};
+        std::array<index, Rank> lengths{};
+        for (const ep::planned_vertex& each : plan.vertices()) {
+            if (each.origin != input.node()) {
+                continue;
+            }
+            const ep::box held = each.resting.held_by(rank);
+            for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+                whole[dimension] = each.bounds[dimension];
+                lower[dimension] = held.empty() ? 0 : held.sides[dimension].begin;
+                lengths[dimension] = held.empty() ? 0 : held.sides[dimension].size();
+            }
+        }
+        elements = ep::array<T, Rank>(lengths);
+        for (index at = 0; at < elements.size(); ++at) {
+            elements.data()[at] = static_cast<T>(at % 17) / T(16);
+        }
+        part = ep::distributed<T, Rank>(world, whole, lower, ep::view<T, Rank>(elements));
+    }
+
+    ep::array<T, Rank> elements;
+    ep::distributed<T, Rank> part;
+};
+
+/// One way to run one contraction, ready to be run again and again.
+struct variant {
+    std::string name;
+    std::function<void()> run;  ///< null on ranks that have nothing to do
+    std::vector<double> seconds;
+    double bytes = 0;
+
+    [[nodiscard]] double best() const { return *std::ranges::min_element(seconds); }
+    [[nodiscard]] double median() const {
+        std::vector<double> sorted = seconds;
+        std::ranges::sort(sorted);
+        return sorted[sorted.size() / 2];
+    }
+};
+
+std::string word(ep::algorithm algorithm) {
+    switch (algorithm) {
+        case ep::algorithm::c:
+            return "c";
+        case ep::algorithm::mn:
+            return "mn";
+        case ep::algorithm::k:
+            return "k";
+        case ep::algorithm::master_worker:
+            return "master_worker";
+        default:
+            return "automatic";
+    }
+}
+
+/// What the plan does with its one contraction: the partition vector, and what travels.
+template <class Tensor>
+std::string way_of(const ep::plan& plan, const Tensor& output) {
+    std::string text;
+    for (const auto& [label, parts] : plan.partition(output)) {
+        text += parts > 1 ? label + "/" + std::to_string(parts) + " " : "";
+    }
+    const int travelling = plan.vertices().back().work.travelling;
+    return text + (travelling == ep::nothing_travels  ? "no ring"
+                   : travelling == ep::output_travels ? "k ring"
+                                                      : "mn ring");
+}
+
+/// A contraction of two tensors, written once by its subscripts.
+template <class T, std::size_t RankX, std::size_t RankY, class Record>
+variant make_variant(ep::context& world, const ep::options& asked, const std::vector<index>& x_extents,
+                     const std::vector<index>& y_extents, Record record) {
+    ep::extent x[RankX];
+    ep::extent y[RankY];
+    std::ranges::copy(x_extents, x);
+    std::ranges::copy(y_extents, y);
+    const ep::tensor<T, RankX> first = ep::placeholder<T>(x);
+    const ep::tensor<T, RankY> second = ep::placeholder<T>(y);
+    const auto output = record(first, second);
+    const ep::plan plan = ep::decompose(world, asked, output);
+    const int rank = world.state()->payload.rank();
+    const auto left = std::make_shared<resting_input<T, RankX>>(world, plan, first, rank);
+    const auto right = std::make_shared<resting_input<T, RankY>>(world, plan, second, rank);
+    variant made;
+    made.name = way_of(plan, output);
+    made.bytes = static_cast<double>(plan.bytes_sent(rank));
+    made.run = [&world, plan, first, second, output, left, right] {
+        static_cast<void>(plan.run(world, ep::bind(first, left->part), ep::bind(second, right->part)));
+    };
+    return made;
+}
+
+/// The labels of a case by extent; X and Y list positions of labels.
+struct shape {
+    std::vector<index> extents;
+    std::vector<std::size_t> x;
+    std::vector<std::size_t> y;
+
+    [[nodiscard]] std::vector<index> of(const std::vector<std::size_t>& labels) const {
+        std::vector<index> lengths;
+        for (const std::size_t label : labels) {
+            lengths.push_back(extents[label]);
+        }
+        return lengths;
+    }
+    [[nodiscard]] double points() const {
+        double product = 1;
+        for (const index extent : extents) {
+            product *= static_cast<double>(extent);
+        }
+        return product;
+    }
+};
+
+class bench {
+public:
+    bench(int rounds, std::string only, std::string algorithm, bool alone)
+        : rounds_(rounds),
+          only_(std::move(only)),
+          algorithm_(std::move(algorithm)),
+          alone_(alone),
+          world_(MPI_COMM_WORLD),
+          self_(MPI_COMM_SELF) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+        MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+        machine_ = world_.calibrate();
+        if (rank_ == 0) {
+            std::printf("%d ranks; %s; best and median of %d rounds\n", ranks_, ep::local_kernels().c_str(), rounds_);
+            std::printf("calibrated: %.3g s per flop, %.3g s per byte, %.3g s per message, exposed %.2f\n",
+                        machine_.seconds_per_flop, machine_.seconds_per_byte, machine_.seconds_per_message,
+                        machine_.exposed);
+        }
+    }
+
+    /// `forced`: algorithms beside the automatic plan.
+    template <class T, std::size_t RankX, std::size_t RankY, class Record>
+    void run(const std::string& name, const shape& whole, const std::vector<ep::algorithm>& forced, Record record) {
+        if (name.find(only_) == std::string::npos) {
+            return;
+        }
+        const auto made = [&](ep::context& world, const shape& of, ep::algorithm algorithm) {
+            ep::options asked;
+            asked.algorithm = algorithm;
+            asked.machine = machine_;
+            return make_variant<T, RankX, RankY>(world, asked, of.of(of.x), of.of(of.y), record);
+        };
+        shape share = whole;
+        index& longest = *std::ranges::max_element(share.extents);
+        longest = (longest + ranks_ - 1) / ranks_;
+        std::vector<variant> variants;
+        variants.push_back(made(self_, share, ep::algorithm::automatic));
+        variants.back().name = "capacity";
+        if (algorithm_.empty() || algorithm_ == word(ep::algorithm::automatic)) {
+            variants.push_back(made(world_, whole, ep::algorithm::automatic));
+            variants.back().name = "automatic: " + variants.back().name;
+        }
+        for (const ep::algorithm algorithm : forced) {
+            if (!algorithm_.empty() && algorithm_ != word(algorithm)) {
+                continue;
+            }
+            variants.push_back(made(world_, whole, algorithm));
+            variants.back().name = word(algorithm) + ": " + variants.back().name;
+        }
+        if (alone_) {
+            variants.push_back(rank_ == 0 ? made(self_, whole, ep::algorithm::automatic) : variant{});
+            variants.back().name = "one rank alone";
+        }
+        measure(variants);
+        const double flop = 2 * whole.points() / ranks_;
+        if (rank_ == 0) {
+            print(name, flop, variants);
+        }
+    }
+
+private:
+    /// One round of a variant that is short is repeated until it is some milliseconds long.
+    void measure(std::vector<variant>& variants) const {
+        for (variant& each : variants) {
+            static_cast<void>(once(each, 1));
+        }
+        for (variant& each : variants) {
+            const double rough = once(each, 1);
+            const int repetitions = std::clamp(static_cast<int>(0.01 / rough), 1, 50);
+            each.seconds.push_back(static_cast<double>(repetitions));
+        }
+        std::vector<int> repetitions;
+        for (variant& each : variants) {
+            repetitions.push_back(static_cast<int>(each.seconds.back()));
+            each.seconds.clear();
+        }
+        for (int round = 0; round < rounds_; ++round) {
+            for (std::size_t number = 0; number < variants.size(); ++number) {
+                variants[number].seconds.push_back(once(variants[number], repetitions[number]));
+            }
+        }
+    }
+
+    [[nodiscard]] double once(const variant& each, int repetitions) const {
+        meet(MPI_COMM_WORLD);
+        const double begin = MPI_Wtime();
+        for (int repetition = 0; each.run && repetition < repetitions; ++repetition) {
+            each.run();
+        }
+        double seconds = (MPI_Wtime() - begin) / repetitions;
+        meet(MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        return seconds;
+    }
+
+    static void print(const std::string& name, double flop, const std::vector<variant>& variants) {
+        const variant& capacity = variants.front();
+        std::printf("%s: %.0f MFlop per rank, capacity %.3f / %.3f ms (%.1f GFlop/s per rank)\n", name.c_str(),
+                    flop / 1e6, 1e3 * capacity.best(), 1e3 * capacity.median(), flop / capacity.best() / 1e9);
+        for (const variant& each : variants) {
+            if (&each != &capacity) {
+                std::printf("    %-34s %9.3f / %9.3f ms   share %.2f / %.2f   %8.3f MB sent\n", each.name.c_str(),
+                            1e3 * each.best(), 1e3 * each.median(), capacity.best() / each.best(),
+                            capacity.median() / each.median(), each.bytes / 1e6);
+            }
+        }
+        std::fflush(stdout);
+    }
+
+    int rounds_;
+    std::string only_;
+    std::string algorithm_;  ///< empty: all
+    bool alone_;
+    ep::context world_;
+    ep::context self_;
+    ep::machine machine_;
+    int rank_ = 0;
+    int ranks_ = 1;
+};
+
+const std::vector<ep::algorithm> mn_and_k{ep::algorithm::mn, ep::algorithm::k};
+const std::vector<ep::algorithm> every{ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k};
+
+template <class T>
+void product(bench& all, const std::string& type, index m, index n, index k) {
+    all.run<T, 2, 2>(type + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
+                     {{m, k, n}, {0, 1}, {1, 2}}, mn_and_k,
+                     [](const auto& x, const auto& y) { return ep::einsum<"ij,jk->ik">(x, y); });
+}
+
+template <class T>
+void batch(bench& all, const std::string& type, index side) {
+    all.run<T, 3, 3>(type + " bij,bjk->bik 2, " + std::to_string(side), {{2, side, side, side}, {0, 1, 2}, {0, 2, 3}},
+                     every, [](const auto& x, const auto& y) { return ep::einsum<"bij,bjk->bik">(x, y); });
+}
+
+/// c0 m0 k0 k1 m1, c0 n0 k0 n1 k1 -> c0 m0 n0 n1 m1 (Distributed einsum_ir, §6.2)
+template <class T>
+void thesis(bench& all, const std::string& type, index outer) {
+    constexpr index inner = 70;
+    all.run<T, 5, 5>(type + " thesis 2, " + std::to_string(outer) + ", 70",
+                     {{2, outer, outer, inner, inner, outer, inner}, {0, 1, 2, 3, 4}, {0, 5, 2, 6, 3}}, every,
+                     [](const auto& x, const auto& y) { return ep::einsum<"cmklo,cnkpl->cmnpo">(x, y); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    bool quick = false;
+    bool alone = true;
+    int rounds = 5;
+    std::string only;
+    std::string algorithm;
+    for (int position = 1; position < argc; ++position) {
+        const std::string word = argv[position];
+        quick = quick || word == "--quick";
+        alone = alone && word != "--no-alone";
+        if (word == "--rounds" && position + 1 < argc) {
+            rounds = std::max(1, std::atoi(argv[++position]));
+        } else if (word == "--only" && position + 1 < argc) {
+            only = argv[++position];
+        } else if (word == "--algorithm" && position + 1 < argc) {
+            algorithm = argv[++position];
+        }
+    }
+    {
+        bench all(rounds, only, algorithm, alone);
+        const std::vector<index> sides =
+            quick ? std::vector<index>{200, 510} : std::vector<index>{200, 321, 510, 800, 1264, 1720};
+        for (const index side : sides) {
+            batch<double>(all, "double", side);
+        }
+        for (const index outer : quick ? std::vector<index>{3} : std::vector<index>{3, 5, 9, 14}) {
+            thesis<double>(all, "double", outer);
+        }
+        for (const index side : quick ? std::vector<index>{48, 512} : std::vector<index>{16, 48, 128, 256, 512, 1024}) {
+            product<double>(all, "double", side, side, side);
+        }
+        product<double>(all, "double", 2048, 2048, 2048);
+        product<double>(all, "double", 512, 512, 65536);
+        if (!quick) {
+            product<double>(all, "double", 65536, 512, 512);
+            product<double>(all, "double", 8192, 8192, 819);
+            product<double>(all, "double", 4096, 4096, 4096);
+            product<float>(all, "float", 2048, 2048, 2048);
+            product<float>(all, "float", 512, 512, 65536);
+            product<float>(all, "float", 65536, 512, 512);
+            product<float>(all, "float", 8192, 8192, 819);
+            product<float>(all, "float", 4096, 4096, 4096);
+        }
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <einparallel/schedule/packing.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Bytes that the elements of a message lie side by side in; all of them where they are contiguous.
+EINPARALLEL_INLINE std::size_t run_bytes(const buffer& place, const box& region) {
+    std::size_t run = place.element_bytes;
+    std::size_t dimension = region.rank();
+    while (dimension > 0) {
+        --dimension;
+        run *= static_cast<std::size_t>(region.sides[dimension].size());
+        if (region.sides[dimension] != place.region.sides[dimension]) {
+            break;
+        }
+    }
+    while (dimension > 0 && region.sides[dimension - 1].size() == 1) {
+        --dimension;
+    }
+    return dimension == 0 ? static_cast<std::size_t>(region.size()) * place.element_bytes : run;
+}
+
+/// Replaces the places of the messages that the rule names by buffers over their regions; `copy(buffer, message)` notes
+/// the copy.
+template <class Copy>
+void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, Copy copy) {
+    for (message& each : messages) {
+        const buffer& place = of_rank.buffers[static_cast<std::size_t>(each.place)];
+        const std::size_t bytes = static_cast<std::size_t>(each.region.size()) * place.element_bytes;
+        const std::size_t run = run_bytes(place, each.region);
+        if (bytes >= rule.least_bytes && run < bytes && run < rule.shortest_run) {
+            const buffer_id packed = of_rank.add_buffer(each.region, place.element_bytes);
+            copy(packed, each);
+            each.place = packed;
+        }
+    }
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE void pack_short_runs(program& of_rank, const packing_rule& rule) {
+    std::vector<step> steps;
+    steps.reserve(of_rank.steps.size());
+    for (step& each : of_rank.steps) {
+        step before;
+        step behind;
+        before.phase = 3 * each.phase;
+        behind.phase = 3 * each.phase + 2;
+        each.phase = 3 * each.phase + 1;
+        detail::pack_messages(of_rank, each.sends, rule, [&](buffer_id packed, const message& sent) {
+            before.work.emplace_back(local_copy{packed, sent.place, sent.region});
+        });
+        detail::pack_messages(of_rank, each.receives, rule, [&](buffer_id packed, const message& received) {
+            behind.work.emplace_back(local_copy{received.place, packed, received.region});
+        });
+        for (step* const made : {&before, &each, &behind}) {
+            if (made == &each || !made->work.empty()) {
+                steps.push_back(std::move(*made));
+            }
+        }
+    }
+    of_rank.steps = std::move(steps);
+}
+
+}  // namespace einparallel
