@@ -126,12 +126,33 @@ EINPARALLEL_INLINE double move_cost::of(place_id from, std::vector<place_id>& wa
         wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     }
     double sum = 0;
+    bool any_open = false;
     for (const place_id to : wanted) {
-        const bool may_be_another = wanted.size() > 1 && to != anywhere && table_.is_open(to) &&
-                                    std::ranges::any_of(wanted, [&](place_id other) {
-                                        return other != to && other != anywhere && table_.like(other) == to;
-                                    });
-        sum += may_be_another ? 0 : one(from, to, element_bytes, at_least);
+        any_open = any_open || (wanted.size() > 1 && to >= 0 && table_.is_open(to));
+    }
+    if (!any_open) {
+        for (const place_id to : wanted) {
+            sum += one(from, to, element_bytes, at_least);
+        }
+    } else {
+        // Places that are surely different, exact ones first, then the dearest.
+        std::vector<std::pair<double, place_id>> costs;
+        for (const place_id to : wanted) {
+            if (to >= 0) {
+                costs.emplace_back(table_.is_open(to) ? -one(from, to, element_bytes, at_least)
+                                                      : -std::numeric_limits<double>::infinity(),
+                                   to);
+            }
+        }
+        sort_range(costs);
+        std::vector<place_id> counted;
+        for (const auto& [cost, to] : costs) {
+            if (std::ranges::none_of(counted,
+                                     [&, place = to](place_id other) { return table_.may_be_one(place, other); })) {
+                sum += table_.is_open(to) ? -cost : one(from, to, element_bytes, at_least);
+                counted.push_back(to);
+            }
+        }
     }
     for (const place_id to : marked) {
         const double cost = one(from, to, element_bytes, at_least);
@@ -204,7 +225,7 @@ private:
     struct side {
         std::shared_ptr<const state_classes> classes;
         std::vector<std::vector<place_id>> places;  ///< by class
-        std::vector<place_id> like;  ///< by class of one place each: the open one that is cut alike; anywhere elsewhere
+        std::vector<place_id> only;                 ///< by class: its place where it is one; anywhere elsewhere
     };
 
     EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(std::size_t number, const vertex_cuts& may_be,
@@ -497,7 +518,7 @@ EINPARALLEL_INLINE factor_graph::side factor_graph::side_of(std::size_t kind, co
         classes->of_state.push_back(static_cast<int>(position));
         if (unlike) {
             made.places.push_back(places);
-            made.like.push_back(places.size() > 1 || places.front() < 0 ? anywhere : table_.like(places.front()));
+            made.only.push_back(places.size() == 1 ? places.front() : anywhere);
         }
     }
     classes->count = made.places.size();
@@ -640,8 +661,7 @@ EINPARALLEL_INLINE factor_graph::model factor_graph::tables(which states, std::s
                     for (std::size_t other = 0; other < place && apart; ++other) {
                         const side& beside = *parts[other].seen;
                         apart = parts[other].reader == no_variable ||
-                                (seen.like[turn[place]] != anywhere && beside.like[turn[other]] != anywhere &&
-                                 seen.like[turn[place]] != beside.like[turn[other]]);
+                                !table_.may_be_one(seen.only[turn[place]], beside.only[turn[other]]);
                     }
                 }
                 double share = 1;
@@ -677,11 +697,10 @@ EINPARALLEL_INLINE factor_graph::model factor_graph::tables(which states, std::s
             const tensor_reader& reader = each.readers[number];
             std::vector<index> shares;
             if (states == which::all && asked_.objective != objective::paper) {
-                for (const place_id like : side_at(reader.variable, reader.operands).like) {
+                for (const place_id own : side_at(reader.variable, reader.operands).only) {
                     shares.push_back(std::ranges::count_if(each.readers, [&](const tensor_reader& other) {
-                        const std::vector<place_id>& theirs = side_at(other.variable, other.operands).like;
-                        return like == anywhere || std::ranges::find(theirs, like) != theirs.end() ||
-                               std::ranges::find(theirs, anywhere) != theirs.end();
+                        return std::ranges::any_of(side_at(other.variable, other.operands).only,
+                                                   [&](place_id theirs) { return table_.may_be_one(own, theirs); });
                     }));
                 }
             }

@@ -112,8 +112,8 @@ public:
     [[nodiscard]] const std::vector<index>& bounds(place_id number) const { return places_[at(number)].bounds; }
     /// Parts of every dimension. @pre not irregular
     [[nodiscard]] const std::vector<int>& parts(place_id number) const { return places_[at(number)].cut->parts; }
-    /// The open place with the same cut; of irregular places none: anywhere.
-    [[nodiscard]] place_id like(place_id number) const { return places_[at(number)].like; }
+    /// True where two places may put the same boxes on the same ranks: an open one may be any that is cut so.
+    EINPARALLEL_INLINE [[nodiscard]] bool may_be_one(place_id a, place_id b) const;
 
     /// True where blocks lie on a diagonal: a place that has not all elements of its tensor. @pre not irregular
     EINPARALLEL_INLINE [[nodiscard]] bool is_diagonal(place_id number) const;
@@ -150,8 +150,8 @@ private:
         std::optional<tensor_cut> cut;  ///< nothing for irregular places
         std::optional<distribution> resting;
         rank_grid grid;
-        place_id like = anywhere;
-        place_id whole = anywhere;                            ///< itself where nothing
+        std::vector<index> grids;   ///< how many cells every dimension may be cut into: numbers of such grids
+        place_id whole = anywhere;  ///< itself where nothing
         std::vector<std::pair<int, std::vector<int>>> cells;  ///< of the ranks that are looked at of so many
     };
 
@@ -170,6 +170,10 @@ private:
 
     bool elements_only_;
     std::vector<place> places_;
+    EINPARALLEL_INLINE std::vector<index> grids_of(const std::vector<index>& bounds, const tensor_cut& cut,
+                                                   std::optional<std::size_t> along);
+
+    numbering grids_;
     numbering open_;
     std::vector<place_id> by_open_;
     numbering described_;

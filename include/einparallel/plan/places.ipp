@@ -490,14 +490,13 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
         distribution resting(bounds, ranks, labels, cut);
         const auto [boxes, unlike] = boxes_.number_of(key_of(resting));
         if (unlike) {
-            const place_id like = open(bounds, cut_of(ranks, labels));
             by_boxes_.push_back(static_cast<place_id>(places_.size()));
             place& made = places_.emplace_back();
             made.bounds = bounds;
             made.cut = cut_of(ranks, labels);
             made.resting = std::move(resting);
             made.grid = rank_grid(bounds, ranks, labels, cut);
-            made.like = like;
+            made.grids = grids_of(bounds, *made.cut, cut);
             if (diagonal) {
                 std::vector<label_id> once = labels;
                 for (std::size_t dimension = once.size(); dimension-- > 0;) {
@@ -531,9 +530,43 @@ EINPARALLEL_INLINE place_id place_table::open(const std::vector<index>& bounds, 
         place& made = places_.emplace_back();
         made.bounds = bounds;
         made.cut = cut;
-        made.like = by_open_.back();
+        made.grids = grids_of(bounds, cut, std::nullopt);
     }
     return by_open_[number];
+}
+
+/// A block's pieces lie along one dimension: the one that is known, or any.
+EINPARALLEL_INLINE std::vector<index> place_table::grids_of(const std::vector<index>& bounds, const tensor_cut& cut,
+                                                            std::optional<std::size_t> along) {
+    std::vector<index> found;
+    for (std::size_t cut_along = 0; cut_along < std::max<std::size_t>(bounds.size(), 1); ++cut_along) {
+        if (cut.pieces > 1 && along && cut_along != *along) {
+            continue;
+        }
+        std::vector<index> key(bounds);
+        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+            const index cells = index{cut.parts[dimension]} * (dimension == cut_along ? cut.pieces : 1);
+            key.push_back(std::min(cells, bounds[dimension]));
+        }
+        found.push_back(static_cast<index>(grids_.number_of(key).first));
+        if (cut.pieces == 1) {
+            break;
+        }
+    }
+    return found;
+}
+
+EINPARALLEL_INLINE bool place_table::may_be_one(place_id a, place_id b) const {
+    if (a == b || a < 0 || b < 0) {
+        return true;
+    }
+    const place& one = places_[at(a)];
+    const place& other = places_[at(b)];
+    if ((one.resting && other.resting) || !one.cut || !other.cut) {
+        return false;
+    }
+    return std::ranges::any_of(one.grids,
+                               [&](index grid) { return std::ranges::find(other.grids, grid) != other.grids.end(); });
 }
 
 EINPARALLEL_INLINE bool place_table::is_diagonal(place_id number) const {
