@@ -2,7 +2,7 @@
 // What moves between two distributions, counted over all pairs of ranks' boxes.
 
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/plan/bit_grid.hpp>
+#include <einparallel/plan/places.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,12 +5,12 @@
 #include <einparallel/kernel/contraction_order.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
-#include <einparallel/plan/numbering.ipp>
+#include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/order_choices.ipp>
-#include <einparallel/plan/pairwise.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/product_tree.ipp>
+#include <einparallel/plan/solve.hpp>
 
 #include <algorithm>
 #include <cstddef>

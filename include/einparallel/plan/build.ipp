@@ -1,15 +1,17 @@
 #pragma once
-// From decisions to the plan: axis orders, tasks and what each of them costs.
+// From states to the plan: tasks, and what each of them costs.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/align.ipp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/overlap.ipp>
 #include <einparallel/plan/partition.hpp>
+#include <einparallel/plan/places.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/search.ipp>
 #include <einparallel/plan/traffic.hpp>
+#include <einparallel/plan/vertex_cuts.ipp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,26 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace einparallel {
-
-namespace EINPARALLEL_DETAIL {
-
-/// What the search has decided about one vertex.
-struct vertex_decision {
-    std::vector<int> parts;  ///< partition vector; empty for inputs
-    algorithm wanted = algorithm::automatic;
-    bool fell_back = false;
-};
-
-/// Where everything rests for these partition vectors, vertex by vertex.
-EINPARALLEL_INLINE placed_graph align_all(const einsum_graph& graph, const std::vector<vertex_decision>& decisions,
-                                          overlap_table& table) {
-    std::vector<std::vector<int>> parts;
-    for (const vertex_decision& decision : decisions) {
-        parts.push_back(decision.parts);
-    }
-    return alignment(graph, parts, table).result();
-}
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Where an input rests that nobody reads (it is an output itself): cut along its first dimensions, over as many ranks
 /// as it allows.
@@ -55,29 +38,25 @@ EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int
     return {bounds, std::move(ranks), std::move(labels), 0};
 }
 
-}  // namespace EINPARALLEL_DETAIL
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
 
 /// Fills plans in.
 struct plan_builder {
-    /// The plan for these partition vectors; the orders of the mesh axes are chosen here.
+    /// The plan in which every vertex has this state.
     EINPARALLEL_INLINE static plan build(const detail::einsum_graph& graph, const options& asked,
-                                         const std::vector<detail::vertex_decision>& decisions) {
-        detail::overlap_table table;
-        return build(graph, asked, decisions, detail::align_all(graph, decisions, table), table);
-    }
-
-    /// The plan for partition vectors and places that are decided.
-    EINPARALLEL_INLINE static plan build(const detail::einsum_graph& graph, const options& asked,
-                                         const std::vector<detail::vertex_decision>& decisions,
-                                         const detail::placed_graph& placed, detail::overlap_table& table) {
+                                         const std::vector<detail::vertex_cuts>& may_be,
+                                         const std::vector<detail::state>& states, detail::place_table& table) {
         plan made;
         made.processes_ = planned_processes(asked.processes, asked.powers_of_two);
         made.options_ = asked;
         made.outputs_ = graph.outputs;
-        made.vertices_.resize(graph.vertices.size());
-        std::vector<std::vector<const distribution*>> copies(graph.vertices.size());  // shared by all who want the same
-        std::vector<bool> read(graph.vertices.size(), false);
-        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const std::size_t count = graph.vertices.size();
+        made.vertices_.resize(count);
+        std::vector<std::optional<detail::place_id>> resting(count);  // nothing: read as each reader wants it
+        std::vector<std::vector<detail::place_id>> copies(count);     // shared by all who want the same
+        for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
             each.origin = graph.origin_of(number);
             each.name = graph.name_of(number);
@@ -85,34 +64,48 @@ struct plan_builder {
             each.bounds = each.origin->bounds;
             each.element = each.origin->element;
             each.inputs = graph.inputs[number];
-            if (each.origin->is_input()) {
-                const std::optional<detail::resting_id> resting = placed.resting[number];
-                each.resting = resting ? table.resting(*resting) : detail::spread_out(each.bounds, made.processes_);
+            const vertex& einsum = *graph.vertices[number];
+            if (einsum.is_input()) {
+                if (detail::lies_somewhere(einsum)) {
+                    resting[number] = table.exact(detail::resting_of_source(einsum));
+                } else if (states[number].output != detail::anywhere) {
+                    resting[number] = states[number].output;
+                }
+                each.resting = resting[number] ? table.resting(*resting[number])
+                                               : detail::spread_out(each.bounds, made.processes_);
                 continue;
             }
-            add_task(each, *graph.vertices[number], decisions[number], placed.einsums[number], asked);
-            add_costs(each, *graph.vertices[number], made.vertices_, asked);
+            const detail::state& chosen = states[number];
+            add_task(each, einsum, chosen, may_be[number], asked);
+            add_costs(each, einsum, made.vertices_, asked);
+            const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
+                return table.exact(detail::bounds_of(labels, each.work.extents), ranks, labels, cut);
+            };
+            const std::vector<label_id>& output = each.work.form.output;
+            resting[number] = chosen.sums.output ? place(output, detail::axes_of_summands(chosen.ranks, output), 0)
+                                                 : place(output, chosen.ranks, chosen.cuts.output);
             double bytes = detail::task_bytes(each.work);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
-                const detail::resting_id where = placed.einsums[number].operands[operand];
-                const std::optional<detail::resting_id> from = placed.resting[input];
-                const distribution& wanted = each.work.operands[operand];
-                const bool fresh =
-                    std::ranges::none_of(copies[input], [&](const distribution* known) { return *known == wanted; });
-                if (from && fresh) {
-                    const std::size_t element_bytes = made.vertices_[input].element.bytes;
-                    each.seconds +=
-                        detail::redistribution_seconds(table.between(*from, where), element_bytes, asked.machine);
-                    bytes += table.moved(*from, where) * static_cast<double>(element_bytes);
-                } else if (!from && !read[input]) {
-                    const bool is_output = std::ranges::find(made.outputs_, input) != made.outputs_.end();
-                    made.vertices_[input].resting = is_output ? table.resting(table.whole_of(where)) : wanted;
+                const vertex& read = *graph.vertices[input];
+                const detail::place_id where =
+                    place(each.work.form.operands[operand], chosen.ranks, chosen.cuts.operands[operand]);
+                const bool is_output = std::ranges::find(made.outputs_, input) != made.outputs_.end();
+                if (!resting[input] && copies[input].empty()) {
+                    made.vertices_[input].resting = table.resting(is_output ? table.whole_of(where) : where);
+                    if (detail::is_placeholder(read)) {
+                        resting[input] = is_output ? table.whole_of(where) : where;
+                    }
                 }
-                if (fresh) {
-                    copies[input].push_back(&wanted);
+                if (std::ranges::find(copies[input], where) != copies[input].end()) {
+                    continue;
                 }
-                read[input] = true;
+                copies[input].push_back(where);
+                if (resting[input]) {
+                    const detail::traffic moving = table.counted(*resting[input], where);
+                    each.seconds += detail::redistribution_seconds(moving, read.element.bytes, asked.machine);
+                    bytes += moving.elements * static_cast<double>(read.element.bytes);
+                }
             }
             each.bytes = static_cast<std::size_t>(std::llround(bytes));
         }
@@ -120,24 +113,23 @@ struct plan_builder {
     }
 
     /// Notes what is known of all plans.
-    static void bound(plan& made, double lower_bound) { made.lower_bound_ = lower_bound; }
+    static void bound(plan& made, std::optional<double> lower_bound) { made.lower_bound_ = lower_bound; }
     /// Notes what was asked for, where the search asked for less.
     static void made_for(plan& made, const options& asked) { made.options_ = asked; }
 
 private:
-    EINPARALLEL_INLINE static void add_task(planned_vertex& each, const vertex& einsum,
-                                            const detail::vertex_decision& decision, const detail::placed_einsum& where,
-                                            const options& asked) {
-        each.work = make_task(with_sums(einsum.form, einsum.extents, where.sums, where.ranks),
-                              detail::operand_bytes_of(einsum), einsum.element.bytes, where.ranks, where.cuts);
-        detail::choose_best_travelling(each.work, decision.wanted, einsum.work->operations_per_point(), asked);
+    EINPARALLEL_INLINE static void add_task(planned_vertex& each, const vertex& einsum, const detail::state& chosen,
+                                            const detail::vertex_cuts& may_be, const options& asked) {
+        each.work = make_task(with_sums(einsum.form, einsum.extents, chosen.sums, chosen.ranks),
+                              detail::operand_bytes_of(einsum), einsum.element.bytes, chosen.ranks, chosen.cuts);
+        detail::choose_best_travelling(each.work, may_be.wanted, einsum.work->operations_per_point(), asked);
         each.resting = each.work.output;
         each.algorithm = algorithm_of(each.work);
-        each.fell_back = decision.fell_back;
+        each.fell_back = may_be.fell_back;
     }
 
     /// Parts of every dimension of a tensor with these labels. Summands that are left pending are one part each.
-    static std::vector<int> parts_of(const task& work, const std::vector<label_id>& labels) {
+    EINPARALLEL_INLINE static std::vector<int> parts_of(const task& work, const std::vector<label_id>& labels) {
         std::vector<int> parts;
         for (const label_id label : labels) {
             parts.push_back(label == no_label       ? 1

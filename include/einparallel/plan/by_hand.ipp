@@ -3,10 +3,10 @@
 #include <einparallel/plan/by_hand.hpp>
 
 #include <einparallel/plan/build.ipp>
+#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
-#include <einparallel/plan/kept_wishes.ipp>
+#include <einparallel/plan/kept_constraints.ipp>
 #include <einparallel/plan/partition.hpp>
-#include <einparallel/plan/wishes.ipp>
 
 #include <algorithm>
 
@@ -70,7 +70,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The cut that a vertex's operands bring: by label, the parts into which the first operand that cuts it is cut there,
 /// as far as the ranks suffice.
 EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
-                                                   const std::vector<vertex_decision>& decisions, int processes) {
+                                                   const std::vector<std::vector<int>>& decided, int processes) {
     const vertex& einsum = *graph.vertices[number];
     std::vector<int> parts(einsum.extents.size(), 1);
     int ranks = 1;
@@ -82,7 +82,7 @@ EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, st
         const std::vector<label_id>& made = graph.vertices[input]->form.output;
         for (std::size_t dimension = 0; dimension < made.size(); ++dimension) {
             const label_id label = einsum.form.operands[operand][dimension];
-            const int wanted = decisions[input].parts[static_cast<std::size_t>(made[dimension])];
+            const int wanted = decided[input][static_cast<std::size_t>(made[dimension])];
             if (label != no_label && parts[static_cast<std::size_t>(label)] == 1 && wanted <= processes / ranks) {
                 parts[static_cast<std::size_t>(label)] = wanted;
                 ranks *= wanted;
@@ -154,18 +154,21 @@ EINPARALLEL_INLINE plan plan_by_rule(const options& asked, const cutting_rule& r
     }
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     const std::vector<std::string> labels = labels_of(graph);
-    std::vector<vertex_decision> decisions(graph.vertices.size());
+    std::vector<std::vector<int>> parts(graph.vertices.size());
+    std::vector<vertex_cuts> may_be(graph.vertices.size());
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& each = *graph.vertices[number];
         if (each.is_input()) {
             continue;
         }
         const vertex_to_cut question{each, graph.name_of(number), processes,
-                                     parts_from_operands(graph, number, decisions, processes), labels};
-        decisions[number].parts = checked_parts(question, rule(question));
-        decisions[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
+                                     parts_from_operands(graph, number, parts, processes), labels};
+        parts[number] = checked_parts(question, rule(question));
+        may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }
-    plan made = plan_builder::build(graph, asked, decisions);
+    place_table table(true);
+    const std::vector<state> states = place_vectors(graph, asked, may_be, parts, table);
+    plan made = plan_builder::build(graph, asked, may_be, states, table);
     check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
         const std::size_t peak = made.peak_bytes(rank);

@@ -6,16 +6,13 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/build.ipp>
+#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/einsum_graph.hpp>
-#include <einparallel/plan/eliminate.hpp>
-#include <einparallel/plan/kept_wishes.ipp>
-#include <einparallel/plan/linearize.hpp>
-#include <einparallel/plan/model.ipp>
-#include <einparallel/plan/pairwise.hpp>
-#include <einparallel/plan/place.ipp>
+#include <einparallel/plan/kept_constraints.ipp>
 #include <einparallel/plan/program.ipp>
+#include <einparallel/plan/search.ipp>
 #include <einparallel/plan/sums.hpp>
-#include <einparallel/plan/wishes.ipp>
+#include <einparallel/plan/vertex_cuts.ipp>
 
 #include <algorithm>
 #include <cmath>
@@ -30,12 +27,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Ranks that a plan may be for: what is left of an int when blocks of blocks are counted.
 inline constexpr int largest_processes = 1 << 20;
-
-/// One way per variable, and whether none are better.
-struct minimum {
-    std::vector<int> states;
-    bool exact = false;
-};
 
 /// One sentence where options make no sense.
 EINPARALLEL_INLINE void check_options(const options& asked) {
@@ -85,119 +76,81 @@ EINPARALLEL_INLINE void check_sources(const einsum_graph& graph, int processes) 
     }
 }
 
-/// Exactly where tables stay small enough, otherwise by the paper's linearisation, improved one vertex at a time. Never
-/// worse than the linearisation.
-EINPARALLEL_INLINE minimum minimise(const pairwise_model& model, method how) {
-    if (how == method::linearized) {
-        return {minimise_along_paths(model), false};
-    }
-    if (std::optional<std::vector<int>> exact = minimise_exactly(model)) {
-        return {*std::move(exact), true};
-    }
-    return {improve_locally(model, minimise_along_paths(model)), false};
-}
-
-/// One partition vector per variable, placed vertex by vertex.
-EINPARALLEL_INLINE placement_choice aligned(const einsum_graph& graph, const model_builder& builder,
-                                            std::vector<int> states, overlap_table& table) {
-    placement_choice made;
-    made.decisions.resize(graph.vertices.size());
-    for (std::size_t variable = 0; variable < states.size(); ++variable) {
-        const choices& ways = *builder.ways()[variable];
-        const std::span<const int> vector = ways[static_cast<std::size_t>(states[variable])];
-        made.decisions[builder.vertex_of()[variable]] = {{vector.begin(), vector.end()}, ways.wanted, ways.fell_back};
-    }
-    made.placed = align_all(graph, made.decisions, table);
-    made.states = std::move(states);
-    return made;
-}
-
-/// What a plan costs by the objective that it was made for; more than any plan where it moves what may not move.
-EINPARALLEL_INLINE double objective_of(const plan& made) {
-    if (const std::size_t broken = broken_marks(made); broken > 0) {
-        return static_cast<double>(broken) * forbidden_move;
-    }
-    return made.objective_cost();
-}
-
-/// With a lower bound where none is noted yet.
-EINPARALLEL_INLINE plan bounded(plan made, const model_builder& builder, const pairwise_model& model,
-                                const pending_offers& offers, bool priced) {
-    if (made.lower_bound() == 0 && !priced && builder.is_complete()) {
-        plan_builder::bound(made, builder.lower_bound(model, offers));
-    }
-    return made;
-}
-
-/// The best plan with this price on memory. Under the paper's cost a vertex is its partition vector. Under bytes and
-/// time it is its whole placement: all of them are searched where they can be written down. Where they cannot, axis
-/// orders are chosen after the partition vectors, for the best vectors by an estimate of what the edges cost and for
-/// the linearised ones; from the better plan the search goes on among the placements near it. Sums that may be left
-/// pending (plan/sums.hpp) are decided in the search over placements, in the last step where that is too large.
-EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked, double memory_price) {
-    model_builder builder(graph, asked, memory_price);
-    const pairwise_model model = builder.build();
-    overlap_table table;
-    minimum least = minimise(model, asked.method);
-    placement_choice best = aligned(graph, builder, std::move(least.states), table);
-    plan made = plan_builder::build(graph, asked, best.decisions, best.placed, table);
-    const bool priced = memory_price > 0;
+/// How every vertex may be cut, with the sums that may be left pending.
+EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked) {
     const pending_offers offers = offers_of(graph, asked);
-    if (asked.objective == objective::paper && least.exact && !priced) {
-        plan_builder::bound(made, objective_of(made));
+    std::vector<vertex_cuts> made(graph.vertices.size());
+    std::vector<std::vector<int>> left(graph.vertices.size());  // numbers of summands
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const vertex& einsum = *graph.vertices[number];
+        if (einsum.is_input()) {
+            continue;
+        }
+        made[number] = competing_cuts(einsum, asked);
+        const bool leaves = offers.any && offers.leaves[number];
+        if (leaves) {
+            add_pending_family(einsum, asked, {0, 1, true}, made[number]);
+        }
+        for (const std::uint64_t operands : offers.any ? offers.reads[number] : std::vector<std::uint64_t>{}) {
+            std::optional<std::vector<int>> counts;  // that all makers of the operands may leave
+            for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
+                if (((operands >> operand) & 1U) != 0) {
+                    const std::vector<int>& of = left[graph.inputs[number][operand]];
+                    counts = counts ? *counts : of;
+                    std::erase_if(*counts, [&](int count) { return std::ranges::find(of, count) == of.end(); });
+                }
+            }
+            for (const int count : *counts) {
+                add_pending_family(einsum, asked, {operands, count, false}, made[number]);
+                if (leaves) {
+                    add_pending_family(einsum, asked, {operands, count, true}, made[number]);
+                }
+            }
+        }
+        left[number] = summands_left(einsum, made[number]);
     }
+    return made;
+}
+
+/// The states with these partition vectors, by number of the vertex, that move the fewest bytes.
+EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, options asked,
+                                                    std::vector<vertex_cuts>& may_be,
+                                                    const std::vector<std::vector<int>>& parts, place_table& table) {
+    for (std::size_t number = 0; number < parts.size(); ++number) {
+        if (!graph.vertices[number]->is_input()) {
+            const bool fell_back = may_be[number].fell_back;
+            may_be[number] = only_cuts(*graph.vertices[number], parts[number], may_be[number].wanted);
+            may_be[number].fell_back = fell_back;
+        }
+    }
+    asked.objective = objective::bytes;
+    asked.memory_limit = 0;
+    return placement_search(graph, asked, may_be, table).run(asked.effort).states;
+}
+
+/// The best plan found. Under the paper's cost, and by its linearisation, a vertex is its partition vector, placed
+/// afterwards; under bytes and time it is its whole placement.
+EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked) {
+    place_table table(asked.objective != objective::time);
+    std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
+    placement_search search(graph, asked, may_be, table);
+    placed_graph best = asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
     if (asked.objective == objective::paper || asked.method == method::linearized) {
-        return bounded(std::move(made), builder, model, offers, priced);
-    }
-    const auto consider = [&](placement_choice other) {
-        plan tried = plan_builder::build(graph, asked, other.decisions, other.placed, table);
-        const bool is_better = better(objective_of(tried), objective_of(made));
-        if (is_better) {
-            best = std::move(other);
-            made = std::move(tried);
-        }
-        return is_better;
-    };
-    placement_search search(graph, asked, builder, memory_price, offers, table);
-    const auto best_of_all = [&](double known) {
-        std::optional<placement_choice> found;
-        if (offers.any) {
-            found = search.best_of_all(known, true);
-        }
-        const bool with_sums = found.has_value();
-        return std::pair(with_sums ? std::move(found) : search.best_of_all(known, false), with_sums || !offers.any);
-    };
-    if (priced) {
-        const std::optional<placement_choice> found = best_of_all(std::numeric_limits<double>::infinity()).first;
-        return found ? plan_builder::build(graph, asked, found->decisions, found->placed, table) : made;
-    }
-    if (std::vector<int> along_paths = minimise_along_paths(model); along_paths != best.states) {
-        consider(aligned(graph, builder, std::move(along_paths), table));
-    }
-    if (auto [found, all] = best_of_all(objective_of(made)); found) {
-        best = *std::move(found);
-        made = plan_builder::build(graph, asked, best.decisions, best.placed, table);
-        if (all) {
-            if (builder.is_complete() && search.is_complete()) {
-                plan_builder::bound(made, objective_of(made));
-            }
-            return bounded(std::move(made), builder, model, offers, priced);
-        }
-    } else {
-        constexpr int rounds = 3;
-        for (int round = 0; round < rounds; ++round) {
-            std::optional<placement_choice> nearby = search.improve(best.states, best.placed, false);
-            if (!nearby || !consider(*std::move(nearby))) {
-                break;
+        std::vector<std::vector<int>> parts(graph.vertices.size());
+        for (std::size_t number = 0; number < parts.size(); ++number) {
+            for (std::size_t label = 0; label < graph.vertices[number]->extents.size(); ++label) {
+                parts[number].push_back(best.states[number].ranks.parts(static_cast<label_id>(label)));
             }
         }
+        best.states = place_vectors(graph, asked, may_be, parts, table);
     }
-    if (offers.any) {
-        if (std::optional<placement_choice> nearby = search.improve(best.states, best.placed, true)) {
-            consider(*std::move(nearby));
-        }
+    plan made = plan_builder::build(graph, asked, may_be, best.states, table);
+    if (broken_marks(made) == 0) {
+        const double cost = made.objective_cost();
+        const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
+        plan_builder::bound(made, is_best ? cost : std::min(best.bound * (1 - 1e-12), cost));
     }
-    return bounded(std::move(made), builder, model, offers, priced);
+    return made;
 }
 
 /// Ranks whose peaks are looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
@@ -222,12 +175,12 @@ EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, in
     return ranks;
 }
 
-/// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices, so memory gets a
-/// price, raised until the peak fits or every vertex is as small as it can be.
+/// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: the search is over
+/// plans in which no vertex alone needs more than a share of the limit, smaller and smaller until the peak fits.
 EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
-    options free = asked;
-    free.memory_limit = 0;
-    plan best = best_plan(graph, free, 0);
+    options narrower = asked;
+    narrower.memory_limit = 0;
+    plan best = best_plan(graph, narrower);
     if (asked.memory_limit == 0) {
         return best;
     }
@@ -239,35 +192,25 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
         }
         return peak;
     };
-    const double lower_bound = best.lower_bound();
+    const std::optional<double> bound = best.lower_bound();
     std::pair<std::size_t, int> smallest = peak_of(best);
-    const auto consider = [&](const options& narrower, double price) {
-        plan other = best_plan(graph, narrower, price);
-        const std::pair<std::size_t, int> peak = peak_of(other);
-        if (peak.first < smallest.first && broken_marks(other) <= broken_marks(best)) {
-            smallest = peak;
-            best = std::move(other);
-        }
-    };
-    const double unit = std::max(best.objective_cost(), 1e-12) / static_cast<double>(asked.memory_limit);
-    if (smallest.first > asked.memory_limit) {
-        consider(asked, 0);
-    }
-    for (double price = unit / 64; smallest.first > asked.memory_limit && price <= unit * 5e6; price *= 8) {
-        consider(asked, price);
-    }
-    // The peak is not a sum: what is left to try are plans in which no vertex alone comes near the smallest peak found.
-    for (double share = 0.9; smallest.first > asked.memory_limit && share > 0.2; share *= 0.85) {
-        options narrower = asked;
-        narrower.memory_limit = static_cast<std::size_t>(share * static_cast<double>(smallest.first));
-        for (const double price : {0.0, unit, unit * 4096}) {
-            try {
-                consider(narrower, price);
-            } catch (const error&) {  // some vertex takes more in every way
-                share = 0;
-                break;
+    narrower.memory_limit = asked.memory_limit;
+    while (smallest.first > asked.memory_limit) {
+        std::optional<plan> other;
+        try {
+            other = best_plan(graph, narrower);
+        } catch (const error&) {
+            if (narrower.memory_limit == asked.memory_limit) {
+                throw;
             }
+            break;  // some vertex takes more in every way
         }
+        if (const auto peak = peak_of(*other);
+            peak.first < smallest.first && broken_marks(*other) <= broken_marks(best)) {
+            smallest = peak;
+            best = *std::move(other);
+        }
+        narrower.memory_limit = narrower.memory_limit / 8 * 7;
     }
     plan_builder::made_for(best, asked);
     if (smallest.first > asked.memory_limit) {
@@ -277,7 +220,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
                     " bytes on a rank in the smallest plan found, with all that is held beside it; " +
                     "options.memory_limit is " + std::to_string(asked.memory_limit));
     }
-    plan_builder::bound(best, lower_bound);  // the limit only takes plans away
+    plan_builder::bound(best, bound);  // the limit only takes plans away
     return best;
 }
 

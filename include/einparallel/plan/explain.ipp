@@ -117,10 +117,13 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown) {
         }
     }
     written += idle_text(shown);
-    const double least = shown.lower_bound();
-    if (least > 0 && shown.objective_cost() > least * (1 + 1e-9)) {
-        written += "note: the search was not exact, this plan is at most " +
-                   percent_text(shown.objective_cost() / least - 1) + " above the best one\n";
+    const std::optional<double> least = shown.lower_bound();
+    if (least && shown.objective_cost() > *least * (1 + 1e-9)) {
+        written += "note: the search was not exact, " +
+                   (*least > 0 ? "this plan is at most " + percent_text(shown.objective_cost() / *least - 1) +
+                                     " above the best one"
+                               : std::string("there may be a plan that costs less")) +
+                   "; more options.effort looks further\n";
     }
     return written;
 }

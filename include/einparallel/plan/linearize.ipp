@@ -1,163 +1,69 @@
 #pragma once
+// The paper's linearisation (EinDecomp §8.4): the longest path first, then the longest path of what is left, and so on.
+// Each path is a chain, which dynamic programming solves exactly; edges that leave it are not looked at.
 
-#include <einparallel/plan/linearize.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/solve.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <optional>
-#include <set>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Takes one path after the other off a DAG, the longest first (EinDecomp §8.4). Variables are numbered in topological
-/// order.
-EINPARALLEL_INLINE class path_finder {
-public:
-    explicit path_finder(const pairwise_model& model)
-        : producers_(model.variables.size()),
-          consumers_(model.variables.size()),
-          length_(model.variables.size(), 1),
-          taken_(model.variables.size(), false) {
-        for (const pairwise_term& term : model.terms) {
-            producers_[term.consumer].push_back(term.producer);
-            consumers_[term.producer].push_back(term.consumer);
-        }
-        for (std::size_t variable = 0; variable < length_.size(); ++variable) {
-            length_[variable] = length_at(variable);
-            ends_.insert({length_.size() - length_[variable], variable, 0});
+/// One state per variable. Tables that know more than two variables are left out, and so are edges between paths.
+/// Variables are numbered in topological order.
+EINPARALLEL_INLINE std::vector<int> minimise_along_paths(const cost_sum& sum) {
+    constexpr std::size_t none = static_cast<std::size_t>(-1);
+    const std::size_t count = sum.variables.size();
+    std::vector<std::vector<std::size_t>> entering(count);  // numbers of tables, by the later variable
+    for (std::size_t number = 0; number < sum.tables.size(); ++number) {
+        if (sum.tables[number].scope.size() == 2) {
+            entering[sum.tables[number].scope.back()].push_back(number);
         }
     }
-
-    /// The longest path of what is left, first vertex first; empty when nothing is left. Of equally long ones the one
-    /// that ends earliest.
-    std::vector<std::size_t> next() {
-        while (!ends_.empty()) {
-            std::size_t variable = (*ends_.begin())[1];
-            std::vector<std::size_t> path{variable};
-            while (length_[variable] > 1) {
-                for (const std::size_t producer : producers_[variable]) {
-                    if (!taken_[producer] && length_[producer] + 1 == length_[variable]) {
-                        variable = producer;
-                        break;
-                    }
-                }
-                path.push_back(variable);
+    std::vector<int> states(count, 0);
+    std::vector<bool> taken(count, false);
+    std::vector<std::size_t> length(count, 0);  // vertices on the longest path that ends here
+    std::vector<std::size_t> before(count, none);
+    for (std::size_t left = count; left > 0;) {
+        std::size_t end = none;
+        for (std::size_t variable = 0; variable < count; ++variable) {
+            if (taken[variable]) {
+                continue;
             }
-            std::reverse(path.begin(), path.end());
-            take(path);
-            return path;
-        }
-        return {};
-    }
-
-private:
-    using ordered = std::set<std::array<std::size_t, 3>>;
-
-    [[nodiscard]] std::size_t length_at(std::size_t variable) const {
-        std::size_t longest = 0;
-        for (const std::size_t producer : producers_[variable]) {
-            longest = taken_[producer] ? longest : std::max(longest, length_[producer]);
-        }
-        return longest + 1;
-    }
-
-    void take(const std::vector<std::size_t>& path) {
-        for (const std::size_t variable : path) {
-            taken_[variable] = true;
-            ends_.erase({length_.size() - length_[variable], variable, 0});
-        }
-        ordered shortened;  // in topological order
-        const auto shorten_consumers = [&](std::size_t variable) {
-            for (const std::size_t consumer : consumers_[variable]) {
-                if (!taken_[consumer]) {
-                    shortened.insert({consumer, 0, 0});
+            length[variable] = 1;
+            before[variable] = none;
+            for (const std::size_t number : entering[variable]) {
+                const std::size_t maker = sum.tables[number].scope.front();
+                if (!taken[maker] && length[maker] + 1 > length[variable]) {
+                    length[variable] = length[maker] + 1;
+                    before[variable] = maker;
                 }
             }
-        };
-        for (const std::size_t variable : path) {
-            shorten_consumers(variable);
+            end = end == none || length[variable] > length[end] ? variable : end;
         }
-        while (!shortened.empty()) {
-            const std::size_t variable = shortened.begin()->front();
-            shortened.erase(shortened.begin());
-            const std::size_t length = length_at(variable);
-            if (length != length_[variable]) {
-                ends_.erase({length_.size() - length_[variable], variable, 0});
-                length_[variable] = length;
-                ends_.insert({length_.size() - length, variable, 0});
-                shorten_consumers(variable);
-            }
+        std::vector<std::size_t> path;
+        for (std::size_t variable = end; variable != none; variable = before[variable]) {
+            path.push_back(variable);
+            taken[variable] = true;
         }
-    }
-
-    std::vector<std::vector<std::size_t>> producers_;
-    std::vector<std::vector<std::size_t>> consumers_;
-    std::vector<std::size_t> length_;  // vertices on the longest path that ends here
-    std::vector<bool> taken_;
-    ordered ends_;  // what is left: how much shorter than the whole graph, and the variable
-};
-
-EINPARALLEL_INLINE std::vector<int> minimise_along_paths(const pairwise_model& model) {
-    std::vector<int> states(model.variables.size(), 0);
-    std::vector<std::vector<std::size_t>> entering(model.variables.size());  // numbers of terms, by consumer
-    for (std::size_t term = 0; term < model.terms.size(); ++term) {
-        entering[model.terms[term].consumer].push_back(term);
-    }
-    path_finder paths(model);
-    for (std::vector<std::size_t> path = paths.next(); !path.empty(); path = paths.next()) {
-        pairwise_model line;
+        std::reverse(path.begin(), path.end());
+        cost_sum line;
         for (std::size_t place = 0; place < path.size(); ++place) {
-            line.variables.push_back(model.variables[path[place]]);
+            line.variables.push_back(sum.variables[path[place]]);
             for (const std::size_t number : entering[path[place]]) {
-                if (place > 0 && model.terms[number].producer == path[place - 1]) {
-                    line.terms.push_back(model.terms[number]);
-                    line.terms.back().producer = place - 1;
-                    line.terms.back().consumer = place;
+                if (place > 0 && sum.tables[number].scope.front() == path[place - 1]) {
+                    line.tables.push_back(sum.tables[number]);
+                    line.tables.back().scope = {place - 1, place};
                 }
             }
         }
-        // A path never outgrows sensible tables: each of its tables has the classes of one vertex.
-        constexpr std::size_t none = static_cast<std::size_t>(-1);
-        // A line is cheap to eliminate as it is: looking for dominated states would cost more.
-        const std::optional<std::vector<int>> best = elimination(line, {none, none}).run();
+        const minimum least = minimise(line, none);
         for (std::size_t place = 0; place < path.size(); ++place) {
-            states[path[place]] = (*best)[place];
+            states[path[place]] = least.states[place];
         }
-    }
-    return states;
-}
-
-EINPARALLEL_INLINE std::vector<int> improve_locally(const pairwise_model& model, std::vector<int> states) {
-    constexpr int sweeps = 100;
-    std::vector<std::vector<std::size_t>> touching(model.variables.size());
-    for (std::size_t term = 0; term < model.terms.size(); ++term) {
-        touching[model.terms[term].producer].push_back(term);
-        touching[model.terms[term].consumer].push_back(term);
-    }
-    bool changed = true;
-    for (int sweep = 0; sweep < sweeps && changed; ++sweep) {
-        changed = false;
-        for (std::size_t variable = 0; variable < states.size(); ++variable) {
-            const auto cost_of = [&](int state) {
-                double sum = (*model.variables[variable])[static_cast<std::size_t>(state)];
-                for (const std::size_t number : touching[variable]) {
-                    const pairwise_term& term = model.terms[number];
-                    sum += term.producer == variable ? term.at(state, states[term.consumer])
-                                                     : term.at(states[term.producer], state);
-                }
-                return sum;
-            };
-            double best = cost_of(states[variable]);
-            for (int state = 0; state < static_cast<int>(model.variables[variable]->size()); ++state) {
-                const double cost = cost_of(state);
-                if (better(cost, best)) {
-                    best = cost;
-                    states[variable] = state;
-                    changed = true;
-                }
-            }
-        }
+        left -= path.size();
     }
     return states;
 }

@@ -27,11 +27,11 @@ EINPARALLEL_INLINE std::vector<int> divisors_of(int number) {
 
 /// For every label the number of ways to place each divisor of `product` on that label and the ones after it, no label
 /// cut finer than its extent: `ways[label][divisor]`. Counts stop at the largest std::size_t.
-EINPARALLEL_INLINE struct placement_counts {
+struct placement_counts {
     std::vector<int> divisors;
     std::vector<std::vector<std::size_t>> ways;
 
-    placement_counts(std::span<const index> extents, int product) : divisors(divisors_of(product)) {
+    EINPARALLEL_INLINE placement_counts(std::span<const index> extents, int product) : divisors(divisors_of(product)) {
         constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
         ways.assign(extents.size() + 1, std::vector<std::size_t>(divisors.size(), 0));
         ways[extents.size()][0] = 1;
@@ -52,7 +52,7 @@ EINPARALLEL_INLINE struct placement_counts {
         }
     }
 
-    [[nodiscard]] std::size_t position_of(int divisor) const {
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t position_of(int divisor) const {
         return static_cast<std::size_t>(std::lower_bound(divisors.begin(), divisors.end(), divisor) - divisors.begin());
     }
     [[nodiscard]] std::size_t total() const { return ways.front().back(); }

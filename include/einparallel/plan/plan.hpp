@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,12 +70,12 @@ public:
 
     /// What the objective that the plan was made for says of it: cost(), bytes_sent() or seconds().
     EINPARALLEL_INLINE [[nodiscard]] double objective_cost() const;
-    /// What no plan that the search may choose can cost less than, in the unit of the objective: numbers moved under
-    /// `paper`, bytes under `bytes`, seconds under `time`. Under paper and bytes every vertex is cut over as many ranks
-    /// as its extents allow (one rank alone would move nothing), so a plan by hand that leaves ranks idle may cost
-    /// less. Products are those of the plan, in its order. The plan's own cost where the search was exact. 0 where none
-    /// is known: plans made by hand, or more partition vectors than were tried.
-    [[nodiscard]] double lower_bound() const { return lower_bound_; }
+    /// What no plan can cost less than, in the unit of the objective: numbers moved under `paper`, bytes under `bytes`,
+    /// seconds under `time`; whether the search looked at it or not. The plan's own cost where the search was exact.
+    /// Under paper and bytes every vertex is cut over as many ranks as its extents allow (one rank alone would move
+    /// nothing), so a plan by hand that leaves ranks idle may cost less. Products are those of the plan, in its order.
+    /// Nothing of plans made by hand.
+    [[nodiscard]] std::optional<double> lower_bound() const { return lower_bound_; }
 
     /// (label, parts) for every label of the vertex that makes `made`.
     template <class T, std::size_t Rank>
@@ -104,7 +105,7 @@ private:
     options options_;
     std::vector<planned_vertex> vertices_;
     std::vector<std::size_t> outputs_;
-    double lower_bound_ = 0;  // not part of comparisons
+    std::optional<double> lower_bound_;  // not part of comparisons
 };
 
 /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.

@@ -1,5 +1,5 @@
 #pragma once
-// What a vertex and an edge cost this library's executor: bytes and seconds in closed form, equal to sums over the
+// What a vertex's own work costs this library's executor: bytes and seconds in closed form, equal to sums over the
 // schedules.
 
 #include <einparallel/layout/distribution.hpp>
@@ -8,9 +8,12 @@
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>
-#include <span>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Elements of the blocks that a rank sees of `times` dimensions which carry one label, cut into `parts`: all of one
+/// dimension, the blocks on the diagonal of more.
+EINPARALLEL_INLINE double diagonal_elements(index extent, int parts, std::ptrdiff_t times);
 
 /// Bytes that all ranks together send to hand the operands of one task round. Every way to hand round a block that q
 /// ranks share brings each element of it to q − 1 ranks once.
@@ -43,26 +46,8 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const options& asked);
 
-/// How one way to cut a vertex cuts one of its tensors: the parts of every dimension and the pieces that each block
-/// rests in.
-struct tensor_cut {
-    std::span<const int> parts;
-    int pieces = 1;
-    int ranks = 1;  ///< of the whole vertex
-};
-
 /// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
 /// goes round, and what is written.
 EINPARALLEL_INLINE double task_memory(const task& work);
-
-/// Share of a tensor's elements that at least have to change ranks between a producer and a consumer, whatever the
-/// order of their mesh axes: a rank keeps at most a box that fits into both of its boxes.
-EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& producer,
-                                               const tensor_cut& consumer);
-
-/// Seconds of a redistribution that moves `bytes` in all: what the smaller side has to send or receive, and one message
-/// for every partner.
-EINPARALLEL_INLINE double moving_seconds(const tensor_cut& producer, const tensor_cut& consumer, double bytes,
-                                         const machine& constants);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

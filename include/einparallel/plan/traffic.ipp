@@ -5,12 +5,18 @@
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE double diagonal_elements(index extent, int parts, std::ptrdiff_t times) {
+    const auto large = static_cast<double>(block_of(extent, parts, 0).size());
+    const auto small = static_cast<double>(block_of(extent, parts, parts - 1).size());
+    const auto larger = static_cast<double>(extent % parts);
+    const auto power = static_cast<double>(times);
+    return larger * std::pow(large, power) + (parts - larger) * std::pow(small, power);
+}
 
 /// Elements that the blocks of all kernel calls cover, each block counted once: all of a tensor, or the diagonal blocks
 /// where a cut label stands twice.
@@ -20,17 +26,10 @@ EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, 
     for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
         const label_id label = labels[dimension];
         const auto before = labels.begin() + static_cast<std::ptrdiff_t>(dimension);
-        if (label == no_label || std::find(labels.begin(), before, label) != before) {
-            continue;
+        if (label != no_label && std::find(labels.begin(), before, label) == before) {
+            elements *= diagonal_elements(extents[static_cast<std::size_t>(label)], ranks.parts(label),
+                                          std::count(labels.begin(), labels.end(), label));
         }
-        const auto times = std::count(labels.begin(), labels.end(), label);
-        const index extent = extents[static_cast<std::size_t>(label)];
-        const int parts = ranks.parts(label);
-        const double large = static_cast<double>(block_of(extent, parts, 0).size());
-        const double small = static_cast<double>(block_of(extent, parts, parts - 1).size());
-        const double larger = static_cast<double>(extent % parts);
-        const double power = static_cast<double>(times);
-        elements *= larger * std::pow(large, power) + (parts - larger) * std::pow(small, power);
     }
     return elements;
 }
@@ -187,69 +186,6 @@ EINPARALLEL_INLINE double task_memory(const task& work) {
     }
     const largest_shares share(work.output, work.output_bytes);
     return bytes + (work.output.replication() > 1 && !runs_k_ring(work) ? share.block : share.piece);
-}
-
-EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& producer,
-                                               const tensor_cut& consumer) {
-    if (producer.parts.empty()) {
-        return 0;  // one element, on rank 0 before and after
-    }
-    // How many of the largest boxes a dimension has room for: fewer than parts where these are uneven.
-    const auto boxes_along = [&](std::size_t dimension, index parts) {
-        const index extent = bounds[dimension];
-        return extent % parts == 0 || extent == 0
-                   ? static_cast<double>(parts)
-                   : static_cast<double>(extent) / static_cast<double>(extent / parts + 1);
-    };
-    // Boxes that both cuts together make; the pieces of one block lie along one dimension, whichever makes fewest.
-    double boxes = 1;
-    double both = std::numeric_limits<double>::infinity();  // pieces of both along one dimension: times so many
-    std::array<double, 2> consumers{both, both};  // of the consumer alone: the fewest, and the fewest along another
-    std::size_t least_along = 0;
-    for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
-        const int before = producer.parts[dimension];
-        const int after = consumer.parts[dimension];
-        const double uncut = boxes_along(dimension, std::max(before, after));
-        boxes *= uncut;
-        both =
-            std::min(both, boxes_along(dimension, std::max(before * producer.pieces, after * consumer.pieces)) / uncut);
-        const double with_consumer = boxes_along(dimension, std::max(before, after * consumer.pieces)) / uncut;
-        if (with_consumer < consumers[0]) {
-            consumers = {with_consumer, consumers[0]};
-            least_along = dimension;
-        } else {
-            consumers[1] = std::min(consumers[1], with_consumer);
-        }
-    }
-    double apart = std::numeric_limits<double>::infinity();
-    for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
-        const int before = producer.parts[dimension];
-        const int after = consumer.parts[dimension];
-        const double with_producer = boxes_along(dimension, std::max(before * producer.pieces, after)) /
-                                     boxes_along(dimension, std::max(before, after));
-        apart = std::min(apart, with_producer * consumers[dimension == least_along ? 1 : 0]);
-    }
-    const double kept = std::min(producer.ranks, consumer.ranks) / (boxes * std::min(both, apart));
-    return std::max(0.0, 1 - kept);
-}
-
-EINPARALLEL_INLINE double moving_seconds(const tensor_cut& producer, const tensor_cut& consumer, double bytes,
-                                         const machine& constants) {
-    if (bytes == 0) {
-        return 0;
-    }
-    double partners = std::max(producer.ranks, consumer.ranks) / std::min(producer.ranks, consumer.ranks);
-    double sources = 1;
-    double targets = 1;
-    for (std::size_t dimension = 0; dimension < producer.parts.size(); ++dimension) {
-        const int before = producer.parts[dimension];
-        const int after = consumer.parts[dimension];
-        sources *= before > after ? (before + after - 1) / after : 1;
-        targets *= after > before ? (after + before - 1) / before : 1;
-    }
-    partners = std::max({partners, sources, targets});
-    return partners * constants.seconds_per_message +
-           bytes / std::min(producer.ranks, consumer.ranks) * constants.seconds_per_byte;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

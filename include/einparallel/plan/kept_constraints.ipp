@@ -5,8 +5,8 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/wishes.ipp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,0 +1,190 @@
+#pragma once
+// Where a tensor may lie, and what moving it from one place to another costs: the one count of redistribution traffic.
+
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/numbering.hpp>
+#include <einparallel/plan/options.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Number of a place in a place_table.
+using place_id = int;
+
+/// Of a tensor that nobody has to move, and of a state that stands for any placement: moving from and to it is free.
+inline constexpr place_id anywhere = -1;
+
+/// The same, where a reader's state that stands for any placement wants it: the reader with this number.
+constexpr place_id wherever(std::size_t reader) {
+    return -2 - static_cast<place_id>(reader);
+}
+
+/// What a redistribution costs, in all and the rank with the most to do.
+struct traffic {
+    double elements = 0;  ///< moved in all
+    double busiest = 0;   ///< elements sent or received by one rank
+    double messages = 0;  ///< sent or received by one rank
+
+    friend bool operator==(const traffic&, const traffic&) = default;
+};
+
+/// Seconds of a redistribution on the busiest rank.
+EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
+                                                 const machine& constants);
+
+/// How a tensor is cut, whatever the order of the mesh axes: the parts of every dimension and the pieces that each
+/// block rests in.
+struct tensor_cut {
+    std::vector<int> parts;
+    int pieces = 1;
+    int ranks = 1;  ///< of the whole vertex
+};
+
+EINPARALLEL_INLINE tensor_cut cut_of(const mesh& ranks, const std::vector<label_id>& labels);
+
+/// Share of a tensor's elements that at least have to change ranks between two cuts, whatever the orders of the mesh
+/// axes: a rank keeps at most a box that fits into both of its boxes.
+EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& from,
+                                               const tensor_cut& to);
+
+/// A regular distribution by the digits of a rank's number: along every dimension, the coordinates of the axes that cut
+/// it, and of those that cut its blocks into pieces.
+struct rank_grid {
+    struct digit {
+        int stride = 1;
+        int radix = 1;
+    };
+    struct side {
+        index extent = 1;
+        int parts = 1;
+        int pieces = 1;
+        std::vector<digit> of_part;  ///< outermost first
+        std::vector<digit> of_piece;
+        std::vector<interval> cells;  ///< of ranks: part by part, piece by piece
+        std::vector<int> before;      ///< of short extents, by index: cells with elements that begin no later
+
+        EINPARALLEL_INLINE [[nodiscard]] int cell_of(int rank) const;
+        /// Cells that meet one that is not empty.
+        EINPARALLEL_INLINE [[nodiscard]] double meeting(interval held) const;
+        /// The most that any cell of this side meets of another.
+        EINPARALLEL_INLINE [[nodiscard]] double most_meeting(const side& others) const;
+        EINPARALLEL_INLINE void find_cells();
+    };
+    std::vector<side> sides;
+    int ranks = 1;
+    bool is_valid = false;   ///< every element belongs to one rank, and no dimension is cut by another's digits
+    bool is_binary = false;  ///< and all digits are powers of two
+    bool is_even = false;    ///< and cut their dimensions evenly
+    double each = 1;         ///< binary: elements per rank, in the mean
+    std::vector<std::vector<int>> bits;  ///< binary: by dimension, of the rank's number, most significant first
+
+    rank_grid() = default;
+    EINPARALLEL_INLINE rank_grid(const std::vector<index>& bounds, const mesh& over,
+                                 const std::vector<label_id>& labels, std::size_t cut);
+
+    /// The cells of these ranks, dimension by dimension; -1 of ranks that hold nothing.
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<int> cells_of(const std::vector<int>& of_ranks) const;
+};
+
+/// Places, numbered by where they put what (the labels that got them there do not matter), and the traffic between any
+/// two of them. A place is exact, or open: any place whose tensor is cut so.
+class place_table {
+public:
+    /// The regular distribution of a tensor with these bounds and labels over a mesh.
+    EINPARALLEL_INLINE place_id exact(const std::vector<index>& bounds, const mesh& ranks,
+                                      const std::vector<label_id>& labels, std::size_t cut);
+
+    /// A distribution that may be irregular; such ones are not compared with each other.
+    EINPARALLEL_INLINE place_id exact(distribution irregular);
+
+    /// Any place of a tensor that is cut like this.
+    EINPARALLEL_INLINE place_id open(const std::vector<index>& bounds, const tensor_cut& cut);
+
+    [[nodiscard]] bool is_open(place_id number) const { return !places_[at(number)].resting; }
+    /// @pre not open
+    [[nodiscard]] const distribution& resting(place_id number) const { return *places_[at(number)].resting; }
+    [[nodiscard]] const std::vector<index>& bounds(place_id number) const { return places_[at(number)].bounds; }
+    /// Parts of every dimension. @pre not irregular
+    [[nodiscard]] const std::vector<int>& parts(place_id number) const { return places_[at(number)].cut->parts; }
+    /// True where two places may put the same boxes on the same ranks: an open one may be any that is cut so.
+    EINPARALLEL_INLINE [[nodiscard]] bool may_be_one(place_id a, place_id b) const;
+
+    /// True where blocks lie on a diagonal: a place that has not all elements of its tensor. @pre not irregular
+    EINPARALLEL_INLINE [[nodiscard]] bool is_diagonal(place_id number) const;
+
+    /// The place itself where it has all elements of its tensor. Otherwise (somebody reads the blocks on a diagonal)
+    /// one that has all of them: every rank's block is completed along the dimensions in which a label stands again.
+    EINPARALLEL_INLINE place_id whole_of(place_id number);
+
+    /// What moves: of few ranks by all their boxes, of many in closed form where both places cut evenly into powers of
+    /// two, otherwise an estimate: as if they did, or by the boxes of some ranks. @pre both exact
+    EINPARALLEL_INLINE traffic between(place_id from, place_id to);
+
+    /// Replaces the estimate for a pair by what its digits give; true where that was not known.
+    EINPARALLEL_INLINE bool settle(place_id from, place_id to);
+
+    /// The same by all ranks, however many. Time: ranks.
+    EINPARALLEL_INLINE traffic counted(place_id from, place_id to);
+
+    /// No more than what moves: between any two places that the numbers stand for.
+    EINPARALLEL_INLINE traffic at_least(place_id from, place_id to);
+
+    /// The same by the cuts alone.
+    EINPARALLEL_INLINE traffic by_cuts(place_id from, place_id to) const;
+
+    /// Where only elements count: messages and the busiest rank are not looked for.
+    explicit place_table(bool elements_only = false) : elements_only_(elements_only) {}
+
+private:
+    /// Ranks up to which all of them are looked at, and of more, how many.
+    static constexpr int looked_at = 32;
+
+    struct place {
+        std::vector<index> bounds;
+        std::optional<tensor_cut> cut;  ///< nothing for irregular places
+        std::optional<distribution> resting;
+        rank_grid grid;
+        std::vector<index> grids;   ///< how many cells every dimension may be cut into: numbers of such grids
+        place_id whole = anywhere;  ///< itself where nothing
+        std::vector<std::pair<int, std::vector<int>>> cells;  ///< of the ranks that are looked at of so many
+    };
+
+    /// All of few ranks, some of many.
+    struct looked {
+        int ranks = 0;
+        std::vector<int> at;
+    };
+
+    [[nodiscard]] static std::size_t at(place_id number) { return static_cast<std::size_t>(number); }
+    template <class Make>
+    traffic known(place_id from, place_id to, const Make& make);
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(const distribution& resting) const;
+    EINPARALLEL_INLINE const std::vector<int>& ranks_of(int ranks);
+    EINPARALLEL_INLINE static const std::vector<int>& cells_of(place& of, int ranks, const std::vector<int>& at);
+
+    bool elements_only_;
+    std::vector<place> places_;
+    EINPARALLEL_INLINE std::vector<index> grids_of(const std::vector<index>& bounds, const tensor_cut& cut,
+                                                   std::optional<std::size_t> along);
+
+    numbering grids_;
+    numbering open_;
+    std::vector<place_id> by_open_;
+    numbering described_;
+    std::vector<place_id> by_description_;
+    numbering boxes_;
+    std::vector<place_id> by_boxes_;
+    std::vector<looked> looked_;
+    numbering pairs_;
+    std::vector<traffic> by_pair_;
+    numbering settled_;
+    std::vector<traffic> by_settled_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,760 @@
+#pragma once
+
+#include <einparallel/plan/places.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
+                                                 const machine& constants) {
+    return moving.messages * constants.seconds_per_message +
+           moving.busiest * static_cast<double>(element_bytes) * constants.seconds_per_byte;
+}
+
+EINPARALLEL_INLINE tensor_cut cut_of(const mesh& ranks, const std::vector<label_id>& labels) {
+    tensor_cut made{std::vector<int>(labels.size(), 1), 1, 1};
+    for (const mesh_axis& axis : ranks.axes) {
+        bool cuts = false;
+        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+            if (labels[dimension] == axis.label) {
+                made.parts[dimension] *= axis.parts;
+                cuts = true;
+            }
+        }
+        made.pieces *= cuts ? 1 : axis.parts;
+        made.ranks *= axis.parts;
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& from,
+                                               const tensor_cut& to) {
+    if (from.parts.empty()) {
+        return 0;  // one element, on rank 0 before and after
+    }
+    // How many of the largest boxes a dimension has room for: fewer than parts where these are uneven.
+    const auto boxes_along = [&](std::size_t dimension, index parts) {
+        const index extent = bounds[dimension];
+        return extent % parts == 0 || extent == 0
+                   ? static_cast<double>(parts)
+                   : static_cast<double>(extent) / static_cast<double>(extent / parts + 1);
+    };
+    // Boxes that both cuts together make; the pieces of one block lie along one dimension, whichever makes fewest.
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    double boxes = 1;
+    double both = infinity;                             // pieces of both along one dimension: times so many
+    std::array<double, 2> readers{infinity, infinity};  // of `to` alone: the fewest, and the fewest along another
+    std::size_t least_along = 0;
+    for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
+        const index before = from.parts[dimension];
+        const index after = to.parts[dimension];
+        const double uncut = boxes_along(dimension, std::max(before, after));
+        boxes *= uncut;
+        both = std::min(both, boxes_along(dimension, std::max(before * from.pieces, after * to.pieces)) / uncut);
+        const double with_reader = boxes_along(dimension, std::max(before, after * to.pieces)) / uncut;
+        if (with_reader < readers[0]) {
+            readers = {with_reader, readers[0]};
+            least_along = dimension;
+        } else {
+            readers[1] = std::min(readers[1], with_reader);
+        }
+    }
+    double apart = infinity;
+    for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
+        const index before = from.parts[dimension];
+        const index after = to.parts[dimension];
+        const double with_maker = boxes_along(dimension, std::max(before * from.pieces, after)) /
+                                  boxes_along(dimension, std::max(before, after));
+        apart = std::min(apart, with_maker * readers[dimension == least_along ? 1 : 0]);
+    }
+    double wanted = static_cast<double>(to.ranks) / to.pieces;  // less than 1 of a diagonal's blocks
+    for (const int parts : to.parts) {
+        wanted /= parts;
+    }
+    const double kept = std::min(from.ranks, to.ranks) / (boxes * std::min(both, apart));
+    return std::max(0.0, wanted - kept);
+}
+
+EINPARALLEL_INLINE int rank_grid::side::cell_of(int rank) const {
+    int number = 0;
+    for (const auto* digits : {&of_part, &of_piece}) {
+        for (const digit& each : *digits) {
+            number = number * each.radix + rank / each.stride % each.radix;
+        }
+    }
+    return number;
+}
+
+EINPARALLEL_INLINE void rank_grid::side::find_cells() {
+    constexpr index is_short = 4096;
+    for (int part = 0; part < parts; ++part) {
+        for (int piece = 0; piece < pieces; ++piece) {
+            cells.push_back(block_of(block_of(extent, parts, part), pieces, piece));
+        }
+    }
+    for (const interval& each : extent <= is_short ? cells : std::vector<interval>{}) {
+        before.insert(before.end(), static_cast<std::size_t>(each.size()), before.empty() ? 1 : before.back() + 1);
+    }
+}
+
+EINPARALLEL_INLINE std::vector<int> rank_grid::cells_of(const std::vector<int>& of_ranks) const {
+    std::vector<int> made;
+    made.reserve(of_ranks.size() * sides.size());
+    for (const side& along : sides) {
+        for (const int rank : of_ranks) {
+            made.push_back(rank < ranks ? along.cell_of(rank) : -1);
+        }
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE double rank_grid::side::meeting(interval held) const {
+    if (!before.empty()) {
+        const int first = before[static_cast<std::size_t>(held.begin)];
+        return before[static_cast<std::size_t>(held.end - 1)] + 1 - first;
+    }
+    // The part of [0, bound) that an index lies in.
+    const auto part_at = [](index bound, int count, index position) {
+        const index small = bound / count;
+        const index larger = bound % count;
+        return position < larger * (small + 1) ? position / (small + 1)
+                                               : larger + (position - larger * (small + 1)) / small;
+    };
+    const auto pieces_of = [&](index part) {
+        return std::min<index>(pieces, block_of(extent, parts, static_cast<int>(part)).size());
+    };
+    const auto piece_at = [&](index part, index position) {
+        const interval block = block_of(extent, parts, static_cast<int>(part));
+        return part_at(block.size(), pieces, position - block.begin);
+    };
+    const index first = part_at(extent, parts, held.begin);
+    const index last = part_at(extent, parts, held.end - 1);
+    index count = piece_at(last, held.end - 1) + 1 - piece_at(first, held.begin);
+    if (first != last) {  // what the first part has from there on, and all of the parts between
+        const index larger = std::clamp<index>(extent % parts - first, 0, last - first);
+        count += larger * pieces_of(first) + (last - first - larger) * pieces_of(last - 1);
+    }
+    return static_cast<double>(count);
+}
+
+EINPARALLEL_INLINE double rank_grid::side::most_meeting(const side& others) const {
+    double most = 0;
+    for (const interval& each : cells) {
+        most = std::max(most, each.empty() ? 0 : others.meeting(each));
+    }
+    return most;
+}
+
+EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const mesh& over,
+                                        const std::vector<label_id>& labels, std::size_t cut)
+    : ranks(over.size()), is_valid(true), bits(bounds.size()) {
+    for (const index bound : bounds) {
+        sides.emplace_back().extent = bound;
+    }
+    int stride = ranks;
+    for (const mesh_axis& axis : over.axes) {
+        stride /= axis.parts;
+        const auto times = std::count(labels.begin(), labels.end(), axis.label);
+        if (times > 1 || (times == 0 && bounds.empty())) {
+            is_valid = false;  // a diagonal, whose blocks do not cover the tensor, or one element for many ranks
+            return;
+        }
+        const auto dimension =
+            times == 0 ? cut
+                       : static_cast<std::size_t>(std::find(labels.begin(), labels.end(), axis.label) - labels.begin());
+        side& along = sides[dimension];
+        (times == 0 ? along.pieces : along.parts) *= axis.parts;
+        (times == 0 ? along.of_piece : along.of_part).push_back({stride, axis.parts});
+    }
+    for (side& along : sides) {
+        along.find_cells();
+    }
+    is_binary = std::has_single_bit(static_cast<unsigned>(ranks));
+    is_even = true;
+    for (std::size_t dimension = 0; dimension < bounds.size() && is_binary; ++dimension) {
+        const side& along = sides[dimension];
+        const index parts = static_cast<index>(along.parts) * along.pieces;
+        is_even = is_even && bounds[dimension] % parts == 0;
+        each *= static_cast<double>(bounds[dimension]) / static_cast<double>(parts);
+        for (const auto* digits : {&along.of_part, &along.of_piece}) {
+            for (const digit& one : *digits) {
+                const int low = std::countr_zero(static_cast<unsigned>(one.stride));
+                for (int bit = std::countr_zero(static_cast<unsigned>(one.radix)); bit-- > 0;) {
+                    bits[dimension].push_back(low + bit);
+                }
+            }
+        }
+    }
+}
+
+/// What moves between two binary grids of one tensor. Ranks keep something where all bits that both grids cut a
+/// dimension by agree; they all keep the same amount then. Of grids that cut unevenly an estimate.
+EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid& to) {
+    constexpr std::size_t most_bits = 32;
+    std::array<std::size_t, most_bits + 1> parent{};
+    const auto from_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(from.ranks)));
+    const auto to_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(to.ranks)));
+    const std::size_t count = std::max(from_bits, to_bits);
+    for (std::size_t bit = 0; bit <= count; ++bit) {
+        parent[bit] = bit;
+    }
+    std::size_t classes = count + 1;
+    const auto join = [&](std::size_t a, std::size_t b) {
+        while (parent[a] != a) {
+            a = parent[a];
+        }
+        while (parent[b] != b) {
+            b = parent[b];
+        }
+        classes -= a != b ? 1 : 0;
+        parent[a] = b;
+    };
+    for (std::size_t bit = std::min(from_bits, to_bits); bit < count; ++bit) {
+        join(bit, count);  // ranks that have both boxes have zeroes there; the last class stands for zero
+    }
+    double kept = from.each;
+    double sources = 1;
+    double targets = 1;
+    for (std::size_t dimension = 0; dimension < from.bits.size(); ++dimension) {
+        const std::vector<int>& before = from.bits[dimension];
+        const std::vector<int>& after = to.bits[dimension];
+        const std::size_t both = std::min(before.size(), after.size());
+        for (std::size_t place = 0; place < both; ++place) {
+            join(static_cast<std::size_t>(before[place]), static_cast<std::size_t>(after[place]));
+        }
+        const auto finer = static_cast<double>(std::size_t{1} << (after.size() - both));
+        kept /= finer;
+        targets *= finer;
+        sources *= static_cast<double>(std::size_t{1} << (before.size() - both));
+    }
+    const auto keeping = static_cast<double>(std::size_t{1} << (classes - 1));
+    traffic moving;
+    moving.elements = to.ranks * to.each - keeping * kept;
+    if (moving.elements > 0) {
+        const bool all_keep_sent = keeping == from.ranks;
+        const bool all_keep_received = keeping == to.ranks;
+        moving.busiest = std::max(from.each - (all_keep_sent ? kept : 0), to.each - (all_keep_received ? kept : 0));
+        moving.messages = std::max(targets - (all_keep_sent ? 1 : 0), sources - (all_keep_received ? 1 : 0));
+    }
+    return moving;
+}
+
+/// The same of any two regular grids, from the cells of `tried` of their ranks.
+EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_grid& to,
+                                           const std::vector<int>& sent_from, const std::vector<int>& wanted,
+                                           std::size_t tried, bool elements_only) {
+    traffic moving;
+    for (std::size_t trial = 0; trial < tried; ++trial) {
+        double sent = 1;
+        double received = 1;
+        double kept = 1;
+        double targets = 1;
+        double sources = 1;
+        for (std::size_t dimension = 0; dimension < from.sides.size(); ++dimension) {
+            const rank_grid::side& had = from.sides[dimension];
+            const rank_grid::side& has = to.sides[dimension];
+            const int here = sent_from[dimension * tried + trial];
+            const int there = wanted[dimension * tried + trial];
+            const interval before = here < 0 ? interval{} : had.cells[static_cast<std::size_t>(here)];
+            const interval after = there < 0 ? interval{} : has.cells[static_cast<std::size_t>(there)];
+            sent *= static_cast<double>(before.size());
+            received *= static_cast<double>(after.size());
+            kept *= static_cast<double>(intersect(before, after).size());
+            if (!elements_only) {
+                targets *= before.empty() ? 0 : has.meeting(before);
+                sources *= after.empty() ? 0 : had.meeting(after);
+            }
+        }
+        if (from.sides.empty()) {  // one element, on rank 0
+            return moving;
+        }
+        moving.elements += received - kept;
+        moving.busiest = std::max({moving.busiest, sent - kept, received - kept});
+        const int stays = kept > 0 ? 1 : 0;
+        moving.messages =
+            std::max({moving.messages, targets - (targets > 0 ? stays : 0), sources - (sources > 0 ? stays : 0)});
+    }
+    moving.elements *= static_cast<double>(std::max(from.ranks, to.ranks)) / static_cast<double>(tried);
+    return moving;
+}
+
+/// The same from the digits of the ranks' numbers, where those of both grids go together: ranks keep a product over
+/// groups of dimensions that share digits, so each group is summed up by itself. Of uneven cells the busiest rank and
+/// the messages are no less than they are. Nothing where digits do not go together, or a group is too large.
+EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, const rank_grid& to,
+                                                        bool elements_only) {
+    constexpr std::size_t most_digits = 64;
+    constexpr double most_cells = 4096;
+    struct atom {
+        int stride = 1;
+        int radix = 1;
+        std::array<std::size_t, 2> side{};  // dimension that it counts in, before and after
+        std::array<int, 2> weight{};
+    };
+    const std::size_t dimensions = from.sides.size();
+    std::array<int, most_digits> strides{};
+    std::size_t count = 0;
+    for (const rank_grid* grid : {&from, &to}) {
+        strides[count++] = grid->ranks;
+        for (const rank_grid::side& along : grid->sides) {
+            for (const auto* digits : {&along.of_part, &along.of_piece}) {
+                for (const rank_grid::digit& each : *digits) {
+                    if (count == most_digits) {
+                        return std::nullopt;
+                    }
+                    strides[count++] = each.stride;
+                }
+            }
+        }
+    }
+    std::sort(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(count));
+    const int fewer = std::min(from.ranks, to.ranks);
+    std::array<atom, most_digits> atoms{};
+    std::size_t used = 0;
+    int below = 1;
+    for (std::size_t place = 0; place < count; ++place) {
+        if (strides[place] % below != 0) {
+            return std::nullopt;
+        }
+        if (strides[place] > below && strides[place] <= fewer) {
+            atoms[used].stride = below;
+            atoms[used++].radix = strides[place] / below;
+        }
+        below = strides[place];
+    }
+    std::array<std::size_t, most_digits> group{};
+    for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
+        group[dimension] = dimension;
+    }
+    for (std::size_t end = 0; end < 2; ++end) {
+        const rank_grid& grid = end == 0 ? from : to;
+        for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
+            int weight = 1;
+            const rank_grid::side& along = grid.sides[dimension];
+            for (const auto* digits : {&along.of_piece, &along.of_part}) {
+                for (std::size_t place = digits->size(); place-- > 0;) {
+                    const rank_grid::digit& each = (*digits)[place];
+                    for (std::size_t one = 0; one < used; ++one) {
+                        if (atoms[one].stride >= each.stride && atoms[one].stride < each.stride * each.radix) {
+                            atoms[one].side[end] = dimension;
+                            atoms[one].weight[end] = weight * (atoms[one].stride / each.stride);
+                        }
+                    }
+                    weight *= each.radix;
+                }
+            }
+        }
+    }
+    for (std::size_t one = 0; one < used; ++one) {
+        const std::size_t a = group[atoms[one].side[0]];
+        const std::size_t b = group[atoms[one].side[1]];
+        std::replace(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(dimensions), a, b);
+    }
+    double kept = 1;
+    double least_kept = 1;
+    std::array<std::array<int, 2>, most_digits> cell{};
+    std::array<int, most_digits> value{};
+    for (std::size_t leader = 0; leader < dimensions; ++leader) {
+        std::array<std::size_t, most_digits> own{};
+        std::array<std::size_t, most_digits> inside{};
+        std::size_t digits = 0;
+        std::size_t sides = 0;
+        double cells = 1;
+        for (std::size_t one = 0; one < used; ++one) {
+            if (group[atoms[one].side[0]] == leader) {
+                own[digits++] = one;
+                cells *= atoms[one].radix;
+            }
+        }
+        for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
+            if (group[dimension] == leader) {
+                inside[sides++] = dimension;
+            }
+        }
+        if (cells > most_cells) {
+            return std::nullopt;
+        }
+        double sum = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (bool more = sides > 0; more;) {
+            double both = 1;
+            for (std::size_t place = 0; place < sides; ++place) {
+                const std::size_t dimension = inside[place];
+                both *= static_cast<double>(
+                    intersect(from.sides[dimension].cells[static_cast<std::size_t>(cell[dimension][0])],
+                              to.sides[dimension].cells[static_cast<std::size_t>(cell[dimension][1])])
+                        .size());
+            }
+            sum += both;
+            least = std::min(least, both);
+            more = false;
+            for (std::size_t place = 0; place < digits && !more; ++place) {
+                const atom& each = atoms[own[place]];
+                const int step = ++value[own[place]] < each.radix ? 1 : 1 - each.radix;
+                more = step == 1;
+                value[own[place]] = more ? value[own[place]] : 0;
+                cell[each.side[0]][0] += step * each.weight[0];
+                cell[each.side[1]][1] += step * each.weight[1];
+            }
+        }
+        kept *= sides > 0 ? sum : 1;
+        least_kept *= sides > 0 ? least : 1;
+    }
+    traffic moving;
+    double sent = 1;
+    double received = 1;
+    moving.elements = 1;
+    double targets = 1;
+    double sources = 1;
+    for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
+        const rank_grid::side& had = from.sides[dimension];
+        const rank_grid::side& has = to.sides[dimension];
+        moving.elements *= static_cast<double>(had.extent);
+        sent *= static_cast<double>(had.cells.front().size());
+        received *= static_cast<double>(has.cells.front().size());
+        targets *= elements_only ? 1 : had.most_meeting(has);
+        sources *= elements_only ? 1 : has.most_meeting(had);
+    }
+    moving.elements -= kept;
+    if (moving.elements > 0) {
+        const double stays_here = from.ranks == fewer ? least_kept : 0;
+        const double stays_there = to.ranks == fewer ? least_kept : 0;
+        moving.busiest = std::max(sent - stays_here, received - stays_there);
+        moving.messages = std::max(targets - (stays_here > 0 ? 1 : 0), sources - (stays_there > 0 ? 1 : 0));
+    }
+    return moving;
+}
+
+/// The same of any two distributions. The boxes of the irregular one are looked up in the other.
+EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to, bool from_boxes) {
+    const auto ranks = static_cast<std::size_t>(std::max(from.holders(), to.holders()));
+    std::vector<traffic> sent(ranks);
+    std::vector<traffic> received(ranks);
+    const distribution& listed = from_boxes ? from : to;
+    const distribution& found = from_boxes ? to : from;
+    for (int rank = 0; rank < listed.holders(); ++rank) {
+        const box held = listed.held_by(rank);
+        for (const int other : held.empty() ? std::vector<int>{} : found.ranks_meeting(held)) {
+            const auto elements = static_cast<double>(intersect(found.held_by(other), held).size());
+            if (other != rank && elements > 0) {
+                for (traffic* one : {&sent[static_cast<std::size_t>(from_boxes ? rank : other)],
+                                     &received[static_cast<std::size_t>(from_boxes ? other : rank)]}) {
+                    one->elements += elements;
+                    one->messages += 1;
+                }
+            }
+        }
+    }
+    traffic total;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        total.elements += sent[rank].elements;
+        total.busiest = std::max({total.busiest, sent[rank].elements, received[rank].elements});
+        total.messages = std::max({total.messages, sent[rank].messages, received[rank].messages});
+    }
+    return total;
+}
+
+EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds, const mesh& ranks,
+                                               const std::vector<label_id>& labels, std::size_t cut) {
+    // The digits by dimension, then those that replicate.
+    std::vector<index> key(bounds);
+    index stride = ranks.size();
+    key.push_back(stride);
+    bool replicates = false;
+    bool diagonal = false;
+    for (const mesh_axis& axis : ranks.axes) {
+        stride /= axis.parts;
+        bool cuts = false;
+        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+            if (labels[dimension] == axis.label) {
+                key.insert(key.end(), {static_cast<index>(dimension), axis.parts, stride});
+                diagonal = diagonal || cuts;
+                cuts = true;
+            }
+        }
+        if (!cuts) {
+            key.insert(key.end(), {-1, axis.parts, stride});
+            replicates = true;
+        }
+    }
+    key.push_back(replicates ? static_cast<index>(cut) : -1);
+    const auto [number, fresh] = described_.number_of(key);
+    if (fresh) {
+        distribution resting(bounds, ranks, labels, cut);
+        const auto [boxes, unlike] = boxes_.number_of(key_of(resting));
+        if (unlike) {
+            by_boxes_.push_back(static_cast<place_id>(places_.size()));
+            place& made = places_.emplace_back();
+            made.bounds = bounds;
+            made.cut = cut_of(ranks, labels);
+            made.resting = std::move(resting);
+            made.grid = rank_grid(bounds, ranks, labels, cut);
+            made.grids = grids_of(bounds, *made.cut, cut);
+            if (diagonal) {
+                std::vector<label_id> once = labels;
+                for (std::size_t dimension = once.size(); dimension-- > 0;) {
+                    const auto here = once.begin() + static_cast<std::ptrdiff_t>(dimension);
+                    *here = std::find(once.begin(), here, *here) != here ? no_label : *here;
+                }
+                const place_id whole = exact(bounds, ranks, once, cut);
+                places_[at(by_boxes_[boxes])].whole = whole;
+            }
+        }
+        by_description_.resize(std::max(by_description_.size(), number + 1));
+        by_description_[number] = by_boxes_[boxes];
+    }
+    return by_description_[number];
+}
+
+EINPARALLEL_INLINE place_id place_table::exact(distribution irregular) {
+    place& made = places_.emplace_back();
+    made.bounds = irregular.bounds();
+    made.resting = std::move(irregular);
+    return static_cast<place_id>(places_.size()) - 1;
+}
+
+EINPARALLEL_INLINE place_id place_table::open(const std::vector<index>& bounds, const tensor_cut& cut) {
+    std::vector<index> key(bounds);
+    key.insert(key.end(), cut.parts.begin(), cut.parts.end());
+    key.insert(key.end(), {cut.pieces, cut.ranks});
+    const auto [number, fresh] = open_.number_of(key);
+    if (fresh) {
+        by_open_.push_back(static_cast<place_id>(places_.size()));
+        place& made = places_.emplace_back();
+        made.bounds = bounds;
+        made.cut = cut;
+        made.grids = grids_of(bounds, cut, std::nullopt);
+    }
+    return by_open_[number];
+}
+
+/// A block's pieces lie along one dimension: the one that is known, or any.
+EINPARALLEL_INLINE std::vector<index> place_table::grids_of(const std::vector<index>& bounds, const tensor_cut& cut,
+                                                            std::optional<std::size_t> along) {
+    std::vector<index> found;
+    for (std::size_t cut_along = 0; cut_along < std::max<std::size_t>(bounds.size(), 1); ++cut_along) {
+        if (cut.pieces > 1 && along && cut_along != *along) {
+            continue;
+        }
+        std::vector<index> key(bounds);
+        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+            const index cells = index{cut.parts[dimension]} * (dimension == cut_along ? cut.pieces : 1);
+            key.push_back(std::min(cells, bounds[dimension]));
+        }
+        found.push_back(static_cast<index>(grids_.number_of(key).first));
+        if (cut.pieces == 1) {
+            break;
+        }
+    }
+    return found;
+}
+
+EINPARALLEL_INLINE bool place_table::may_be_one(place_id a, place_id b) const {
+    if (a == b || a < 0 || b < 0) {
+        return true;
+    }
+    const place& one = places_[at(a)];
+    const place& other = places_[at(b)];
+    if ((one.resting && other.resting) || !one.cut || !other.cut) {
+        return false;
+    }
+    return std::ranges::any_of(one.grids,
+                               [&](index grid) { return std::ranges::find(other.grids, grid) != other.grids.end(); });
+}
+
+EINPARALLEL_INLINE bool place_table::is_diagonal(place_id number) const {
+    const tensor_cut& cut = *places_[at(number)].cut;
+    int blocks = cut.pieces;
+    for (const int parts : cut.parts) {
+        blocks *= parts;
+    }
+    return blocks > cut.ranks;
+}
+
+EINPARALLEL_INLINE place_id place_table::whole_of(place_id number) {
+    const place_id whole = places_[at(number)].whole;
+    return whole == anywhere ? number : whole;
+}
+
+/// Distributions over few ranks that put the same boxes on the same ranks are one, however they are described; over
+/// many ranks the description has to do.
+EINPARALLEL_INLINE std::vector<index> place_table::key_of(const distribution& resting) const {
+    constexpr int few = 64;
+    std::vector<index> key{static_cast<index>(resting.bounds().size())};
+    key.insert(key.end(), resting.bounds().begin(), resting.bounds().end());
+    if (resting.holders() > few) {
+        key.push_back(-1 - static_cast<index>(places_.size()));
+        return key;
+    }
+    for (int rank = 0; rank < resting.holders(); ++rank) {
+        const box held = resting.held_by(rank);
+        if (held.empty()) {
+            continue;
+        }
+        key.push_back(rank);
+        for (const interval& side : held.sides) {
+            key.push_back(side.begin);
+            key.push_back(side.end);
+        }
+    }
+    return key;
+}
+
+/// The ranks that are looked at of so many: of many, some that differ in all their digits.
+EINPARALLEL_INLINE const std::vector<int>& place_table::ranks_of(int ranks) {
+    for (const looked& known : looked_) {
+        if (known.ranks == ranks) {
+            return known.at;
+        }
+    }
+    looked made{ranks, {}};
+    for (int trial = 0; trial < std::min(ranks, looked_at); ++trial) {
+        const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
+        made.at.push_back(ranks <= looked_at ? trial
+                                             : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
+    }
+    looked_.push_back(std::move(made));
+    return looked_.back().at;
+}
+
+EINPARALLEL_INLINE const std::vector<int>& place_table::cells_of(place& of, int ranks, const std::vector<int>& at) {
+    for (const auto& [known, cells] : of.cells) {
+        if (known == ranks) {
+            return cells;
+        }
+    }
+    return of.cells.emplace_back(ranks, of.grid.cells_of(at)).second;
+}
+
+/// What is known of a pair; where it is asked for first, made.
+template <class Make>
+traffic place_table::known(place_id from, place_id to, const Make& make) {
+    const auto [number, fresh] = pairs_.number_of({from, to});
+    if (fresh) {
+        by_pair_.push_back(make());
+    }
+    return by_pair_[number];
+}
+
+EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
+    if (from == to || from < 0 || to < 0) {
+        return {};
+    }
+    place& before = places_[at(from)];
+    place& after = places_[at(to)];
+    const bool binary = before.grid.is_binary && after.grid.is_binary;
+    if (binary && before.grid.is_even && after.grid.is_even) {
+        return binary_traffic(before.grid, after.grid);
+    }
+    const int ranks = std::max(before.grid.ranks, after.grid.ranks);
+    if (binary && ranks > looked_at) {
+        const std::optional<std::size_t> number = settled_.find({from, to});
+        return number ? by_settled_[*number] : binary_traffic(before.grid, after.grid);
+    }
+    return known(from, to, [&] {
+        if (!before.grid.is_valid || !after.grid.is_valid) {
+            return irregular_traffic(*before.resting, *after.resting, !before.cut);
+        }
+        const std::vector<int>& looks = ranks_of(ranks);
+        return regular_traffic(before.grid, after.grid, cells_of(before, ranks, looks), cells_of(after, ranks, looks),
+                               looks.size(), elements_only_);
+    });
+}
+
+EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
+    if (from == to || from < 0 || to < 0 || is_open(from) || is_open(to)) {
+        return false;
+    }
+    const rank_grid& before = places_[at(from)].grid;
+    const rank_grid& after = places_[at(to)].grid;
+    if (!before.is_binary || !after.is_binary || (before.is_even && after.is_even) ||
+        std::max(before.ranks, after.ranks) <= looked_at || !settled_.number_of({from, to}).second) {
+        return false;
+    }
+    const std::optional<traffic> exact = digit_traffic(before, after, elements_only_);
+    by_settled_.push_back(exact ? *exact : binary_traffic(before, after));
+    return true;
+}
+
+EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
+    const rank_grid& before = places_[at(from)].grid;
+    const rank_grid& after = places_[at(to)].grid;
+    const int ranks = std::max(before.ranks, after.ranks);
+    if (from == to || !before.is_valid || !after.is_valid ||
+        (before.is_binary && before.is_even && after.is_binary && after.is_even)) {
+        return between(from, to);
+    }
+    std::vector<int> all(static_cast<std::size_t>(ranks));
+    std::iota(all.begin(), all.end(), 0);
+    return regular_traffic(before, after, before.cells_of(all), after.cells_of(all), all.size(), false);
+}
+
+EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
+    if (from == to || from < 0 || to < 0) {
+        return {};
+    }
+    const place& before = places_[at(from)];
+    const place& after = places_[at(to)];
+    if (before.resting && after.resting) {
+        const bool even = before.grid.is_binary && before.grid.is_even && after.grid.is_binary && after.grid.is_even;
+        if (even || !before.grid.is_valid || !after.grid.is_valid ||
+            std::max(before.grid.ranks, after.grid.ranks) <= looked_at) {
+            return between(from, to);
+        }
+    }
+    return by_cuts(from, to);
+}
+
+EINPARALLEL_INLINE traffic place_table::by_cuts(place_id from, place_id to) const {
+    if (from == to || from < 0 || to < 0) {
+        return {};
+    }
+    const place& before = places_[at(from)];
+    const place& after = places_[at(to)];
+    if (!before.cut || !after.cut) {
+        return {};
+    }
+    double elements = 1;
+    for (const index bound : before.bounds) {
+        elements *= static_cast<double>(bound);
+    }
+    traffic least;
+    least.elements = elements * smallest_moved_share(before.bounds, *before.cut, *after.cut);
+    if (least.elements <= elements * 1e-9) {
+        return {};
+    }
+    least.busiest = least.elements / std::min(before.cut->ranks, after.cut->ranks);
+    // Ranks that hold something at least: where a block has fewer slices than pieces, perhaps one of its sharers.
+    const auto holders = [&](const tensor_cut& cut) {
+        bool all = true;
+        for (std::size_t dimension = 0; dimension < cut.parts.size() && cut.pieces > 1; ++dimension) {
+            all = all && before.bounds[dimension] / cut.parts[dimension] >= cut.pieces;
+        }
+        return all ? cut.ranks : cut.ranks / cut.pieces;
+    };
+    const auto partners = [](int many, int few) { return many > few ? (many - 1) / few : 0; };  // ⌈(many − few) / few⌉
+    least.messages = std::max(1, partners(holders(*after.cut), before.cut->ranks));
+    if (is_diagonal(from) || is_diagonal(to)) {
+        return least;
+    }
+    double targets = before.cut->pieces == 1 ? 1 : 0;  // blocks that one block meets
+    double sources = after.cut->pieces == 1 ? 1 : 0;
+    for (std::size_t dimension = 0; dimension < before.bounds.size(); ++dimension) {
+        const int had = before.cut->parts[dimension];
+        const int wanted = after.cut->parts[dimension];
+        sources *= had > wanted ? (had + wanted - 1) / wanted : 1;
+        targets *= wanted > had ? (wanted + had - 1) / had : 1;
+    }
+    const int senders = partners(holders(*before.cut), after.cut->ranks);
+    least.messages = std::max({least.messages, static_cast<double>(senders), sources - 1, targets - 1});
+    return least;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,67 @@
+#pragma once
+// The smallest sum of tables over finitely many states: bucket elimination, with tables that would grow too large split
+// into mini-buckets (Dechter and Rish 2003), so that the same pass gives an assignment and a bound.
+
+#include <einparallel/notation/compiled.hpp>
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Costs closer than this, relatively, are ties, and the first state wins: compilers that fuse multiplications with
+/// additions round differently, and all ranks have to decide alike.
+inline constexpr double tie = 1e-13;
+
+/// True where `cost` beats `best` by more than rounding.
+constexpr bool better(double cost, double best) {
+    return cost < best - best * tie || (best == std::numeric_limits<double>::infinity() && cost < best);
+}
+
+/// Class of every state of a variable. Two states of one class look alike to whoever shares the table: M[v, d_Z] of the
+/// paper has one entry per output partitioning, whatever the contracted labels do.
+struct state_classes {
+    std::vector<int> of_state;
+    std::size_t count = 0;
+};
+
+/// A term that depends on some variables through the classes of their states: row-major, in the order of the scope.
+struct cost_table {
+    std::vector<std::size_t> scope;  ///< ascending
+    std::vector<std::shared_ptr<const state_classes>> classes;
+    std::shared_ptr<const std::vector<double>> cost;
+
+    EINPARALLEL_INLINE [[nodiscard]] double at(std::span<const int> states) const;
+};
+
+/// A sum of terms over variables: costs by state, and tables. All costs are finite and not negative. Equal tables are
+/// shared, so a loop of a thousand layers stores one.
+struct cost_sum {
+    std::vector<std::shared_ptr<const std::vector<double>>> variables;
+    std::vector<cost_table> tables;
+
+    EINPARALLEL_INLINE [[nodiscard]] double at(std::span<const int> states) const;
+};
+
+/// One state per variable, and what no assignment costs less than: its own cost, where no table was split.
+struct minimum {
+    std::vector<int> states;
+    double bound = 0;
+    bool exact = true;
+    std::size_t entries = 0;  ///< table entries that were looked at
+    /// By variable and state: what no assignment costs less than that takes the state. Empty where not asked for, or
+    /// where that would take too long.
+    std::vector<std::vector<double>> least_with;
+};
+
+/// Eliminates the variables in min-fill order. On a tree this is the dynamic programme of EinDecomp §8.2 (every vertex
+/// has one neighbour left when its turn comes); on a general DAG a table over the remaining neighbours takes the place
+/// of M[v, d_Z]. Variables with equal tables around them, as equal layers have, are worked out once.
+/// @param limit entries that the elimination of one variable may look at before its tables are split
+/// @param looks entries that may be looked at for least_with
+EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t looks = 0);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

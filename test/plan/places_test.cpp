@@ -1,0 +1,178 @@
+// What moves between two places of a tensor, against a count over all pairs of boxes.
+
+#include "counted_traffic.hpp"
+
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/plan/places.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+namespace places_test {
+
+namespace {
+
+using namespace einparallel;
+using detail::place_id;
+using detail::traffic;
+
+/// Places of tensors over meshes with random cuts.
+class random_places {
+public:
+    explicit random_places(unsigned seed) : engine_(seed) {}
+
+    int between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
+
+    struct regular {
+        mesh ranks;
+        std::vector<label_id> labels;
+        std::size_t cut = 0;
+    };
+
+    /// Some axes cut, some replicate; no dimension is cut finer than its extent. A label may stand twice.
+    regular any(const std::vector<index>& bounds, int most_ranks, bool powers, bool diagonal) {
+        regular made;
+        const int dimensions = static_cast<int>(bounds.size());
+        for (int dimension = 0; dimension < dimensions; ++dimension) {
+            made.labels.push_back(static_cast<label_id>(diagonal && dimension == 1 ? 0 : dimension));
+        }
+        for (int label = 0; label < dimensions + 2; ++label) {
+            const int parts = powers ? 1 << between(0, 3) : between(1, 5);
+            const bool cuts = std::ranges::find(made.labels, label) != made.labels.end();
+            if (parts > 1 && made.ranks.size() * parts <= most_ranks &&
+                (!cuts || parts <= bounds[static_cast<std::size_t>(label)])) {
+                made.ranks.axes.push_back({static_cast<label_id>(label), parts});
+            }
+        }
+        std::shuffle(made.ranks.axes.begin(), made.ranks.axes.end(), engine_);
+        made.cut = dimensions > 0 ? static_cast<std::size_t>(between(0, dimensions - 1)) : 0;
+        return made;
+    }
+
+    std::vector<index> bounds(bool even, bool square) {
+        std::vector<index> made(static_cast<std::size_t>(between(1, 3)));
+        for (index& bound : made) {
+            bound = even ? 4096 : between(5, 40);
+        }
+        if (square && made.size() > 1) {
+            made[1] = made[0];
+        }
+        return made;
+    }
+
+private:
+    std::mt19937 engine_;
+};
+
+struct two_places {
+    distribution from;
+    distribution to;
+    place_id first = 0;
+    place_id second = 0;
+    place_id first_open = 0;
+    place_id second_open = 0;
+};
+
+two_places any_two(random_places& random, detail::place_table& table, int most_ranks, bool powers, bool even,
+                   bool diagonal) {
+    const std::vector<index> bounds = random.bounds(even, diagonal);
+    const auto a = random.any(bounds, most_ranks, powers, false);
+    const auto b = random.any(bounds, most_ranks, powers, diagonal && bounds.size() > 1);
+    return {
+        distribution(bounds, a.ranks, a.labels, a.cut),        distribution(bounds, b.ranks, b.labels, b.cut),
+        table.exact(bounds, a.ranks, a.labels, a.cut),         table.exact(bounds, b.ranks, b.labels, b.cut),
+        table.open(bounds, detail::cut_of(a.ranks, a.labels)), table.open(bounds, detail::cut_of(b.ranks, b.labels))};
+}
+
+void check_equal(const traffic& made, const traffic& expected) {
+    CHECK(made.elements == expected.elements);
+    CHECK(made.busiest == expected.busiest);
+    CHECK(made.messages == expected.messages);
+}
+
+}  // namespace
+
+TEST_CASE("what moves between any two places of few ranks is what all pairs of boxes say") {
+    random_places random(1);
+    detail::place_table table;
+    for (int trial = 0; trial < 3000; ++trial) {
+        const two_places pair = any_two(random, table, 24, trial % 3 == 0, trial % 5 == 0, trial % 4 == 0);
+        const traffic expected = test::counted(pair.from, pair.to);
+        INFO("trial " << trial);
+        check_equal(table.between(pair.first, pair.second), expected);
+        check_equal(table.counted(pair.first, pair.second), expected);
+    }
+}
+
+TEST_CASE("of many ranks the count is exact, and the closed form where powers of two divide") {
+    random_places random(2);
+    detail::place_table table;
+    for (int trial = 0; trial < 200; ++trial) {
+        const bool even = trial % 2 == 0;
+        const two_places pair = any_two(random, table, 256, trial % 4 != 3, even, false);
+        const traffic expected = test::counted(pair.from, pair.to);
+        INFO("trial " << trial);
+        check_equal(table.counted(pair.first, pair.second), expected);
+        if (even && trial % 4 != 3) {
+            check_equal(table.between(pair.first, pair.second), expected);
+        } else if (table.settle(pair.first, pair.second)) {
+            const traffic known = table.between(pair.first, pair.second);
+            CHECK(known.elements == expected.elements);
+            CHECK(known.busiest >= expected.busiest);
+            CHECK(known.messages >= expected.messages);
+        }
+    }
+}
+
+TEST_CASE("no move is below what its cuts say") {
+    random_places random(3);
+    detail::place_table table;
+    int positive = 0;
+    for (int trial = 0; trial < 4000; ++trial) {
+        const two_places pair = any_two(random, table, 40, trial % 3 == 0, trial % 5 == 0, trial % 4 == 0);
+        const traffic expected = test::counted(pair.from, pair.to);
+        for (const place_id from : {pair.first, pair.first_open}) {
+            for (const place_id to : {pair.second, pair.second_open}) {
+                const traffic least = table.at_least(from, to);
+                INFO("trial " << trial);
+                CHECK(least.elements <= expected.elements * (1 + 1e-9));
+                CHECK(least.busiest <= expected.busiest * (1 + 1e-9));
+                CHECK(least.messages <= expected.messages);
+                positive += least.elements > 0 ? 1 : 0;
+            }
+        }
+    }
+    CHECK(positive > 4000);
+}
+
+TEST_CASE("irregular places are counted box by box") {
+    random_places random(4);
+    for (int trial = 0; trial < 300; ++trial) {
+        detail::place_table table;
+        const std::vector<index> bounds = random.bounds(false, false);
+        const auto a = random.any(bounds, 24, false, false);
+        const distribution regular(bounds, a.ranks, a.labels, a.cut);
+        const place_id here = table.exact(bounds, a.ranks, a.labels, a.cut);
+        const distribution root = held_by_one(bounds, random.between(0, 5));
+        check_equal(table.between(table.exact(root), here), test::counted(root, regular));
+        check_equal(table.counted(table.exact(root), here), test::counted(root, regular));
+    }
+}
+
+TEST_CASE("places that put the same boxes on the same ranks are one") {
+    detail::place_table table;
+    const std::vector<index> bounds{8, 8};
+    const place_id rows = table.exact(bounds, mesh{{{0, 4}}}, {0, 1}, 0);
+    CHECK(rows == table.exact(bounds, mesh{{{7, 4}}}, {7, 1}, 1));
+    CHECK(rows != table.exact(bounds, mesh{{{1, 4}}}, {0, 1}, 0));
+    const place_id diagonal = table.exact(bounds, mesh{{{0, 4}}}, {0, 0}, 0);
+    CHECK(table.whole_of(diagonal) == rows);
+    CHECK(table.whole_of(rows) == rows);
+    CHECK(table.is_diagonal(diagonal));
+}
+
+}  // namespace places_test

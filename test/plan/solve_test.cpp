@@ -1,0 +1,136 @@
+// The smallest sum of tables against brute force over all assignments.
+
+#include <einparallel/plan/solve.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace solve_test {
+
+namespace {
+
+using namespace einparallel::detail;
+
+class random_sums {
+public:
+    explicit random_sums(unsigned seed) : engine_(seed) {}
+
+    int between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
+
+    /// Up to six variables of up to six states, tables over up to three of them; some states look alike to some tables.
+    cost_sum any() {
+        cost_sum made;
+        const int variables = between(1, 6);
+        for (int variable = 0; variable < variables; ++variable) {
+            std::vector<double> costs(static_cast<std::size_t>(between(1, 6)));
+            for (double& cost : costs) {
+                cost = between(0, 20);
+            }
+            made.variables.push_back(std::make_shared<const std::vector<double>>(std::move(costs)));
+        }
+        const int tables = between(0, 8);
+        for (int number = 0; number < tables; ++number) {
+            cost_table table;
+            std::size_t cells = 1;
+            for (std::size_t variable = 0; variable < made.variables.size() && table.scope.size() < 3; ++variable) {
+                if (between(0, 2) == 0) {
+                    auto classes = std::make_shared<state_classes>();
+                    classes->count = static_cast<std::size_t>(between(1, 4));
+                    for (std::size_t state = 0; state < made.variables[variable]->size(); ++state) {
+                        classes->of_state.push_back(between(0, static_cast<int>(classes->count) - 1));
+                    }
+                    cells *= classes->count;
+                    table.scope.push_back(variable);
+                    table.classes.push_back(std::move(classes));
+                }
+            }
+            if (table.scope.empty()) {
+                continue;
+            }
+            std::vector<double> costs(cells);
+            for (double& cost : costs) {
+                cost = between(0, 30);
+            }
+            table.cost = std::make_shared<const std::vector<double>>(std::move(costs));
+            made.tables.push_back(std::move(table));
+        }
+        return made;
+    }
+
+private:
+    std::mt19937 engine_;
+};
+
+/// The smallest sum of all assignments, and of those that take each state.
+std::pair<double, std::vector<std::vector<double>>> brute_force(const cost_sum& sum) {
+    std::vector<std::vector<double>> with;
+    for (const auto& costs : sum.variables) {
+        with.emplace_back(costs->size(), std::numeric_limits<double>::infinity());
+    }
+    double least = std::numeric_limits<double>::infinity();
+    std::vector<int> states(sum.variables.size(), 0);
+    for (bool more = true; more;) {
+        const double cost = sum.at(states);
+        least = std::min(least, cost);
+        for (std::size_t variable = 0; variable < states.size(); ++variable) {
+            double& known = with[variable][static_cast<std::size_t>(states[variable])];
+            known = std::min(known, cost);
+        }
+        std::size_t place = states.size();
+        while (place > 0 && ++states[place - 1] == static_cast<int>(sum.variables[place - 1]->size())) {
+            states[--place] = 0;
+        }
+        more = place > 0;
+    }
+    return {least, with};
+}
+
+}  // namespace
+
+TEST_CASE("elimination finds the smallest sum, and what every state costs at least") {
+    random_sums random(1);
+    constexpr std::size_t any = std::size_t{1} << 30;
+    for (int trial = 0; trial < 2000; ++trial) {
+        const cost_sum sum = random.any();
+        const auto [least, with] = brute_force(sum);
+        const minimum found = minimise(sum, any, any);
+        REQUIRE(found.exact);
+        REQUIRE(found.bound == doctest::Approx(least));
+        REQUIRE(sum.at(found.states) == doctest::Approx(least));
+        REQUIRE(found.least_with.size() == with.size());
+        for (std::size_t variable = 0; variable < with.size(); ++variable) {
+            for (std::size_t state = 0; state < with[variable].size(); ++state) {
+                REQUIRE(found.least_with[variable][state] == doctest::Approx(with[variable][state]));
+            }
+        }
+    }
+}
+
+TEST_CASE("split tables give a bound below the smallest sum, and an assignment above it") {
+    random_sums random(2);
+    int split = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        const cost_sum sum = random.any();
+        const auto [least, with] = brute_force(sum);
+        const minimum found = minimise(sum, 12, std::size_t{1} << 30);
+        split += found.exact ? 0 : 1;
+        REQUIRE(found.bound <= least * (1 + 1e-12));
+        REQUIRE(sum.at(found.states) >= least * (1 - 1e-12));
+        for (std::size_t variable = 0; variable < with.size(); ++variable) {
+            for (std::size_t state = 0; state < with[variable].size(); ++state) {
+                REQUIRE(found.least_with[variable][state] <= with[variable][state] + 1e-9);
+            }
+        }
+    }
+    MESSAGE(split << " of 2000 sums had a table split");
+    CHECK(split > 300);
+}
+
+}  // namespace solve_test
