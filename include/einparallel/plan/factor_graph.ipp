@@ -697,10 +697,10 @@ EINPARALLEL_INLINE factor_graph::model factor_graph::tables(which states, std::s
             const tensor_reader& reader = each.readers[number];
             std::vector<index> shares;
             if (states == which::all && asked_.objective != objective::paper) {
-                for (const place_id own : side_at(reader.variable, reader.operands).only) {
+                for (const place_id mine : side_at(reader.variable, reader.operands).only) {
                     shares.push_back(std::ranges::count_if(each.readers, [&](const tensor_reader& other) {
                         return std::ranges::any_of(side_at(other.variable, other.operands).only,
-                                                   [&](place_id theirs) { return table_.may_be_one(own, theirs); });
+                                                   [&](place_id theirs) { return table_.may_be_one(mine, theirs); });
                     }));
                 }
             }
