@@ -6,6 +6,8 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/sort_range.hpp>
+#include <einparallel/plan/axis_orders.ipp>
+#include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
@@ -57,78 +59,6 @@ EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsu
         bytes.push_back(operand->element.bytes);
     }
     return bytes;
-}
-
-/// The axes of a partition vector in their natural order: those that a pin names as it names them, labels of the output
-/// as they stand there, then the others. A ring over a contracted label so runs between neighbouring ranks.
-EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> parts) {
-    mesh ranks;
-    const auto append = [&](label_id label) {
-        if (label != no_label && parts[static_cast<std::size_t>(label)] > 1 && ranks.parts(label) == 1) {
-            ranks.axes.push_back({label, parts[static_cast<std::size_t>(label)]});
-        }
-    };
-    for (const mesh_axis& axis : pinned_axes(einsum)) {
-        append(axis.label);
-    }
-    for (const label_id label : einsum.form.output) {
-        append(label);
-    }
-    for (std::size_t label = 0; label < parts.size(); ++label) {
-        append(static_cast<label_id>(label));
-    }
-    return ranks;
-}
-
-/// Orders to try for the axes of a mesh, the natural one first: all of them up to four axes, beyond that those of
-/// neighbours and every exchange of two axes; of these what a pin of the vertex allows, where the natural one does.
-EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural,
-                                                 const std::vector<mesh>& like) {
-    std::vector<mesh> orders{natural};
-    const std::size_t count = natural.axes.size();
-    if (count <= 4) {
-        std::vector<std::size_t> order;
-        while (order.size() < count) {
-            order.push_back(order.size());
-        }
-        while (std::next_permutation(order.begin(), order.end())) {
-            mesh& next = orders.emplace_back();
-            for (const std::size_t axis : order) {
-                next.axes.push_back(natural.axes[axis]);
-            }
-        }
-    } else {
-        orders.insert(orders.end(), like.begin(), like.end());
-        for (std::size_t base = orders.size(); base-- > 0;) {
-            for (std::size_t first = 0; first < count; ++first) {
-                for (std::size_t second = first + 1; second < count; ++second) {
-                    mesh next = orders[base];
-                    std::swap(next.axes[first], next.axes[second]);
-                    orders.push_back(std::move(next));
-                }
-            }
-        }
-    }
-    if (einsum.wishes.pin && follows_pin(einsum, natural)) {
-        std::erase_if(orders, [&](const mesh& ranks) { return !follows_pin(einsum, ranks); });
-    }
-    return orders;
-}
-
-/// The usual cut, and the other dimensions that have `each` slices for every sharer of a block.
-EINPARALLEL_INLINE std::vector<std::size_t> cuts_of(const std::vector<label_id>& labels,
-                                                    const std::vector<index>& extents, const mesh& ranks,
-                                                    std::size_t usual, int each, bool others) {
-    std::vector<std::size_t> cuts{usual};
-    const int pieces = sharers(labels, ranks);
-    const std::vector<index> bounds = bounds_of(labels, extents);
-    for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1 && others; ++dimension) {
-        const index block = block_of(bounds[dimension], ranks.parts(labels[dimension]), 0).size();
-        if (dimension != usual && block >= static_cast<index>(each) * pieces) {
-            cuts.push_back(dimension);
-        }
-    }
-    return cuts;
 }
 
 /// The states of vertices of one kind, made as they are asked for: open ones, the cheapest first, and the exact ones

@@ -1,20 +1,31 @@
 #pragma once
 // The planner's problem: a variable for every vertex that is placed, and a factor for every tensor that moves, over its
-// maker and its readers. Objectives differ in what a state costs (domain.ipp) and in what a move costs (move_cost), in
-// nothing else.
+// maker and its readers. Objectives differ in what a state costs and in what a move costs, in nothing else.
+//
+// Where to change what, in this room:
+//   a fourth objective         domain::cost_of and move_cost::one; partition_search::cost_of and at_least, a bound of
+//                              the former by the partition vector alone
+//   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
+//   what a state decides       domain.ipp; vertex_cuts.ipp says which partition vectors compete, constraints.ipp what
+//                              the user fixed, sums.ipp which sums may stay pending
+//   what a move costs          move_cost.ipp; rank_grid.ipp, the one count of redistribution traffic; places.ipp,
+//                              which of them is exact and what none costs less than
+//   another solver             solve.hpp: a sum of tables in, states and a bound out
+//   how far the search looks   search.ipp; decompose.ipp puts the stages together, build.ipp writes the plan
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/solve.hpp>
+#include <einparallel/plan/sources.ipp>
 
 #include <algorithm>
 #include <bit>
@@ -30,39 +41,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Inputs that lie somewhere already: on one rank, in somebody's own distribution, or where a pin binds them. All
-/// others are read by every rank as it needs them, at no cost.
-EINPARALLEL_INLINE bool lies_somewhere(const vertex& input) {
-    return input.is_input() && input.origin != nullptr &&
-           (input.origin->kind() == source_kind::root || input.origin->kind() == source_kind::resting ||
-            is_pinned_input(input));
-}
-
-/// Inputs that are bound at the run, where one of their readers or a pin wants them.
-EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
-    return input.is_input() && input.origin != nullptr && input.origin->kind() == source_kind::placeholder;
-}
-
-/// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that rest somewhere.
-EINPARALLEL_INLINE bool is_moved(const vertex& tensor) {
-    return !tensor.is_input() || lies_somewhere(tensor) || is_placeholder(tensor);
-}
-
-/// Where an input lies that lies somewhere.
-EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {
-    if (is_pinned_input(input)) {
-        return pinned_resting(input);
-    }
-    if (input.origin->kind() == source_kind::root) {
-        return held_by_one(input.bounds, input.origin->root());
-    }
-    std::vector<box> boxes;
-    for (int rank = 0; rank < input.origin->holders(); ++rank) {
-        boxes.push_back(input.origin->held_by(rank));
-    }
-    return {input.bounds, std::move(boxes)};
-}
-
 /// A reader of a tensor: its variable and the operands by which it reads it.
 struct tensor_reader {
     std::size_t variable = 0;
@@ -77,97 +55,6 @@ struct factor {
     std::vector<tensor_reader> readers;
     std::size_t first = 0;  ///< number of the first of these readers among those of the tensor
 };
-
-/// What bringing tensors from place to place costs. The second of the planner's two callbacks: a fourth objective is a
-/// case here and one in partition_search and domain.
-class move_cost {
-public:
-    EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
-
-    /// From one place to several, each of them once; to `marked` ones, of readers without communication, nothing may
-    /// move. With `at_least`, no more than that: open places may be the same as others that are cut alike.
-    EINPARALLEL_INLINE double of(place_id from, std::vector<place_id>& wanted, const std::vector<place_id>& marked,
-                                 std::size_t element_bytes, bool at_least);
-
-    /// Numbers by the paper's formula, for one reading.
-    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, bool marked);
-
-private:
-    EINPARALLEL_INLINE double one(place_id from, place_id to, std::size_t element_bytes, bool at_least);
-
-    const options& asked_;
-    place_table& table_;
-
-public:
-    bool cuts_only = false;  ///< whether what moves at least is counted by the cuts alone
-};
-
-EINPARALLEL_INLINE double move_cost::one(place_id from, place_id to, std::size_t element_bytes, bool at_least) {
-    if (from == to || from < 0 || to < 0) {
-        return 0;
-    }
-    if (table_.bounds(from) != table_.bounds(to)) {
-        return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
-    }
-    const traffic moving = cuts_only  ? table_.by_cuts(from, to)
-                           : at_least ? table_.at_least(from, to)
-                                      : table_.between(from, to);
-    return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
-                                                : redistribution_seconds(moving, element_bytes, asked_.machine);
-}
-
-EINPARALLEL_INLINE double move_cost::of(place_id from, std::vector<place_id>& wanted,
-                                        const std::vector<place_id>& marked, std::size_t element_bytes, bool at_least) {
-    if (from < 0) {
-        return 0;
-    }
-    if (wanted.size() > 1) {
-        sort_range(wanted);
-        wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    }
-    double sum = 0;
-    bool any_open = false;
-    for (const place_id to : wanted) {
-        any_open = any_open || (wanted.size() > 1 && to >= 0 && table_.is_open(to));
-    }
-    if (!any_open) {
-        for (const place_id to : wanted) {
-            sum += one(from, to, element_bytes, at_least);
-        }
-    } else {
-        // Places that are surely different, exact ones first, then the dearest.
-        std::vector<std::pair<double, place_id>> costs;
-        for (const place_id to : wanted) {
-            if (to >= 0) {
-                costs.emplace_back(table_.is_open(to) ? -one(from, to, element_bytes, at_least)
-                                                      : -std::numeric_limits<double>::infinity(),
-                                   to);
-            }
-        }
-        sort_range(costs);
-        std::vector<place_id> counted;
-        for (const auto& [cost, to] : costs) {
-            if (std::ranges::none_of(counted,
-                                     [&, place = to](place_id other) { return table_.may_be_one(place, other); })) {
-                sum += table_.is_open(to) ? -cost : one(from, to, element_bytes, at_least);
-                counted.push_back(to);
-            }
-        }
-    }
-    for (const place_id to : marked) {
-        const double cost = one(from, to, element_bytes, at_least);
-        sum += cost > 0 && cost < forbidden_move ? forbidden_move : 0;
-    }
-    return sum;
-}
-
-EINPARALLEL_INLINE double move_cost::in_numbers(place_id from, place_id to, bool marked) {
-    if (from < 0 || to < 0 || !table_.is_open(from)) {
-        return 0;
-    }
-    const double numbers = cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to));
-    return numbers + (marked && table_.at_least(from, to).elements > 0 ? forbidden_move : 0);
-}
 
 /// A graph's variables, their domains, and the factors between them.
 class factor_graph {
@@ -497,217 +384,6 @@ EINPARALLEL_INLINE bool factor_graph::settle(const std::vector<state>& chosen) {
         }
     }
     return changed;
-}
-
-EINPARALLEL_INLINE factor_graph::side factor_graph::side_of(std::size_t kind, const std::vector<int>& states,
-                                                            const std::vector<std::size_t>& operands) const {
-    side made;
-    auto classes = std::make_shared<state_classes>();
-    numbering numbers;
-    std::vector<place_id> places;
-    for (const int number : states) {
-        const state* const each = number < 0 ? nullptr : &domains_[kind].states[static_cast<std::size_t>(number)];
-        places.assign(std::max<std::size_t>(operands.size(), 1), anywhere);
-        for (std::size_t place = 0; place < operands.size() && each != nullptr; ++place) {
-            places[place] = each->operands[operands[place]];
-        }
-        if (operands.empty() && each != nullptr) {
-            places.front() = each->output;
-        }
-        const auto [position, unlike] = numbers.number_of(std::vector<index>(places.begin(), places.end()));
-        classes->of_state.push_back(static_cast<int>(position));
-        if (unlike) {
-            made.places.push_back(places);
-            made.only.push_back(places.size() == 1 ? places.front() : anywhere);
-        }
-    }
-    classes->count = made.places.size();
-    made.classes = std::move(classes);
-    return made;
-}
-
-/// Writes the tables of a factor graph for some of its states.
-EINPARALLEL_INLINE factor_graph::model factor_graph::tables(which states, std::size_t cells, double known) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const bool at_least = states != which::exact;
-    model made;
-    std::vector<std::shared_ptr<const std::vector<double>>> own;
-    for (const domain& each : domains_) {
-        std::vector<int>& kept = made.states.emplace_back();
-        std::vector<double> costs;
-        for (std::size_t number = 0; number < each.states.size(); ++number) {
-            const state& one = each.states[number];
-            if (one.cost < infinity && (at_least || !one.open)) {
-                kept.push_back(static_cast<int>(number));
-                costs.push_back(one.cost);
-            }
-        }
-        if (states == which::all && each.rest() < infinity) {
-            kept.push_back(-1);
-            costs.push_back(each.rest());
-        }
-        own.push_back(std::make_shared<const std::vector<double>>(std::move(costs)));
-    }
-    // Beside the cheapest states of all others a move may cost so much.
-    double slack = known;
-    std::vector<double> cheapest;
-    for (const auto& costs : own) {
-        cheapest.push_back(costs->empty() ? 0 : *std::min_element(costs->begin(), costs->end()));
-    }
-    for (const std::size_t kind : kind_of_) {
-        made.sum.variables.push_back(own[kind]);
-        slack -= cheapest[kind];
-    }
-    numbering side_numbers;
-    std::deque<side> sides;
-    const auto side_at = [&](std::size_t variable, const std::vector<std::size_t>& operands) -> const side& {
-        std::vector<index> key{static_cast<index>(kind_of_[variable])};
-        key.insert(key.end(), operands.begin(), operands.end());
-        const auto [number, fresh] = side_numbers.number_of(key);
-        if (fresh) {
-            sides.push_back(side_of(kind_of_[variable], made.states[kind_of_[variable]], operands));
-        }
-        return sides[number];
-    };
-    numbering table_numbers;
-    std::vector<std::shared_ptr<const std::vector<double>>> by_number;
-    // The table of a factor; or of one of its readings, whose costs are divided by `shares` of the reader's classes.
-    const auto add = [&](const factor& of, const std::vector<index>& shares) {
-        struct part {
-            std::size_t variable;
-            const side* seen;
-            std::size_t reader;  // no_variable: the maker
-        };
-        std::vector<part> parts;
-        std::vector<index> key{of.from, static_cast<index>(graph_.vertices[of.tensor]->element.bytes),
-                               of.maker && graph_.vertices[of.tensor]->is_input() ? static_cast<index>(of.first) : -1};
-        key.insert(key.end(), shares.begin(), shares.end());
-        key.push_back(-1);
-        if (of.maker) {
-            parts.push_back({*of.maker, &side_at(*of.maker, {}), no_variable});
-            key.push_back(static_cast<index>(kind_of_[*of.maker]));
-        }
-        for (std::size_t reader = 0; reader < of.readers.size(); ++reader) {
-            const auto& [variable, operands] = of.readers[reader];
-            parts.push_back({variable, &side_at(variable, operands), reader});
-            key.push_back(-1 - static_cast<index>(kind_of_[variable]));
-            key.insert(key.end(), operands.begin(), operands.end());
-        }
-        std::ranges::sort(parts, {}, &part::variable);
-        cost_table table;
-        std::size_t count = 1;
-        for (const part& each : parts) {
-            table.scope.push_back(each.variable);
-            table.classes.push_back(each.seen->classes);
-            count *= each.seen->classes->count;
-            key.push_back(each.reader == no_variable ? -1 : 0);
-        }
-        const auto [number, fresh] = table_numbers.number_of(key);
-        if (fresh) {
-            std::vector<double> costs;
-            costs.reserve(count);
-            std::vector<std::size_t> turn(parts.size(), 0);
-            std::vector<const std::vector<place_id>*> wanted(of.readers.size());
-            const auto costs_of = [&](const factor& each, place_id from,
-                                      const std::vector<const std::vector<place_id>*>& to) {
-                if (!at_least && asked_.objective != objective::paper && slack < infinity) {
-                    moves_.cuts_only = true;
-                    const double least = cost_between(each, from, to, true);
-                    moves_.cuts_only = false;
-                    if (least > slack) {
-                        return least;
-                    }
-                    ++made.entries;
-                }
-                return cost_between(each, from, to, at_least);
-            };
-            // Of several readers that want different places, the sum of what each of them alone costs.
-            const std::vector<place_id> here{of.from};
-            const std::vector<std::vector<place_id>> lies{here};
-            const std::vector<std::vector<place_id>>* made_at = &lies;
-            std::size_t maker = no_variable;
-            for (std::size_t place = 0; place < parts.size(); ++place) {
-                maker = parts[place].reader == no_variable ? place : maker;
-            }
-            made_at = maker == no_variable ? made_at : &parts[maker].seen->places;
-            std::vector<std::vector<double>> alone(of.readers.size());
-            for (const part& each : of.readers.size() > 1 ? parts : std::vector<part>{}) {
-                if (each.reader == no_variable) {
-                    continue;
-                }
-                const factor one{of.tensor, of.maker, of.from, {of.readers[each.reader]}, each.reader};
-                for (const std::vector<place_id>& from : *made_at) {
-                    for (const std::vector<place_id>& to : each.seen->places) {
-                        alone[each.reader].push_back(costs_of(one, from.front(), {&to}));
-                    }
-                }
-            }
-            while (costs.size() < count) {
-                const std::size_t made_as = maker == no_variable ? 0 : turn[maker];
-                const place_id from = (*made_at)[made_as].front();
-                double sum = 0;
-                bool apart = of.readers.size() > 1;
-                for (std::size_t place = 0; place < parts.size(); ++place) {
-                    const std::size_t reader = parts[place].reader;
-                    if (reader == no_variable) {
-                        continue;
-                    }
-                    const side& seen = *parts[place].seen;
-                    wanted[reader] = &seen.places[turn[place]];
-                    if (!apart) {
-                        continue;
-                    }
-                    sum += alone[reader][made_as * seen.places.size() + turn[place]];
-                    for (std::size_t other = 0; other < place && apart; ++other) {
-                        const side& beside = *parts[other].seen;
-                        apart = parts[other].reader == no_variable ||
-                                !table_.may_be_one(seen.only[turn[place]], beside.only[turn[other]]);
-                    }
-                }
-                double share = 1;
-                for (std::size_t place = 0; place < parts.size() && !shares.empty(); ++place) {
-                    share = parts[place].reader == no_variable ? share : static_cast<double>(shares[turn[place]]);
-                }
-                costs.push_back((apart ? sum : costs_of(of, from, wanted)) / share);
-                for (std::size_t place = turn.size(); place-- > 0;) {
-                    if (++turn[place] < table.classes[place]->count) {
-                        break;
-                    }
-                    turn[place] = 0;
-                }
-            }
-            made.entries += count;
-            by_number.push_back(std::make_shared<const std::vector<double>>(std::move(costs)));
-        }
-        table.cost = by_number[number];
-        made.sum.tables.push_back(std::move(table));
-    };
-    for (const factor& each : factors_) {
-        double count = each.maker ? static_cast<double>(side_at(*each.maker, {}).classes->count) : 1;
-        for (const tensor_reader& reader : each.readers) {
-            count *= static_cast<double>(side_at(reader.variable, reader.operands).classes->count);
-        }
-        const bool by_reader = asked_.objective == objective::paper || count > static_cast<double>(cells);
-        if (!by_reader || each.readers.size() == 1) {
-            add(each, {});
-            continue;
-        }
-        made.whole = made.whole && asked_.objective == objective::paper;
-        for (std::size_t number = 0; number < each.readers.size(); ++number) {
-            const tensor_reader& reader = each.readers[number];
-            std::vector<index> shares;
-            if (states == which::all && asked_.objective != objective::paper) {
-                for (const place_id mine : side_at(reader.variable, reader.operands).only) {
-                    shares.push_back(std::ranges::count_if(each.readers, [&](const tensor_reader& other) {
-                        return std::ranges::any_of(side_at(other.variable, other.operands).only,
-                                                   [&](place_id theirs) { return table_.may_be_one(mine, theirs); });
-                    }));
-                }
-            }
-            add({each.tensor, each.maker, each.from, {reader}, number}, shares);
-        }
-    }
-    return made;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -193,7 +193,8 @@ namespace einparallel {
 ///
 ///     version       1
 ///     processes     ranks that the plan is for
-///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, machine, order
+///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort, machine,
+///     order
 ///                   {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed}
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         sent by all ranks together
@@ -230,6 +231,7 @@ EINPARALLEL_INLINE std::string plan::to_json() const {
     json.key("algorithm").value(detail::word_for(options_.algorithm));
     json.key("method").value(detail::word_for(options_.method));
     json.key("powers_of_two").value(options_.powers_of_two);
+    json.key("effort").value(options_.effort);
     json.key("machine").open('{').key("seconds_per_message").value(options_.machine.seconds_per_message);
     json.key("seconds_per_byte").value(options_.machine.seconds_per_byte);
     json.key("seconds_per_flop").value(options_.machine.seconds_per_flop);

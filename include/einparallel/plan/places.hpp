@@ -1,11 +1,12 @@
 #pragma once
-// Where a tensor may lie, and what moving it from one place to another costs: the one count of redistribution traffic.
+// Where a tensor may lie, and what moving it from one place to another costs.
 
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
+#include <einparallel/plan/rank_grid.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -25,15 +26,6 @@ constexpr place_id wherever(std::size_t reader) {
     return -2 - static_cast<place_id>(reader);
 }
 
-/// What a redistribution costs, in all and the rank with the most to do.
-struct traffic {
-    double elements = 0;  ///< moved in all
-    double busiest = 0;   ///< elements sent or received by one rank
-    double messages = 0;  ///< sent or received by one rank
-
-    friend bool operator==(const traffic&, const traffic&) = default;
-};
-
 /// Seconds of a redistribution on the busiest rank.
 EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
                                                  const machine& constants);
@@ -52,45 +44,6 @@ EINPARALLEL_INLINE tensor_cut cut_of(const mesh& ranks, const std::vector<label_
 /// axes: a rank keeps at most a box that fits into both of its boxes.
 EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& from,
                                                const tensor_cut& to);
-
-/// A regular distribution by the digits of a rank's number: along every dimension, the coordinates of the axes that cut
-/// it, and of those that cut its blocks into pieces.
-struct rank_grid {
-    struct digit {
-        int stride = 1;
-        int radix = 1;
-    };
-    struct side {
-        index extent = 1;
-        int parts = 1;
-        int pieces = 1;
-        std::vector<digit> of_part;  ///< outermost first
-        std::vector<digit> of_piece;
-        std::vector<interval> cells;  ///< of ranks: part by part, piece by piece
-        std::vector<int> before;      ///< of short extents, by index: cells with elements that begin no later
-
-        EINPARALLEL_INLINE [[nodiscard]] int cell_of(int rank) const;
-        /// Cells that meet one that is not empty.
-        EINPARALLEL_INLINE [[nodiscard]] double meeting(interval held) const;
-        /// The most that any cell of this side meets of another.
-        EINPARALLEL_INLINE [[nodiscard]] double most_meeting(const side& others) const;
-        EINPARALLEL_INLINE void find_cells();
-    };
-    std::vector<side> sides;
-    int ranks = 1;
-    bool is_valid = false;   ///< every element belongs to one rank, and no dimension is cut by another's digits
-    bool is_binary = false;  ///< and all digits are powers of two
-    bool is_even = false;    ///< and cut their dimensions evenly
-    double each = 1;         ///< binary: elements per rank, in the mean
-    std::vector<std::vector<int>> bits;  ///< binary: by dimension, of the rank's number, most significant first
-
-    rank_grid() = default;
-    EINPARALLEL_INLINE rank_grid(const std::vector<index>& bounds, const mesh& over,
-                                 const std::vector<label_id>& labels, std::size_t cut);
-
-    /// The cells of these ranks, dimension by dimension; -1 of ranks that hold nothing.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<int> cells_of(const std::vector<int>& of_ranks) const;
-};
 
 /// Places, numbered by where they put what (the labels that got them there do not matter), and the traffic between any
 /// two of them. A place is exact, or open: any place whose tensor is cut so.

@@ -11,6 +11,7 @@
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/linearize.ipp>
+#include <einparallel/plan/model_tables.ipp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/solve.hpp>

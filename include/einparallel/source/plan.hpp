@@ -15,9 +15,12 @@
 #include <einparallel/layout/distribution.ipp>
 #include <einparallel/layout/mesh.ipp>
 #include <einparallel/layout/placement.ipp>
+#include <einparallel/plan/axis_orders.ipp>
 #include <einparallel/plan/best_order.ipp>
+#include <einparallel/plan/bucket.ipp>
 #include <einparallel/plan/build.ipp>
 #include <einparallel/plan/by_hand.ipp>
+#include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/domain.ipp>
@@ -32,6 +35,8 @@
 #include <einparallel/plan/linearize.ipp>
 #include <einparallel/plan/lower_bound.ipp>
 #include <einparallel/plan/machine_text.ipp>
+#include <einparallel/plan/model_tables.ipp>
+#include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/numbering.ipp>
 #include <einparallel/plan/order_choices.ipp>
 #include <einparallel/plan/partition.ipp>
@@ -41,9 +46,11 @@
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/product_tree.ipp>
 #include <einparallel/plan/program.ipp>
+#include <einparallel/plan/rank_grid.ipp>
 #include <einparallel/plan/rivals.ipp>
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/solve.ipp>
+#include <einparallel/plan/sources.ipp>
 #include <einparallel/plan/sums.ipp>
 #include <einparallel/plan/text_table.ipp>
 #include <einparallel/plan/traffic.ipp>
