@@ -50,7 +50,7 @@ struct rank_grid {
     bool is_valid = false;   ///< every element belongs to one rank, and no dimension is cut by another's digits
     bool is_binary = false;  ///< and all digits are powers of two
     bool is_even = false;    ///< and cut their dimensions evenly
-    double each = 1;         ///< binary: elements per rank, in the mean
+    double mean = 1;         ///< binary: elements per rank, in the mean
     std::vector<std::vector<int>> bits;  ///< binary: by dimension, of the rank's number, most significant first
 
     rank_grid() = default;

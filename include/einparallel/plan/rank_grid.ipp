@@ -118,7 +118,7 @@ EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const 
         const side& along = sides[dimension];
         const index parts = static_cast<index>(along.parts) * along.pieces;
         is_even = is_even && bounds[dimension] % parts == 0;
-        each *= static_cast<double>(bounds[dimension]) / static_cast<double>(parts);
+        mean *= static_cast<double>(bounds[dimension]) / static_cast<double>(parts);
         for (const auto* digits : {&along.of_part, &along.of_piece}) {
             for (const digit& one : *digits) {
                 const int low = std::countr_zero(static_cast<unsigned>(one.stride));
@@ -155,7 +155,7 @@ EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid
     for (std::size_t bit = std::min(from_bits, to_bits); bit < count; ++bit) {
         join(bit, count);  // ranks that have both boxes have zeroes there; the last class stands for zero
     }
-    double kept = from.each;
+    double kept = from.mean;
     double sources = 1;
     double targets = 1;
     for (std::size_t dimension = 0; dimension < from.bits.size(); ++dimension) {
@@ -172,11 +172,11 @@ EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid
     }
     const auto keeping = static_cast<double>(std::size_t{1} << (classes - 1));
     traffic moving;
-    moving.elements = to.ranks * to.each - keeping * kept;
+    moving.elements = to.ranks * to.mean - keeping * kept;
     if (moving.elements > 0) {
         const bool all_keep_sent = keeping == from.ranks;
         const bool all_keep_received = keeping == to.ranks;
-        moving.busiest = std::max(from.each - (all_keep_sent ? kept : 0), to.each - (all_keep_received ? kept : 0));
+        moving.busiest = std::max(from.mean - (all_keep_sent ? kept : 0), to.mean - (all_keep_received ? kept : 0));
         moving.messages = std::max(targets - (all_keep_sent ? 1 : 0), sources - (all_keep_received ? 1 : 0));
     }
     return moving;
