@@ -123,9 +123,10 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
             may_be[number].fell_back = fell_back;
         }
     }
+    constexpr std::size_t enough = 500'000;  // with one vector each there is little to choose, and no bound to prove
     asked.objective = objective::bytes;
     asked.memory_limit = 0;
-    return placement_search(graph, asked, may_be, table).run(asked.effort).states;
+    return placement_search(graph, asked, may_be, table).run(std::min(asked.effort, enough)).states;
 }
 
 /// The best plan found. Under the paper's cost, and by its linearisation, a vertex is its partition vector, placed

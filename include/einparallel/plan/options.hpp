@@ -42,7 +42,7 @@ struct options {
     einparallel::order order = einparallel::order::fewest_operations;      ///< of products of three tensors and more
     /// States and table entries that the search may look at: a count, so that every rank and every run plans alike.
     /// More effort gives no worse plan.
-    std::size_t effort = 8'000'000;
+    std::size_t effort = 4'000'000;
 
     friend bool operator==(const options&, const options&) = default;
 };
