@@ -135,6 +135,7 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "algorithm",
                                            "method",
                                            "powers_of_two",
+                                           "effort",
                                            "machine",
                                            "seconds_per_message",
                                            "seconds_per_byte",

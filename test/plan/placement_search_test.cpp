@@ -553,7 +553,7 @@ void compare_with_brute_force(objective wanted, int graphs, unsigned seed, machi
         if (outputs.empty()) {
             continue;
         }
-        const options asked{.processes = processes, .objective = wanted, .machine = constants};
+        const options asked{.processes = processes, .objective = wanted, .machine = constants, .effort = 30'000'000};
         brute_force all(outputs, asked);
         if (all.assignments() > 1e12) {
             continue;
@@ -599,7 +599,7 @@ void compare_with_sums(objective wanted, int graphs, unsigned seed, machine cons
         if (trial % 5 == 0) {
             test::pin_some(random, outputs, processes, trial % 10 == 0 ? 8 : 0);
         }
-        const options asked{.processes = processes, .objective = wanted, .machine = constants};
+        const options asked{.processes = processes, .objective = wanted, .machine = constants, .effort = 30'000'000};
         brute_force all(outputs, asked, true);
         if (all.offers() == 0 || all.assignments() > 1e12) {
             continue;
@@ -646,7 +646,7 @@ void compare_with_wishes(objective wanted, int graphs, unsigned seed, machine co
             continue;
         }
         const int made_pins = test::pin_some(random, outputs, processes, marks);
-        const options asked{.processes = processes, .objective = wanted, .machine = constants};
+        const options asked{.processes = processes, .objective = wanted, .machine = constants, .effort = 30'000'000};
         brute_force all(outputs, asked);
         if (all.assignments() > 1e12) {
             continue;

@@ -9,7 +9,7 @@
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/traffic.hpp>
+#include <einparallel/plan/traffic.ipp>
 #include <einparallel/schedule/pending.hpp>
 
 #include <algorithm>
@@ -226,6 +226,7 @@ private:
     EINPARALLEL_INLINE [[nodiscard]] double seconds(double arithmetic, const auto& elements_of) const {
         double sum = 0;
         double longest = 0;
+        double steps = 0;  // what each of them costs besides
         for (const term& each : terms_) {
             if (each.counts && each.replication > 1) {
                 const auto rounds = std::bit_width(static_cast<unsigned>(each.replication) - 1U);
@@ -233,10 +234,11 @@ private:
                                         (each.replication - 1) / each.replication * elements_of(each) *
                                             each.element_bytes * asked_.machine.seconds_per_byte;
                 sum += transfer;
+                steps += rounds * messages_per_step * asked_.machine.seconds_per_message;
                 longest = std::max(longest, transfer);
             }
         }
-        return sum - longest + std::max(longest, arithmetic);
+        return sum - longest + std::max(longest, arithmetic) + steps;
     }
 
     /// What all vectors cost at least that have the parts placed so far: replication only grows.
