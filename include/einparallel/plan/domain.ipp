@@ -104,12 +104,12 @@ public:
     /// Bytes that the vertex alone needs at least on a rank, where no state was within the limit.
     [[nodiscard]] double least_memory() const { return least_memory_; }
 
-    [[nodiscard]] const vertex_cuts& may_be() const { return may_be_; }
-
 private:
     EINPARALLEL_INLINE [[nodiscard]] bool moves_input(const state& made) const;
     EINPARALLEL_INLINE bool add_vector(const partition_candidate& next);
     EINPARALLEL_INLINE void put(state& made, const summed_einsum& summed, bool open);
+    EINPARALLEL_INLINE [[nodiscard]] task work_of(const summed_einsum& summed, const mesh& ranks,
+                                                  const task_cuts& cuts) const;
     EINPARALLEL_INLINE [[nodiscard]] double cost_of(const task& work) const;
     EINPARALLEL_INLINE [[nodiscard]] std::vector<task_cuts> cuts_for(const summed_einsum& summed, const mesh& ranks,
                                                                      bool output_is_pending, bool all) const;
@@ -159,6 +159,12 @@ EINPARALLEL_INLINE std::vector<task_cuts> domain::cuts_for(const summed_einsum& 
              [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
     }
     return found;
+}
+
+EINPARALLEL_INLINE task domain::work_of(const summed_einsum& summed, const mesh& ranks, const task_cuts& cuts) const {
+    task work = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, ranks, cuts);
+    choose_best_travelling(work, may_be_.wanted, einsum_->work->operations_per_point(), *asked_);
+    return work;
 }
 
 EINPARALLEL_INLINE double domain::cost_of(const task& work) const {
@@ -251,13 +257,8 @@ EINPARALLEL_INLINE bool domain::add_vector(const partition_candidate& next) {
     made.open = asked_->objective != objective::paper;
     made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
     made.cuts.output = made.sums.output ? 0 : made.cuts.output;
-    const auto work_with = [&](const task_cuts& cuts) {
-        task work = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, made.ranks, cuts);
-        choose_best_travelling(work, may_be_.wanted, einsum_->work->operations_per_point(), *asked_);
-        return work;
-    };
     if (asked_->memory_limit > 0) {
-        const double memory = task_memory(work_with(made.cuts));
+        const double memory = task_memory(work_of(summed, made.ranks, made.cuts));
         if (memory > static_cast<double>(asked_->memory_limit)) {
             least_memory_ = std::min(least_memory_, memory);
             return false;
@@ -267,11 +268,11 @@ EINPARALLEL_INLINE bool domain::add_vector(const partition_candidate& next) {
         made.cost = cost::join(einsum_->form, einsum_->extents, next.parts) +
                     cost::aggregate(einsum_->form, einsum_->extents, next.parts);
     } else {
-        made.cost = cost_of(work_with(made.cuts));
+        made.cost = cost_of(work_of(summed, made.ranks, made.cuts));
         const bool varies = asked_->objective == objective::time;
         for (const task_cuts& cuts :
              varies ? cuts_for(summed, made.ranks, made.sums.output, true) : std::vector<task_cuts>{}) {
-            made.cost = std::min(made.cost, cost_of(work_with(cuts)));
+            made.cost = std::min(made.cost, cost_of(work_of(summed, made.ranks, cuts)));
         }
     }
     if (asked_->objective == objective::paper && einsum_->wishes.without_communication && moves_input(made)) {
@@ -331,9 +332,7 @@ EINPARALLEL_INLINE bool domain::placements_of(const state& of, const std::vector
         made.open = false;
         made.cuts = cut;
         if (asked_->objective == objective::time) {
-            task work = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, of.ranks, cut);
-            choose_best_travelling(work, may_be_.wanted, einsum_->work->operations_per_point(), *asked_);
-            made.cost = cost_of(work);
+            made.cost = cost_of(work_of(summed, of.ranks, cut));
         }
         for (const mesh& ranks : orders) {
             made.ranks = ranks;

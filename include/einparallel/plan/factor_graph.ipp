@@ -117,7 +117,6 @@ private:
 
     EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(std::size_t number, const vertex_cuts& may_be,
                                                                const seen_tensors& seen) const;
-    EINPARALLEL_INLINE std::size_t kind(std::vector<index> key, numbering& kinds);
     EINPARALLEL_INLINE [[nodiscard]] side side_of(std::size_t kind, const std::vector<int>& states,
                                                   const std::vector<std::size_t>& operands) const;
     EINPARALLEL_INLINE double cost_between(const factor& of, place_id from,
@@ -187,7 +186,7 @@ EINPARALLEL_INLINE factor_graph::factor_graph(const einsum_graph& graph, const o
         seen.output = readings[number] > 0;
         seen.pieces = asked.objective != objective::paper || has_marks_;
         vertex_of_.push_back(number);
-        kind_of_.push_back(kind(key_of(number, may_be[number], seen), kinds));
+        kind_of_.push_back(kinds.number_of(key_of(number, may_be[number], seen)).first);
         if (kind_of_.back() == domains_.size()) {
             domains_.emplace_back(einsum, may_be[number], std::move(seen), asked, table);
         }
@@ -212,7 +211,7 @@ EINPARALLEL_INLINE factor_graph::factor_graph(const einsum_graph& graph, const o
             }
             made.maker = vertex_of_.size();
             vertex_of_.push_back(number);
-            kind_of_.push_back(kind(std::move(key), kinds));
+            kind_of_.push_back(kinds.number_of(key).first);
             if (kind_of_.back() == domains_.size()) {
                 domains_.emplace_back();
                 bound_.push_back({kind_of_.back(), made.readers, is_output});
@@ -231,10 +230,6 @@ EINPARALLEL_INLINE factor_graph::factor_graph(const einsum_graph& graph, const o
             touching_[*factors_[number].maker].push_back(number);
         }
     }
-}
-
-EINPARALLEL_INLINE std::size_t factor_graph::kind(std::vector<index> key, numbering& kinds) {
-    return kinds.number_of(key).first;
 }
 
 /// What vertices of one kind have in common: all that their states and costs depend on.

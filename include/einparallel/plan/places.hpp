@@ -136,8 +136,6 @@ private:
     std::vector<looked> looked_;
     numbering pairs_;
     std::vector<traffic> by_pair_;
-    numbering settled_;
-    std::vector<traffic> by_settled_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -304,8 +304,8 @@ EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
     }
     const int ranks = std::max(before.grid.ranks, after.grid.ranks);
     if (binary && ranks > looked_at) {
-        const std::optional<std::size_t> number = settled_.find({from, to});
-        return number ? by_settled_[*number] : binary_traffic(before.grid, after.grid);
+        const std::optional<std::size_t> number = pairs_.find({from, to});
+        return number ? by_pair_[*number] : binary_traffic(before.grid, after.grid);
     }
     return known(from, to, [&] {
         if (!before.grid.is_valid || !after.grid.is_valid) {
@@ -324,11 +324,11 @@ EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
     const rank_grid& before = places_[at(from)].grid;
     const rank_grid& after = places_[at(to)].grid;
     if (!before.is_binary || !after.is_binary || (before.is_even && after.is_even) ||
-        std::max(before.ranks, after.ranks) <= looked_at || !settled_.number_of({from, to}).second) {
+        std::max(before.ranks, after.ranks) <= looked_at || !pairs_.number_of({from, to}).second) {
         return false;
     }
     const std::optional<traffic> exact = digit_traffic(before, after, elements_only_);
-    by_settled_.push_back(exact ? *exact : binary_traffic(before, after));
+    by_pair_.push_back(exact ? *exact : binary_traffic(before, after));
     return true;
 }
 

@@ -399,11 +399,7 @@ EINPARALLEL_INLINE void placement_search::consider() {
         const factor_graph::model of = factors_.tables(factor_graph::which::exact, factor_limit_, cost_);
         const minimum least = minimise(of.sum, split_limit_);
         spent_ += of.entries + least.entries / 16;
-        std::vector<state> chosen;
-        for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
-            const int number = of.states[factors_.kind_of(variable)][static_cast<std::size_t>(least.states[variable])];
-            chosen.push_back(factors_.states_of(variable).states[static_cast<std::size_t>(number)]);
-        }
+        std::vector<state> chosen = taken(of, least.states);
         if (!of.whole || !least.exact) {
             improve(chosen);
         }
@@ -521,12 +517,7 @@ EINPARALLEL_INLINE placed_graph placement_search::run_along_paths() {
     }
     factors_.update_bound();
     const factor_graph::model of = factors_.tables(factor_graph::which::written, 0);
-    const std::vector<int> states = minimise_along_paths(of.sum);
-    best_.clear();
-    for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
-        const int number = of.states[factors_.kind_of(variable)][static_cast<std::size_t>(states[variable])];
-        best_.push_back(factors_.states_of(variable).states[static_cast<std::size_t>(number)]);
-    }
+    best_ = taken(of, minimise_along_paths(of.sum));
     const factor_graph::model all = factors_.tables(factor_graph::which::all, factor_limit_);
     bound_ = minimise(all.sum, split_limit_).bound;
     return result();

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -63,8 +62,13 @@ public:
             eliminate(next);
         }
         made_.states.assign(variables_.size(), 0);
-        for (std::size_t step = eliminated_.size(); step-- > 0;) {
-            made_.states[eliminated_[step].variable] = best_of(eliminated_[step]);
+        for (std::size_t end = buckets_.size(); end > 0;) {
+            std::size_t begin = end - 1;  // of the buckets of one variable
+            while (begin > 0 && buckets_[begin - 1].variable == buckets_[begin].variable) {
+                --begin;
+            }
+            made_.states[buckets_[begin].variable] = best_of(begin, end);
+            end = begin;
         }
         if (looks_ <= looks) {
             look_back();
@@ -73,12 +77,6 @@ public:
     }
 
 private:
-    /// An eliminated variable and the tables that its best state depends on.
-    struct decision {
-        std::size_t variable = 0;
-        std::vector<cost_table> tables;
-    };
-
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     /// A table, how many variables were eliminated into it, and which minimum it is; without a scope once it is used.
@@ -239,16 +237,19 @@ private:
         }
     }
 
-    /// The best state of an eliminated variable, its neighbours' states being known. Found anew: to note it for every
-    /// cell would take more memory than the tables themselves, and one cell is asked for.
-    int best_of(const decision& of) {
+    /// The best state of an eliminated variable with these buckets, its neighbours' states being known. Found anew: to
+    /// note it for every cell would take more memory than the tables themselves, and one cell is asked for.
+    int best_of(std::size_t begin, std::size_t end) {
+        const std::size_t variable = buckets_[begin].variable;
         int best = 0;
         double least = std::numeric_limits<double>::infinity();
-        int& own = made_.states[of.variable];
-        for (own = 0; own < static_cast<int>(variables_[of.variable]->size()); ++own) {
-            double sum = (*variables_[of.variable])[static_cast<std::size_t>(own)];
-            for (const cost_table& table : of.tables) {
-                sum += table.at(made_.states);
+        int& own = made_.states[variable];
+        for (own = 0; own < static_cast<int>(variables_[variable]->size()); ++own) {
+            double sum = (*variables_[variable])[static_cast<std::size_t>(own)];
+            for (std::size_t number = begin; number < end; ++number) {
+                for (const cost_table& table : buckets_[number].tables) {
+                    sum += table.at(made_.states);
+                }
             }
             if (better(sum, least)) {
                 least = sum;
@@ -265,7 +266,6 @@ private:
         if (cells_of(variable, used) > limit_) {
             groups = split(variable, used);
         }
-        decision made{variable, {}};
         std::size_t weight = 1;
         for (const std::size_t number : used) {
             weight += tables_[number].weight;
@@ -276,7 +276,7 @@ private:
             results.push_back(work_out(variable, groups[group], group == 0));
         }
         for (const std::size_t number : used) {
-            made.tables.push_back(std::exchange(tables_[number].table, {}));
+            tables_[number].table = {};
         }
         for (std::size_t group = 0; group < results.size(); ++group) {
             if (results[group].scope.empty()) {
@@ -294,7 +294,6 @@ private:
                 refresh(further);
             }
         }
-        eliminated_.push_back(std::move(made));
     }
 
     /// The classes that some tables together tell apart, of the neighbours in order and in the end of the variable.
@@ -434,7 +433,6 @@ private:
     std::vector<std::size_t> weight_;
     std::vector<priority> priority_;
     std::set<priority> queue_;
-    std::vector<decision> eliminated_;
     minimum made_;
     std::vector<bucket> buckets_;
     std::size_t looks_ = 0;  // that look_back takes
