@@ -66,10 +66,12 @@ private:
 
 class executable {
 public:
-    executable(program of_rank, std::vector<executed_vertex> vertices)
+    /// `window`: what the rank shares with its neighbours.
+    executable(program of_rank, std::vector<executed_vertex> vertices, window_plan window = {})
         : program_(std::move(of_rank)),
           vertices_(std::move(vertices)),
-          steps_(preparation(program_, vertices_).steps()),
+          window_(std::move(window)),
+          steps_(preparation(program_, window_, vertices_).steps()),
           may_borrow_(inputs_read_only(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
@@ -98,7 +100,8 @@ public:
         sources_ = std::move(sources);
         std::vector<const void*> borrowed(program_.buffers.size(), nullptr);
         for (std::size_t number = 0; number < borrowed.size(); ++number) {
-            if (may_borrow_[number] >= 0 && !program_.buffers[number].region.empty()) {
+            if (may_borrow_[number] >= 0 && !program_.buffers[number].region.empty() &&
+                !window_.holds(static_cast<buffer_id>(number))) {
                 const source& origin = *sources_[static_cast<std::size_t>(may_borrow_[number])];
                 borrowed[number] = space.borrow(origin, program_.buffers[number].region);
             }
@@ -110,7 +113,8 @@ public:
         if (!same_places) {
             laid_out_ = false;
             places_ = plan_arena(program_, [&](buffer_id number) {
-                return borrowed_[static_cast<std::size_t>(number)] != nullptr || program_.is_result(number);
+                return borrowed_[static_cast<std::size_t>(number)] != nullptr || program_.is_result(number) ||
+                       window_.holds(number);
             });
             laid_out_ = true;
         }
@@ -120,12 +124,20 @@ public:
     /// Bytes of scratch memory that the last lay_out() asks for.
     [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
 
+    /// Bytes of memory shared with each rank of the node; the same on all of them.
+    [[nodiscard]] std::size_t shared_bytes() const { return window_.segment; }
+
     /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
-    void settle(std::byte* scratch) {
+    /// @pre `window` has shared_bytes() for each rank, or the program shares nothing
+    void settle(std::byte* scratch, const node_window* window = nullptr) {
         for (std::size_t number = 0; number < starts_.size(); ++number) {
             if (borrowed_[number] != nullptr) {
                 // Never written: may_borrow_ holds only buffers that nothing but their read fills.
                 starts_[number] = static_cast<std::byte*>(const_cast<void*>(borrowed_[number]));
+            } else if (window_.holds(static_cast<buffer_id>(number))) {
+                const buffer& each = program_.buffers[number];
+                starts_[number] = (each.original == no_buffer ? window->segment() : window->segment(each.neighbour)) +
+                                  window_.offsets[number];
             } else {
                 const bool has_place = scratch != nullptr && places_.offsets[number] != not_in_arena;
                 starts_[number] = has_place ? scratch + places_.offsets[number] : nullptr;
@@ -161,13 +173,13 @@ public:
         };
         work_token given = space.given();
         for (prepared_step& each : steps_) {
-            if (!each.messages.empty()) {
+            if (each.messages.waits()) {
                 note([&] { space.finish(given); });
                 ranks.start(each.messages, starts_);
             }
             polls.start_step();
             progress_hook hook(polls);
-            progress_hook* const reported = !each.messages.empty() || users != nullptr ? &hook : nullptr;
+            progress_hook* const reported = each.messages.waits() || users != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
                     perform(space, reported, done, rank, failure);
@@ -175,7 +187,11 @@ public:
                 ranks.poll();
             }
             given = space.given();
-            note([&] { ranks.complete(); });
+            note([&] { ranks.complete(each.messages); });
+            if (each.messages.has_neighbours()) {
+                note([&] { space.finish(given); });
+                ranks.enter_next(each.messages);
+            }
         }
         note([&] { space.finish(given); });
     }
@@ -248,6 +264,7 @@ private:
 
     program program_;
     std::vector<executed_vertex> vertices_;
+    window_plan window_;
     std::vector<prepared_step> steps_;
     std::vector<std::ptrdiff_t> may_borrow_;
     std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
