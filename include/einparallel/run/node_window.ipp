@@ -6,6 +6,7 @@
 #include <einparallel/mpi/error.hpp>
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -82,10 +83,13 @@ EINPARALLEL_INLINE bool node_window::grow(std::size_t bytes) {
         return true;
     }
     release();
-    if (!all_agree(node_, shares_)) {
+    slot_bytes_ = (header + bytes + page - 1) / page * page;
+    struct statvfs room {};
+    const bool fits = ::statvfs("/dev/shm", &room) != 0 ||
+                      slot_bytes_ / room.f_frsize < room.f_bavail / static_cast<unsigned>(node_.size());
+    if (!all_agree(node_, shares_ && fits)) {
         return false;
     }
-    slot_bytes_ = (header + bytes + page - 1) / page * page;
     void* own = nullptr;
     const int code =
         MPI_Win_allocate_shared(static_cast<MPI_Aint>(slot_bytes_), 1, MPI_INFO_NULL, node_.native(), &own, &window_);
