@@ -97,7 +97,7 @@ TEST_CASE("ranks that share no memory, or too little, send messages") {
     }
 }
 
-TEST_CASE("a thousand runs take no more memory and no more mappings than a hundred") {
+TEST_CASE("a thousand runs take no more memory and no more mappings than the first hundred") {
     ep::context world(MPI_COMM_WORLD);
     const product graph(4 * world.size(), 12, 9);
     for (const int ranks_per_node : nodes_to_try(world)) {
@@ -105,8 +105,9 @@ TEST_CASE("a thousand runs take no more memory and no more mappings than a hundr
         const ep::plan sums = ep::decompose(world, asked_of(world, ep::algorithm::k, ranks_per_node), graph.handle());
         int wrong = 0;
         std::vector<std::size_t> before;
-        for (int repetition = 0; repetition < 1000; ++repetition) {
-            if (repetition == 100) {
+        const int runs = world.size() > 2 ? 200 : 1000;  // ranks that share a core take turns
+        for (int repetition = 0; repetition < runs; ++repetition) {
+            if (repetition == runs / 10) {
                 before = memory_of_process();
             }
             wrong += wrong_elements(ep::execute(repetition % 2 == 0 ? ring : sums, world), 0, *graph.z);
