@@ -103,7 +103,6 @@ private:
             index moves[3] = {0, 0, 0};
             if (!batch.empty()) {
                 std::copy_n(nest_.of(batch[batch.size() - 1]), 3, moves);
-                product.expect_next(moves[a_slot], moves[b_slot], moves[z_slot]);
             }
             const index work = decision.m * decision.n * decision.k;
             for_each_stretch(nest_, batch, work, decision.threads, [&](const index* at, index first, index count) {
