@@ -69,9 +69,9 @@ EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, s
 /// An element that is packed, copied or added costs as much as so many operations, being bound by memory.
 inline constexpr double operations_per_touch = 24;
 
-/// Starting, polling and completing the messages of a step, and calling the kernel once more, cost as much as so many
-/// messages (48³ on two ranks of a node: 3 µs, a message .7).
-inline constexpr double messages_per_step = 4;
+/// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
+/// of a node: 1.5 µs, a message 3).
+inline constexpr double messages_per_step = 0.5;
 
 /// Elements of the blocks that a ring along `label` touches anew with every call: operands without the label are packed
 /// again, an output without it is read and written again.
