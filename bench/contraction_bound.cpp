@@ -125,8 +125,9 @@ int main() {
     };
     print("Bytes that the busiest rank sends / the lower bound, by number of ranks:", &measured::over_bound);
     print("The same / what the best integer grid sends:", &measured::over_grid);
-    std::printf("A square product in less and less memory (4608, double; the default machine):\n"
-                "ranks  peak/share  sent/bound  ms by model\n");
+    std::printf(
+        "A square product in less and less memory (4608, double; the default machine):\n"
+        "ranks  peak/share  sent/bound  ms by model\n");
     for (const int p : {4, 8, 9, 16, 64}) {
         print_tight(unit, p);
     }
