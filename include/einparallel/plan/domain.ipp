@@ -133,7 +133,8 @@ EINPARALLEL_INLINE domain::domain(const vertex& einsum, vertex_cuts may_be, seen
     vectors_.emplace_back(einsum, may_be_.families, asked);
 }
 
-/// The usual cuts first. Otherwise every combination, or each tensor's other cuts beside the usual ones of the others.
+/// The usual cuts first. Otherwise every combination, or each tensor's other cuts beside the usual ones of the others;
+/// under a memory limit those that keep to it, or the ones that need the least.
 EINPARALLEL_INLINE std::vector<task_cuts> domain::cuts_for(const summed_einsum& summed, const mesh& ranks,
                                                            bool output_is_pending, bool all) const {
     const task_cuts usual = choose_cuts(summed.form, summed.extents, ranks);
@@ -151,12 +152,19 @@ EINPARALLEL_INLINE std::vector<task_cuts> domain::cuts_for(const summed_einsum& 
     for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
         vary(usual.operands[operand],
              cuts_of(summed.form.operands[operand], summed.extents, ranks, usual.operands[operand], 1,
-                     seen_.rests[operand]),
+                     seen_.rests[operand] || asked_->memory_limit > 0),
              [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
     }
     if (!output_is_pending) {
         vary(usual.output, cuts_of(summed.form.output, summed.extents, ranks, usual.output, 2, true),
              [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
+    }
+    if (asked_->memory_limit > 0) {
+        const auto memory_of = [&](const task_cuts& cuts) { return task_memory(work_of(summed, ranks, cuts)); };
+        const task_cuts least = *std::ranges::min_element(found, {}, memory_of);
+        std::erase_if(found, [&](const task_cuts& cuts) {
+            return !(cuts == least) && memory_of(cuts) > static_cast<double>(asked_->memory_limit);
+        });
     }
     return found;
 }
@@ -258,6 +266,7 @@ EINPARALLEL_INLINE bool domain::add_vector(const partition_candidate& next) {
     made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
     made.cuts.output = made.sums.output ? 0 : made.cuts.output;
     if (asked_->memory_limit > 0) {
+        made.cuts = cuts_for(summed, made.ranks, made.sums.output, true).front();
         const double memory = task_memory(work_of(summed, made.ranks, made.cuts));
         if (memory > static_cast<double>(asked_->memory_limit)) {
             least_memory_ = std::min(least_memory_, memory);

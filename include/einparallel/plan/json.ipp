@@ -166,6 +166,8 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
         json.null();
     } else if (work.travelling == output_travels) {
         json.value("output");
+    } else if (work.travelling == operands_travel) {
+        json.value("operands");
     } else {
         json.value(work.travelling);
     }
@@ -215,7 +217,7 @@ namespace einparallel {
 ///         summands_left         number of summands in which the output is left to its readers, the label "+" (or
 ///                               "++") in front of it; 1 where its sum is finished
 ///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
-///         travelling            number of the operand that goes round a ring, "output", or null
+///         travelling            number of the operand that goes round a ring, "operands", "output", or null
 ///         bytes                 sent or read by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
 ///         bytes_held            at most by rank 0 meanwhile, all tensors together
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
