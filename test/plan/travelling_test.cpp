@@ -16,13 +16,8 @@ namespace travelling_test {
 namespace {
 
 using namespace einparallel;
-using test::einsum;
-using test::input;
 using test::node;
-
-node product(index m, index k, index n) {
-    return einsum("ij,jk->ik", {input({m, k}), input({k, n})});
-}
+using test::product;
 
 einsum_form matrix_form() {
     return product(2, 2, 2)->form;
