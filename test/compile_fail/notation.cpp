@@ -1,5 +1,6 @@
-// Misuses that a compiler must refuse, the first error of each being a sentence of ours, which is written above it (as a
-// regular expression; with ONLY there is no other error). Without MISTAKES their positive twins, which must be accepted.
+// Misuses that a compiler must refuse, the first error of each being a sentence of ours, which is written above it (as
+// a regular expression; with ONLY there is no other error). Without MISTAKES their positive twins, which must be
+// accepted.
 
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
