@@ -6,9 +6,9 @@
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/mpi/collective.hpp>
-#include <einparallel/mpi/transfer.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/paced_polls.hpp>
+#include <einparallel/run/transport.hpp>
 
 #include <mpi.h>
 
@@ -54,13 +54,15 @@ public:
         const double per_operation = arithmetic();
         found.seconds_per_flop = measured(per_operation, found.seconds_per_flop);
         if (ranks_ > 1) {
-            const double latency = duration(0.15, 256, [&] { shift(sizeof(double)); });
-            const double shifted = duration(0.25, 8, [&] { shift(message_bytes); });
+            const prepared_messages eight_bytes = shift_of(sizeof(double));
+            const double latency = duration(0.15, 256, [&] { shift(eight_bytes); });
+            const prepared_messages megabytes = shift_of(message_bytes);
+            const double shifted = duration(0.25, 8, [&] { shift(megabytes); });
             found.seconds_per_message = measured(latency, found.seconds_per_message);
             found.seconds_per_byte =
                 measured((shifted - latency) / static_cast<double>(message_bytes), found.seconds_per_byte);
             if (per_operation > 0) {
-                found.exposed = exposed(shifted, found);
+                found.exposed = exposed(shifted, megabytes, found);
             }
         }
         agree(control_, failure_);
@@ -133,17 +135,23 @@ private:
     }
 
     /// A ring's transfer: every rank sends to the previous one and receives from the next one.
-    void start_shift(std::size_t bytes) {
-        const std::array<index, 1> extents{static_cast<index>(bytes / sizeof(double))};
-        const std::array<index, 1> strides{sizeof(double)};
-        flight_.receive(received_.data(), type_of_strided(extents, strides, sizeof(double)), (rank_ + 1) % ranks_);
-        flight_.send(sent_.data(), type_of_strided(extents, strides, sizeof(double)), (rank_ + ranks_ - 1) % ranks_);
+    [[nodiscard]] prepared_messages shift_of(std::size_t bytes) const {
+        const box region{{{0, static_cast<index>(bytes / sizeof(double))}}};
+        program moves;
+        step shifted;
+        shifted.sends.push_back({(rank_ + ranks_ - 1) % ranks_, moves.add_buffer(region, sizeof(double)), region});
+        shifted.receives.push_back({(rank_ + 1) % ranks_, moves.add_buffer(region, sizeof(double)), region});
+        return prepared_messages(moves, shifted);
+    }
+    void start_shift(const prepared_messages& shifted) {
+        flight_.start(shifted, std::array{reinterpret_cast<std::byte*>(sent_.data()),
+                                          reinterpret_cast<std::byte*>(received_.data())});
     }
     void finish_shift() {
-        note(failure_of("calibrate: rank " + std::to_string(rank_), [&] { flight_.wait(); }));
+        note(failure_of("calibrate: rank " + std::to_string(rank_), [&] { flight_.complete(); }));
     }
-    void shift(std::size_t bytes) {
-        start_shift(bytes);
+    void shift(const prepared_messages& shifted) {
+        start_shift(shifted);
         finish_shift();
     }
 
@@ -205,7 +213,7 @@ private:
 
     /// What a ring's step takes beyond the longer of its arithmetic and its transfer, as a share of the shorter. The
     /// step computes for as long as its message is under way, and polls.
-    double exposed(double transfer, const machine& found) {
+    double exposed(double transfer, const prepared_messages& megabytes, const machine& found) {
         const double per_row = operations(1, step_side, step_side) * found.seconds_per_flop;
         const index rows = std::clamp(static_cast<index>(std::min(transfer / per_row, 1e9)), index{8}, step_rows);
         const auto compute = [&] {
@@ -215,7 +223,7 @@ private:
         };
         const double alone = duration(0.1, 4, compute);
         const double both = duration(0.2, 4, [&] {
-            start_shift(message_bytes);
+            start_shift(megabytes);
             compute();
             finish_shift();
         });
@@ -237,7 +245,7 @@ private:
     std::vector<double> sent_, received_;
     std::vector<double> samples_;
     std::string failure_;
-    transfers flight_;  ///< last: its destructor completes what uses the memory above
+    transport flight_;  ///< last: its destructor completes what uses the memory above
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

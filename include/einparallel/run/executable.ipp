@@ -3,12 +3,12 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/progress.hpp>
-#include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/paced_polls.hpp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/space.hpp>
+#include <einparallel/run/transport.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -87,7 +87,7 @@ public:
     [[nodiscard]] std::size_t most_messages() const {
         std::size_t most = 0;
         for (const prepared_step& each : steps_) {
-            most = std::max(most, each.receives.size() + each.sends.size());
+            most = std::max(most, each.messages.receives.size() + each.messages.sends.size());
         }
         return most;
     }
@@ -152,30 +152,32 @@ public:
     /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
     /// `failure`, with this rank's number; where it is not empty at the start, no work is done.
     /// `users`: the application's progress function, or null.
-    void carry_out(const memory_space& space, transfers& flight, const std::function<void()>* users, int rank,
+    void carry_out(const memory_space& space, transport& ranks, const std::function<void()>* users, int rank,
                    std::string& failure) {
-        paced_polls polls(flight, users);
+        paced_polls polls(ranks, users);
+        const auto note = [&](auto&& wait) {
+            const std::string lost = failure_of("run", wait);
+            failure = failure.empty() ? lost : failure;
+        };
+        work_token given = space.given();
         for (prepared_step& each : steps_) {
-            for (const prepared_message& received : each.receives) {
-                flight.receive(start(received.place), received.elements, received.peer);
-            }
-            for (const prepared_message& sent : each.sends) {
-                flight.send(start(sent.place), sent.elements, sent.peer);
+            if (!each.messages.empty()) {
+                note([&] { space.finish(given); });
+                ranks.start(each.messages, starts_);
             }
             polls.start_step();
             progress_hook hook(polls);
-            progress_hook* const reported = each.has_messages() || users != nullptr ? &hook : nullptr;
+            progress_hook* const reported = !each.messages.empty() || users != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
                     perform(space, reported, done, rank, failure);
                 }
-                flight.poll();
+                ranks.poll();
             }
-            const std::string lost = failure_of("run", [&] { flight.wait(); });
-            if (failure.empty()) {
-                failure = lost;
-            }
+            given = space.given();
+            note([&] { ranks.complete(); });
         }
+        note([&] { space.finish(given); });
     }
 
 private:

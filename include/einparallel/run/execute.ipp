@@ -33,13 +33,13 @@ public:
               {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
                {bound_fingerprint_.value(), "run: what is bound, or where it rests, is not the same on all ranks"}});
         const std::function<void()>* const users = world_->progress ? &world_->progress : nullptr;
-        const std::size_t before = cache_.flight.bytes_sent();
+        const std::size_t before = cache_.transfers.bytes_sent();
         for (executable* moves : redistributions_) {
-            moves->carry_out(cache_.space, cache_.flight, users, cache_.rank, failure);
+            moves->carry_out(cache_.space, cache_.transfers, users, cache_.rank, failure);
         }
-        const std::size_t extra = cache_.flight.bytes_sent() - before;
-        ready_->moves().carry_out(cache_.space, cache_.flight, users, cache_.rank, failure);
-        const std::size_t sent = cache_.flight.bytes_sent() - before - extra;
+        const std::size_t extra = cache_.transfers.bytes_sent() - before;
+        ready_->moves().carry_out(cache_.space, cache_.transfers, users, cache_.rank, failure);
+        const std::size_t sent = cache_.transfers.bytes_sent() - before - extra;
         std::vector<results::part> parts;
         failure = failure.empty() ? failure_of("run", [&] { parts = collect(); }) : failure;
         for (executable* moves : redistributions_) {
@@ -64,7 +64,7 @@ private:
         for (const executable* moves : redistributions_) {
             messages = std::max(messages, moves->most_messages());
         }
-        cache_.flight.reserve(messages);
+        cache_.transfers.reserve(messages);
         ready_->moves().lay_out(cache_.space, std::move(sources));
         settle();
     }

@@ -1,8 +1,8 @@
 #pragma once
 // Polling of messages from inside a contraction, at a pace.
 
-#include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/run/transport.hpp>
 
 #include <mpi.h>
 
@@ -14,7 +14,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// and calls the application's progress function, where there is one.
 class paced_polls {
 public:
-    paced_polls(transfers& flight, const std::function<void()>* users) : flight_(flight), users_(users) {}
+    paced_polls(transport& ranks, const std::function<void()>* users) : ranks_(ranks), users_(users) {}
 
     /// Messages have been started since the last call.
     void start_step() { arrived_ = false; }
@@ -23,7 +23,7 @@ public:
     bool operator()() {
         if (const double now = MPI_Wtime(); now >= next_) {
             next_ = now + seconds_between;
-            arrived_ = arrived_ || flight_.poll();
+            arrived_ = arrived_ || ranks_.poll();
             if (users_ != nullptr) {
                 (*users_)();
             }
@@ -34,7 +34,7 @@ public:
 private:
     static constexpr double seconds_between = 2e-4;
 
-    transfers& flight_;
+    transport& ranks_;
     const std::function<void()>* users_;
     double next_ = MPI_Wtime() + seconds_between;
     bool arrived_ = false;

@@ -159,12 +159,12 @@ private:
 /// All that a context keeps for one memory space.
 struct plan_cache final : context_extension {
     plan_cache(context_state& ranks, const memory_space& of)
-        : rank(ranks.payload.rank()), space(of), arena{of}, flight(ranks.payload) {}
+        : rank(ranks.payload.rank()), space(of), arena{of}, transfers(ranks.payload) {}
 
     int rank;
     const memory_space& space;
     scratch_arena arena;
-    transfers flight;
+    transport transfers;
     std::vector<std::unique_ptr<prepared_plan>> plans;
 
     /// The plan as prepared at an earlier run, or now. Local; may throw.

@@ -3,10 +3,10 @@
 // out allocates nothing.
 
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/mpi/datatype.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/run/transport.hpp>
 #include <einparallel/schedule/accesses.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -35,12 +35,6 @@ struct prepared_once {
     prepared_once(prepared_once&&) noexcept = default;
     prepared_once& operator=(prepared_once&&) noexcept = default;
     ~prepared_once() = default;
-};
-
-struct prepared_message {
-    int peer = 0;
-    buffer_id place = no_buffer;
-    box_type elements;
 };
 
 struct prepared_read {
@@ -79,11 +73,8 @@ struct prepared_move {
 using prepared_action = std::variant<prepared_read, prepared_contraction, prepared_move>;
 
 struct prepared_step {
-    std::vector<prepared_message> receives;
-    std::vector<prepared_message> sends;
+    prepared_messages messages;
     std::vector<prepared_action> work;
-
-    [[nodiscard]] bool has_messages() const { return !receives.empty() || !sends.empty(); }
 };
 
 /// Writes prepared steps.
@@ -96,13 +87,7 @@ public:
         std::vector<prepared_step> made;
         made.reserve(program_.steps.size());
         for (const step& each : program_.steps) {
-            prepared_step ready;
-            for (const message& received : each.receives) {
-                ready.receives.push_back(prepare(received));
-            }
-            for (const message& sent : each.sends) {
-                ready.sends.push_back(prepare(sent));
-            }
+            prepared_step ready{prepared_messages(program_, each), {}};
             for (const action& done : each.work) {
                 prepare(done, ready.work);
             }
@@ -113,11 +98,6 @@ public:
 
 private:
     [[nodiscard]] const buffer& at(buffer_id place) const { return program_.buffers[static_cast<std::size_t>(place)]; }
-
-    [[nodiscard]] prepared_message prepare(const message& each) const {
-        const buffer& place = at(each.place);
-        return {each.peer, each.place, type_of_box(place.region, each.region, place.element_bytes)};
-    }
 
     void prepare(const action& done, std::vector<prepared_action>& work) const {
         const auto* call = std::get_if<contraction>(&done);

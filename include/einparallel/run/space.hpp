@@ -7,14 +7,19 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <span>
 #include <utility>
 
 namespace einparallel {
 
+/// Stands for all work given to a memory space so far.
+using work_token = std::uint64_t;
+
 /// Memory of one kind, as the executor sees it: a value that neither the executor nor the transport looks behind.
-/// Outlives all memory taken from it. Extents and strides in elements; no extent is 0.
+/// Outlives all memory taken from it. Extents and strides in elements; no extent is 0. Work is done in the order in
+/// which it is given, and may go on after the call: finish() waits for it.
 class memory_space {
 public:
     memory_space() = default;
@@ -40,11 +45,15 @@ public:
     /// The application's own memory with these elements, where it can be used in place; else null.
     [[nodiscard]] virtual const void* borrow(const source& origin, const box& region) const = 0;
 
+    [[nodiscard]] virtual work_token given() const { return 0; }
+    /// Returns when the work that a token stands for is done. Throws what it failed with.
+    virtual void finish(work_token /*work*/) const {}
+
 protected:
     ~memory_space() = default;
 };
 
-/// Ordinary memory, every allocation on a cache line.
+/// Ordinary memory, every allocation on a cache line; work is done when the call returns.
 class host_space : public memory_space {
 public:
     static constexpr std::align_val_t alignment{64};
