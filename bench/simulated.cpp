@@ -37,6 +37,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -60,6 +61,7 @@ struct tally {
     double operations = 0;
     double waited = 0;
     double sent = 0;
+    std::vector<MPI_Request> delayed{};  ///< to start when one of them is waited for
 };
 
 /// The simulated ranks are actors of one process that take turns, so they share this.
@@ -72,6 +74,11 @@ struct {
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         return ranks[static_cast<std::size_t>(rank)];
     }
+
+    int delayed(int code, MPI_Request request) {
+        mine().delayed.push_back(request);
+        return code;
+    }
 } simulation;
 
 }  // namespace
@@ -83,29 +90,30 @@ int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int ta
     PMPI_Type_size(type, &bytes);
     simulation.mine().sent += static_cast<double>(bytes) * count;
     return simulation.overlap ? PMPI_Isend(buffer, count, type, peer, tag, ranks, made)
-                              : PMPI_Send_init(buffer, count, type, peer, tag, ranks, made);
+                              : simulation.delayed(PMPI_Send_init(buffer, count, type, peer, tag, ranks, made), *made);
 }
 
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm ranks, MPI_Request* made) {
     return simulation.overlap ? PMPI_Irecv(buffer, count, type, peer, tag, ranks, made)
-                              : PMPI_Recv_init(buffer, count, type, peer, tag, ranks, made);
+                              : simulation.delayed(PMPI_Recv_init(buffer, count, type, peer, tag, ranks, made), *made);
 }
 
-int MPI_Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
+int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
     *done = 0;
-    return simulation.overlap ? PMPI_Testall(count, requests, done, statuses) : MPI_SUCCESS;
+    return simulation.overlap ? PMPI_Test(request, done, status) : MPI_SUCCESS;
 }
 
-int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    tally& mine = simulation.mine();
     const double begin = PMPI_Wtime();
+    if (std::vector<MPI_Request> started = std::exchange(mine.delayed, {}); !started.empty()) {
+        PMPI_Startall(static_cast<int>(started.size()), started.data());
+    }
+    const int code = PMPI_Wait(request, status);
     if (!simulation.overlap) {
-        PMPI_Startall(count, requests);
+        PMPI_Request_free(request);
     }
-    const int code = PMPI_Waitall(count, requests, statuses);
-    for (int number = 0; !simulation.overlap && number < count; ++number) {
-        PMPI_Request_free(requests + number);
-    }
-    simulation.mine().waited += PMPI_Wtime() - begin;
+    mine.waited += PMPI_Wtime() - begin;
     return code;
 }
 
