@@ -123,6 +123,9 @@ public:
         }
         const buffer_id wanted = schedule_redistribution(moves, from, input.resting, rank, had, 1);
         pack_short_runs(moves);
+        for (step& each : moves.steps) {
+            each.vertex = vertex;
+        }
         if (wanted != had) {
             moves.results.push_back(wanted);
             std::vector<executed_vertex> names(vertices_.size());
@@ -140,8 +143,9 @@ public:
 private:
     static std::vector<executed_vertex> executed(const plan& of) {
         std::vector<executed_vertex> made;
+        std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
-            made.push_back({each.name, each.origin->work.get(), &each.work.form});
+            made.push_back({each.name, each.origin->work.get(), &each.work.form, each.is_input() ? 0 : ++einsums});
         }
         return made;
     }

@@ -29,6 +29,14 @@ struct prepared_messages {
     EINPARALLEL_INLINE explicit prepared_messages(const program& of_rank, const step& each);
 
     [[nodiscard]] bool empty() const { return receives.empty() && sends.empty(); }
+    /// That are sent.
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t sum = 0;
+        for (const prepared_message& each : sends) {
+            sum += each.elements.bytes;
+        }
+        return sum;
+    }
 };
 
 /// Carries the messages of one step at a time over MPI. Buffers are addresses that only the transport and the memory

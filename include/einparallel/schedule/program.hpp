@@ -103,6 +103,7 @@ struct step {
     std::vector<message> receives;
     std::vector<message> sends;
     std::vector<action> work;
+    std::size_t vertex = 0;  ///< that it serves: computes it, or brings its operands
 
     friend bool operator==(const step&, const step&) = default;
 };
