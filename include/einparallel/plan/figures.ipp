@@ -36,7 +36,7 @@ EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown) {
     }
     const std::vector<std::size_t> now = bytes_alive(alive, bytes, of_rank.steps.size());
     std::vector<std::size_t> held(shown.vertices().size(), 0);
-    for (std::size_t position = 0; position < now.size(); ++position) {
+    for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
         std::size_t& most = held[of_rank.steps[position].vertex];
         most = std::max(most, now[position]);
     }
