@@ -1,7 +1,7 @@
 // Single contractions over MPI as shares of capacity: automatic plan, forced rings, one rank alone.
 //
 //     mpiexec -n 2 rings [--quick] [--rounds <n>] [--only <part of a case's name>] [--algorithm <word>]
-//     [--no-alone]
+//     [--no-alone] [--windows]
 //
 // Capacity of a case: every rank runs its even share of the arithmetic in the local kernel, all at once, no message;
 // the share is cut along the longest label. Variants are alternated in each round; a duration is the slowest rank's.
@@ -75,7 +75,7 @@ struct variant {
     std::string name;
     std::function<void()> run;  ///< null on ranks that have nothing to do
     std::vector<double> seconds;
-    double bytes = 0;
+    double bytes = 0;  ///< sent, or read in a neighbour's memory
 
     [[nodiscard]] double best() const { return *std::ranges::min_element(seconds); }
     [[nodiscard]] double median() const {
@@ -130,7 +130,8 @@ variant make_variant(ep::context& world, const ep::options& asked, const std::ve
     const auto right = std::make_shared<resting_input<T, RankY>>(world, plan, second, rank);
     variant made;
     made.name = way_of(plan, output);
-    made.bytes = static_cast<double>(plan.bytes_sent(rank));
+    made.bytes = static_cast<double>(plan.bytes_sent(rank) + plan.bytes_read(rank));
+    made.name += plan.asked().ranks_per_node > 1 ? ", windows" : "";
     made.run = [&world, plan, first, second, output, left, right] {
         static_cast<void>(plan.run(world, ep::bind(first, left->part), ep::bind(second, right->part)));
     };
@@ -161,11 +162,12 @@ struct shape {
 
 class bench {
 public:
-    bench(int rounds, std::string only, std::string algorithm, bool alone)
+    bench(int rounds, std::string only, std::string algorithm, bool alone, bool windows)
         : rounds_(rounds),
           only_(std::move(only)),
           algorithm_(std::move(algorithm)),
           alone_(alone),
+          windows_(windows),
           world_(MPI_COMM_WORLD),
           self_(MPI_COMM_SELF) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -185,8 +187,9 @@ public:
         if (name.find(only_) == std::string::npos) {
             return;
         }
-        const auto made = [&](ep::context& world, const shape& of, ep::algorithm algorithm) {
+        const auto made = [&](ep::context& world, const shape& of, ep::algorithm algorithm, int ranks_per_node = 1) {
             ep::options asked;
+            asked.ranks_per_node = ranks_per_node;
             asked.algorithm = algorithm;
             asked.machine = machine_;
             return make_variant<T, RankX, RankY>(world, asked, of.of(of.x), of.of(of.y), record);
@@ -205,8 +208,11 @@ public:
             if (!algorithm_.empty() && algorithm_ != word(algorithm)) {
                 continue;
             }
-            variants.push_back(made(world_, whole, algorithm));
-            variants.back().name = word(algorithm) + ": " + variants.back().name;
+            for (int ranks_per_node = 1; ranks_per_node <= (windows_ ? ranks_ : 1);
+                 ranks_per_node += std::max(ranks_ - 1, 1)) {
+                variants.push_back(made(world_, whole, algorithm, ranks_per_node));
+                variants.back().name = word(algorithm) + ": " + variants.back().name;
+            }
         }
         if (alone_) {
             variants.push_back(rank_ == 0 ? made(self_, whole, ep::algorithm::automatic) : variant{});
@@ -260,7 +266,7 @@ private:
                     flop / 1e6, 1e3 * capacity.best(), 1e3 * capacity.median(), flop / capacity.best() / 1e9);
         for (const variant& each : variants) {
             if (&each != &capacity) {
-                std::printf("    %-34s %9.3f / %9.3f ms   share %.2f / %.2f   %8.3f MB sent\n", each.name.c_str(),
+                std::printf("    %-34s %9.3f / %9.3f ms   share %.2f / %.2f   %8.3f MB moved\n", each.name.c_str(),
                             1e3 * each.best(), 1e3 * each.median(), capacity.best() / each.best(),
                             capacity.median() / each.median(), each.bytes / 1e6);
             }
@@ -272,6 +278,7 @@ private:
     std::string only_;
     std::string algorithm_;  ///< empty: all
     bool alone_;
+    bool windows_;  ///< forced algorithms also with options.ranks_per_node
     ep::context world_;
     ep::context self_;
     ep::machine machine_;
@@ -310,6 +317,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     bool quick = false;
     bool alone = true;
+    bool windows = false;
     int rounds = 5;
     std::string only;
     std::string algorithm;
@@ -317,6 +325,7 @@ int main(int argc, char** argv) {
         const std::string word = argv[position];
         quick = quick || word == "--quick";
         alone = alone && word != "--no-alone";
+        windows = windows || word == "--windows";
         if (word == "--rounds" && position + 1 < argc) {
             rounds = std::max(1, std::atoi(argv[++position]));
         } else if (word == "--only" && position + 1 < argc) {
@@ -326,7 +335,7 @@ int main(int argc, char** argv) {
         }
     }
     {
-        bench all(rounds, only, algorithm, alone);
+        bench all(rounds, only, algorithm, alone, windows);
         const std::vector<index> sides =
             quick ? std::vector<index>{200, 510} : std::vector<index>{200, 321, 510, 800, 1264, 1720};
         for (const index side : sides) {

@@ -144,6 +144,9 @@ std::vector<std::pair<std::string, ep::options>> trials(int number, int ranks) {
     if (number % 4 == 2) {
         all.push_back({"time", {.objective = ep::objective::time}});
     }
+    for (std::size_t each = 0; each < all.size(); ++each) {
+        all[each].second.ranks_per_node = (static_cast<std::size_t>(number) + each) % 2 == 0 ? 1 : ranks;
+    }
     return all;
 }
 
@@ -165,6 +168,8 @@ public:
             }
             seen_.count("asked for", name);
             count_plan(plan, seen_, awkward_);
+            const bool shares = plan.asked().ranks_per_node > 1;
+            seen_.count("blocks", shares ? "in shared memory" : asked.ranks_per_node > 1 ? "not shared here" : "sent");
             const int runs = room.number() % 5 == 0 ? 2 : 1;
             for (int number = 0; number < runs; ++number) {
                 seen_.count("runs", number == 0 ? "first" : "again");
@@ -176,6 +181,10 @@ public:
                 if (made.bytes_sent() != told) {
                     said +=
                         " sent " + std::to_string(made.bytes_sent()) + " bytes, the plan says " + std::to_string(told);
+                }
+                if (made.bytes_read() != plan.bytes_read(world.rank())) {
+                    said += " read " + std::to_string(made.bytes_read()) + " bytes, the plan says " +
+                            std::to_string(plan.bytes_read(world.rank()));
                 }
                 if (is_profiled() && sent != made.bytes_sent() + made.extra_bytes_sent()) {
                     said += " MPI was given " + std::to_string(sent) + " bytes, the run says " +

@@ -13,6 +13,8 @@
 
 #include <support/play.hpp>
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -25,6 +27,16 @@
 #include <vector>
 
 namespace einparallel::testing {
+
+/// options.ranks_per_node that a test may ask for: 1, and all ranks where they are of one node.
+inline std::vector<int> nodes_to_try(const context& world) {
+    MPI_Comm node = MPI_COMM_NULL;
+    int ranks = 0;
+    MPI_Comm_split_type(world.control().native(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_free(&node);
+    return ranks == world.size() && ranks > 1 ? std::vector<int>{1, ranks} : std::vector<int>{1};
+}
 
 /// A kernel of scalar loops that may be told to throw, counts its calls, and calls itself a contraction where it is a
 /// sum of products of two operands, so that the planner forces algorithms on it.

@@ -102,6 +102,7 @@ struct figures {
     int pending = 0;
     int carried_on = 0;
     int added_up = 0;
+    int read = 0;
 };
 
 /// Plays a plan and checks everything that it promises.
@@ -124,11 +125,14 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
     }
     std::vector<program> programs;
     std::size_t sent = 0;
+    std::size_t read_in_place = 0;
     for (int rank = 0; rank < made.processes(); ++rank) {
         programs.push_back(made.program_of(rank));
         const std::size_t bytes = bytes_sent(programs.back());
         REQUIRE(bytes == made.bytes_sent(rank));
         sent += bytes;
+        read_in_place += bytes_read(programs.back());
+        REQUIRE(bytes_read(programs.back()) == made.bytes_read(rank));
         std::size_t largest = 0;
         for (const buffer& each : programs.back().buffers) {
             largest = std::max(largest, each.bytes());
@@ -136,6 +140,8 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
         REQUIRE(made.peak_bytes(rank) >= largest);
     }
     REQUIRE(made.bytes_sent() == sent);
+    REQUIRE(made.bytes_read() == read_in_place);
+    seen.read += read_in_place > 0 ? 1 : 0;
 
     // Whoever reads an input may: everybody, the root, or who holds that very box.
     for (std::size_t rank = 0; rank < programs.size(); ++rank) {
@@ -161,7 +167,7 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
         check_programs(programs, [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; });
     REQUIRE(broken == "");
     for (const bool in_arena : {false, true}) {
-        std::vector<played_memory> memories = play(programs, vertices, in_arena);
+        std::vector<played_memory> memories = play(programs, vertices, in_arena, made.asked().ranks_per_node);
         for (std::size_t output = 0; output < made.outputs().size(); ++output) {
             const planned_vertex& each = made.vertices()[made.outputs()[output]];
             const whole_tensor& expected = values[made.outputs()[output]];
@@ -221,6 +227,7 @@ TEST_CASE("plans of random graphs compute what scalar loops compute, and send wh
                       .algorithm = static_cast<algorithm>(trial % 4),
                       .method = trial % 5 == 0 ? method::linearized : method::exact,
                       .powers_of_two = trial % 11 == 0};
+        asked.ranks_per_node = trial % 3 == 0 ? 1 : random.between(1, asked.processes);
         asked.machine.seconds_per_flop = trial % 2 == 0 ? 1e-5 : 2e-11;
         const std::vector<node> outputs = random.graph({.vertices = random.between(1, 5),
                                                         .labels = 4,
@@ -244,6 +251,7 @@ TEST_CASE("plans of random graphs compute what scalar loops compute, and send wh
     CHECK(seen.redistributions > 200);
     CHECK(seen.idle > 100);
     CHECK(seen.fell_back > 50);
+    CHECK(seen.read > 100);
 }
 
 TEST_CASE("plans that leave sums pending compute what scalar loops compute, and send what they say") {
@@ -255,6 +263,7 @@ TEST_CASE("plans that leave sums pending compute what scalar loops compute, and 
                       .objective = trial % 3 == 0 ? objective::time : objective::bytes,
                       .powers_of_two = trial % 11 == 0};
         asked.machine = {1e-9, 1e-9, 1e-9};
+        asked.ranks_per_node = trial % 2 == 0 ? 1 : random.between(1, asked.processes);
         const std::vector<node> outputs = random.graph({.vertices = random.between(2, 8),
                                                         .labels = 4,
                                                         .tree = trial % 2 == 0,

@@ -1,17 +1,21 @@
 #pragma once
-// Plays the programs of all ranks in one process, on doubles: mailboxes by phase instead of MPI, scalar loops instead
-// of kernels. What is not yet written is NaN, so that a use of it shows in the result.
+// Plays the programs of all ranks in one process, on doubles: mailboxes instead of MPI, scalar loops instead of
+// kernels. What is not yet written is NaN, so that a use of it shows in the result.
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/schedule/accesses.hpp>
 #include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -131,23 +135,29 @@ struct played_vertex {
     std::function<void(const box&, double*)> read;  ///< for read_source
 };
 
-/// Memory of one rank: every buffer on its own, or all at their offsets in one arena.
+/// Memory of one rank: every buffer on its own, or all at their offsets in one arena; what neighbours read of each
+/// other at its offset in a segment.
 class played_memory {
 public:
-    played_memory(const program& of_rank, bool in_arena) : buffers_(of_rank.buffers) {
+    played_memory(const program& of_rank, bool in_arena, const window_plan& window,
+                  std::vector<std::vector<double>>& segments, std::size_t rank)
+        : buffers_(of_rank.buffers) {
         constexpr double poison = std::numeric_limits<double>::quiet_NaN();
+        arena_plan planned;
         if (in_arena) {
-            const arena_plan planned = plan_arena(of_rank);
+            planned = plan_arena(of_rank, [&](buffer_id number) { return window.holds(number); });
             memory_.emplace_back(planned.bytes / sizeof(double), poison);
-            for (const std::size_t offset : planned.offsets) {
-                starts_.push_back(memory_[0].data() + offset / sizeof(double));
-            }
-        } else {
-            for (const buffer& each : buffers_) {
+        }
+        for (std::size_t number = 0; number < buffers_.size(); ++number) {
+            const buffer& each = buffers_[number];
+            if (window.holds(static_cast<buffer_id>(number))) {
+                const std::size_t owner = each.original == no_buffer ? rank : static_cast<std::size_t>(each.neighbour);
+                starts_.push_back(segments[owner].data() + window.offsets[number] / sizeof(double));
+            } else if (in_arena) {
+                starts_.push_back(memory_[0].data() + planned.offsets[number] / sizeof(double));
+            } else {
                 memory_.emplace_back(static_cast<std::size_t>(each.region.size()), poison);
-            }
-            for (std::vector<double>& each : memory_) {
-                starts_.push_back(each.data());
+                starts_.push_back(memory_.back().data());
             }
         }
     }
@@ -225,83 +235,119 @@ inline void play_contraction(played_memory& memory, const contraction& call, con
                        call.mode});
 }
 
-/// Plays all programs to their end and returns the memories.
+/// Runs the work of one step.
+inline void play_work(const program& of_rank, const step& now, played_memory& memory,
+                      const std::vector<played_vertex>& vertices) {
+    for (const action& done : now.work) {
+        if (const auto* read = std::get_if<read_source>(&done)) {
+            const box& region = of_rank.buffers[static_cast<std::size_t>(read->into)].region;
+            vertices[read->vertex].read(region, memory.first(read->into, region));
+        } else if (const auto* call = std::get_if<contraction>(&done)) {
+            const played_vertex& of = vertices[call->vertex];
+            play_contraction(memory, *call, of, detail::accesses_of(of_rank, done, &of.form));
+        } else if (const auto* sum = std::get_if<combination>(&done)) {
+            vertices[sum->vertex].work->combine(detail::extents_of(sum->region), memory.first(sum->into, sum->region),
+                                                memory.strides(sum->into), memory.first(sum->from, sum->region),
+                                                memory.strides(sum->from));
+        } else if (const auto* moved = std::get_if<local_copy>(&done)) {
+            memory.unpack(moved->into, moved->region, memory.pack(moved->from, moved->region));
+        }
+    }
+}
+
+/// Plays all programs to their end, ranks in any order that messages and waits for neighbours allow, and returns the
+/// memories. `ranks_per_node`: as the programs were made for.
 inline std::vector<played_memory> play(const std::vector<program>& of_ranks, const std::vector<played_vertex>& vertices,
-                                       bool in_arena = false) {
+                                       bool in_arena = false, int ranks_per_node = 1) {
+    const std::size_t ranks = of_ranks.size();
+    std::vector<window_plan> windows;
+    std::vector<std::vector<double>> segments;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const std::size_t first = rank - rank % static_cast<std::size_t>(ranks_per_node);
+        const std::size_t size = std::min(static_cast<std::size_t>(ranks_per_node), ranks - first);
+        windows.push_back(
+            plan_window(std::span(of_ranks).subspan(first, size), static_cast<int>(first), static_cast<int>(rank)));
+        segments.emplace_back(windows.back().segment / sizeof(double), std::numeric_limits<double>::quiet_NaN());
+    }
     std::vector<played_memory> memories;
-    for (const program& each : of_ranks) {
-        memories.emplace_back(each, in_arena);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        memories.emplace_back(of_ranks[rank], in_arena, windows[rank], segments, rank);
     }
-    std::vector<std::size_t> next(of_ranks.size(), 0);
-    for (;;) {
-        std::size_t phase = std::numeric_limits<std::size_t>::max();
-        for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
-            if (next[rank] < of_ranks[rank].steps.size()) {
-                phase = std::min(phase, of_ranks[rank].steps[next[rank]].phase);
+    std::vector<std::size_t> next(ranks, 0);
+    std::vector<bool> working(ranks, false);                              // begun, but not complete
+    std::map<std::pair<int, int>, std::deque<std::vector<double>>> mail;  // (from, to), in order
+    const auto entered = [&](const neighbour_phase& wanted) {
+        const program& of = of_ranks[static_cast<std::size_t>(wanted.rank)];
+        const std::size_t position = next[static_cast<std::size_t>(wanted.rank)];
+        return position == of.steps.size() || of.steps[position].phase >= wanted.phase;
+    };
+    const auto begin = [&](std::size_t rank, const step& now) {
+        const window_plan& window = windows[rank];
+        if (window.segment > 0 && !std::ranges::all_of(window.clears[next[rank]], entered)) {
+            return false;
+        }
+        for (const message& received : now.receives) {
+            memories[rank].poison(received.place, received.region);
+        }
+        std::vector<std::vector<double>> letters;
+        for (const message& sent : now.sends) {
+            letters.push_back(memories[rank].pack(sent.place, sent.region));
+        }
+        play_work(of_ranks[rank], now, memories[rank], vertices);
+        // What is sent must stay as it was while the step lasts, also where buffers share memory.
+        for (std::size_t number = 0; number < letters.size(); ++number) {
+            const message& sent = now.sends[number];
+            if (!std::ranges::equal(letters[number], memories[rank].pack(sent.place, sent.region),
+                                    [](double x, double y) { return x == y || (x != x && y != y); })) {
+                throw std::logic_error("a send whose elements changed on the way");
+            }
+            mail[{static_cast<int>(rank), sent.peer}].push_back(std::move(letters[number]));
+        }
+        return true;
+    };
+    const auto complete = [&](std::size_t rank, const step& now) {
+        std::map<int, std::size_t> wanted;
+        for (const message& received : now.receives) {
+            if (mail[{received.peer, static_cast<int>(rank)}].size() < ++wanted[received.peer]) {
+                return false;
             }
         }
-        if (phase == std::numeric_limits<std::size_t>::max()) {
-            return memories;
-        }
-        std::map<std::pair<int, int>, std::vector<std::vector<double>>> mail;  // (from, to), in order
-        const auto in_phase = [&](std::size_t rank) -> const step* {
-            const bool has =
-                next[rank] < of_ranks[rank].steps.size() && of_ranks[rank].steps[next[rank]].phase == phase;
-            return has ? &of_ranks[rank].steps[next[rank]] : nullptr;
-        };
-        for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
-            if (const step* now = in_phase(rank)) {
-                for (const message& sent : now->sends) {
-                    mail[{static_cast<int>(rank), sent.peer}].push_back(memories[rank].pack(sent.place, sent.region));
-                }
-                for (const message& received : now->receives) {
-                    memories[rank].poison(received.place, received.region);
-                }
+        for (const neighbour_read& read : now.reads) {
+            if (!entered({of_ranks[rank].buffers[static_cast<std::size_t>(read.place)].neighbour, read.ready})) {
+                return false;
             }
         }
-        for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
-            const step* now = in_phase(rank);
-            if (now == nullptr) {
-                continue;
+        for (const message& received : now.receives) {
+            std::deque<std::vector<double>>& letters = mail[{received.peer, static_cast<int>(rank)}];
+            memories[rank].unpack(received.place, received.region, letters.front());
+            letters.pop_front();
+        }
+        return true;
+    };
+    std::mt19937 random(static_cast<unsigned>(ranks));
+    std::vector<std::size_t> order(ranks);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (bool advanced = true; advanced;) {
+        advanced = false;
+        std::ranges::shuffle(order, random);
+        for (const std::size_t rank : order) {
+            // Some run ahead as far as they can, others take one half of a step.
+            for (bool once = random() % 2 == 0, going = true; going && next[rank] < of_ranks[rank].steps.size();) {
+                const step& now = of_ranks[rank].steps[next[rank]];
+                going = working[rank] ? complete(rank, now) : begin(rank, now);
+                advanced = advanced || going;
+                next[rank] += going && working[rank] ? 1 : 0;
+                working[rank] = working[rank] != going;
+                going = going && !once;
             }
-            played_memory& memory = memories[rank];
-            for (const action& done : now->work) {
-                if (const auto* read = std::get_if<read_source>(&done)) {
-                    const box& region = of_ranks[rank].buffers[static_cast<std::size_t>(read->into)].region;
-                    vertices[read->vertex].read(region, memory.first(read->into, region));
-                } else if (const auto* call = std::get_if<contraction>(&done)) {
-                    const played_vertex& of = vertices[call->vertex];
-                    play_contraction(memory, *call, of, detail::accesses_of(of_ranks[rank], done, &of.form));
-                } else if (const auto* sum = std::get_if<combination>(&done)) {
-                    vertices[sum->vertex].work->combine(
-                        detail::extents_of(sum->region), memory.first(sum->into, sum->region),
-                        memory.strides(sum->into), memory.first(sum->from, sum->region), memory.strides(sum->from));
-                } else if (const auto* moved = std::get_if<local_copy>(&done)) {
-                    memory.unpack(moved->into, moved->region, memory.pack(moved->from, moved->region));
-                }
-            }
-            // What is sent must stay as it was while the phase lasts, also where buffers share memory.
-            std::map<int, std::size_t> taken;
-            for (const message& sent : now->sends) {
-                const std::vector<double>& letter = mail[{static_cast<int>(rank), sent.peer}][taken[sent.peer]++];
-                const std::vector<double> still = memory.pack(sent.place, sent.region);
-                if (!std::ranges::equal(letter, still,
-                                        [](double x, double y) { return x == y || (x != x && y != y); })) {
-                    throw std::logic_error("a send whose elements changed on the way");
-                }
-            }
-            taken.clear();
-            for (const message& received : now->receives) {
-                const auto& letters = mail[{received.peer, static_cast<int>(rank)}];
-                const std::size_t letter = taken[received.peer]++;
-                if (letter >= letters.size()) {
-                    throw std::logic_error("a receive without a send");
-                }
-                memory.unpack(received.place, received.region, letters[letter]);
-            }
-            ++next[rank];
         }
     }
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        if (next[rank] < of_ranks[rank].steps.size()) {
+            throw std::logic_error("ranks that wait for each other");
+        }
+    }
+    return memories;
 }
 
 }  // namespace einparallel::testing

@@ -38,6 +38,17 @@ EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int
     return {bounds, std::move(ranks), std::move(labels), 0};
 }
 
+/// True where ranks that share a block of a tensor are always of one node.
+EINPARALLEL_INLINE bool stays_in_nodes(const distribution& resting, int holders, int ranks_per_node) {
+    for (int rank = 0; ranks_per_node > 1 && rank < holders; ++rank) {
+        const std::vector<int> sharers = resting.replicas(rank);
+        if (sharers.front() / ranks_per_node != sharers.back() / ranks_per_node) {
+            return false;
+        }
+    }
+    return ranks_per_node > 1;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -123,6 +134,10 @@ private:
         each.work = make_task(with_sums(einsum.form, einsum.extents, chosen.sums, chosen.ranks),
                               detail::operand_bytes_of(einsum), einsum.element.bytes, chosen.ranks, chosen.cuts);
         detail::choose_best_travelling(each.work, may_be.wanted, einsum.work->operations_per_point(), asked);
+        if (each.work.travelling == output_travels &&
+            detail::stays_in_nodes(each.work.output, each.work.ranks.size(), asked.ranks_per_node)) {
+            each.work.travelling = nothing_travels;  // neighbours add in place: nothing to hide, and thicker calls
+        }
         each.resting = each.work.output;
         each.algorithm = algorithm_of(each.work);
         each.fell_back = may_be.fell_back;

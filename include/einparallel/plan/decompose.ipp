@@ -49,6 +49,10 @@ EINPARALLEL_INLINE void check_options(const options& asked) {
     if (static_cast<int>(asked.order) > static_cast<int>(order::best_plan)) {
         throw error("decompose: options.order is neither fewest_operations nor best_plan");
     }
+    if (asked.ranks_per_node < 1) {
+        throw error("decompose: options.ranks_per_node is " + std::to_string(asked.ranks_per_node) +
+                    ", it must be at least 1");
+    }
     const machine& constants = asked.machine;
     for (const double constant :
          {constants.seconds_per_message, constants.seconds_per_byte, constants.seconds_per_flop, constants.exposed}) {

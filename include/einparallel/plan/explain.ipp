@@ -129,9 +129,11 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown) {
 }
 
 EINPARALLEL_INLINE std::string headline(const plan& shown) {
+    const std::size_t read = shown.bytes_read();
     return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
            " (objective " + word_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
-           " bytes sent, cost " + counted(shown.cost()) + " numbers, " + duration_text(shown.seconds());
+           " bytes sent, " + (read > 0 ? std::to_string(read) + " read from neighbours, " : "") + "cost " +
+           counted(shown.cost()) + " numbers, " + duration_text(shown.seconds());
 }
 
 EINPARALLEL_INLINE std::string table_text(const plan& shown) {

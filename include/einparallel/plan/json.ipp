@@ -105,11 +105,11 @@ namespace einparallel {
 ///
 ///     version       1
 ///     processes     ranks that the plan is for
-///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort, machine,
-///     order
-///                   {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed}
+///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort,
+///                   ranks_per_node, machine {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed}, order
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         sent by all ranks together
+///     bytes_read    read by all ranks together in the memory of ranks of their nodes
 ///     peak_bytes    held by rank 0
 ///     seconds       time model
 ///     outputs       positions in vertices
@@ -128,7 +128,7 @@ namespace einparallel {
 ///                               "++") in front of it; 1 where its sum is finished
 ///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
 ///         travelling            number of the operand that goes round a ring, "output", or null
-///         bytes                 sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
+///         bytes                 sent or read by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
 ///         bytes_held            at most by rank 0 meanwhile, all tensors together
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
 ///         join, aggregation, repartition, seconds
@@ -144,13 +144,21 @@ EINPARALLEL_INLINE std::string plan::to_json() const {
     json.key("method").value(detail::word_for(options_.method));
     json.key("powers_of_two").value(options_.powers_of_two);
     json.key("effort").value(options_.effort);
+    json.key("ranks_per_node").value(options_.ranks_per_node);
     json.key("machine").open('{').key("seconds_per_message").value(options_.machine.seconds_per_message);
     json.key("seconds_per_byte").value(options_.machine.seconds_per_byte);
     json.key("seconds_per_flop").value(options_.machine.seconds_per_flop);
     json.key("exposed").value(options_.machine.exposed).close('}');
     json.key("order").value(options_.order == order::best_plan ? "best_plan" : "fewest_operations").close('}');
     const std::vector<vertex_figures> figures = figures_of(*this);
-    json.key("cost").value(cost()).key("bytes").value(bytes_sent()).key("peak_bytes").value(peak_bytes(0));
+    json.key("cost")
+        .value(cost())
+        .key("bytes")
+        .value(bytes_sent())
+        .key("bytes_read")
+        .value(bytes_read())
+        .key("peak_bytes")
+        .value(peak_bytes(0));
     json.key("seconds").value(seconds());
     json.key("outputs").value(outputs_);
     json.key("vertices").open('[');

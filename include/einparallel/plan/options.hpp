@@ -43,6 +43,9 @@ struct options {
     /// States and table entries that the search may look at: a count, so that every rank and every run plans alike.
     /// More effort gives no worse plan.
     std::size_t effort = 4'000'000;
+    /// Ranks r with the same r / ranks_per_node read each other's blocks in place, in memory that they share; 1: all
+    /// ranks send messages. See plan::bytes_read.
+    int ranks_per_node = 1;
 
     friend bool operator==(const options&, const options&) = default;
 };

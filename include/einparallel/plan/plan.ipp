@@ -35,7 +35,7 @@ EINPARALLEL_INLINE double plan::seconds() const {
     return sum;
 }
 
-EINPARALLEL_INLINE std::size_t plan::bytes_sent() const {
+EINPARALLEL_INLINE std::size_t plan::bytes_moved() const {
     std::size_t sum = 0;
     for (const planned_vertex& each : vertices_) {
         sum += each.bytes;
@@ -48,7 +48,7 @@ EINPARALLEL_INLINE double plan::objective_cost() const {
         case objective::paper:
             return cost();
         case objective::bytes:
-            return static_cast<double>(bytes_sent());
+            return static_cast<double>(bytes_moved());
         default:
             return seconds();
     }

@@ -5,6 +5,7 @@
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
@@ -127,13 +128,25 @@ EINPARALLEL_INLINE std::size_t vertex_at_peak(const program& of_rank) {
 }  // namespace EINPARALLEL_DETAIL
 
 EINPARALLEL_INLINE program plan::program_of(int rank) const {
+    return std::move(programs_of_node(rank)[static_cast<std::size_t>(rank - first_of_node(rank))]);
+}
+
+EINPARALLEL_INLINE std::vector<program> plan::programs_of_node(int rank) const {
     if (rank < 0 || rank >= processes_) {
         throw error("plan: there is no rank " + std::to_string(rank) + " in a plan for " + std::to_string(processes_) +
                     " ranks");
     }
-    program written = detail::program_writer(*this, rank).write();
+    const int first = first_of_node(rank);
+    std::vector<program> written;
+    for (int each = first; each < std::min(first + options_.ranks_per_node, processes_); ++each) {
+        written.push_back(detail::program_writer(*this, each).write());
+    }
+    if (options_.ranks_per_node > 1) {
+        read_neighbours(written, first,
+                        [&](std::size_t vertex) -> const einsum_form& { return vertices_[vertex].work.form; });
+    }
     if (options_.memory_limit == 0) {  // the buffers are speed, not need
-        pack_short_runs(written);
+        std::ranges::for_each(written, [](program& each) { pack_short_runs(each); });
     }
     return written;
 }
@@ -142,11 +155,32 @@ EINPARALLEL_INLINE std::size_t plan::bytes_sent(int rank) const {
     return einparallel::bytes_sent(program_of(rank));
 }
 
-/// Results, and one arena for all other buffers (schedule/arena.hpp). An input that is used in place in the
-/// application's memory counts as if it were copied.
+EINPARALLEL_INLINE std::size_t plan::bytes_read(int rank) const {
+    return einparallel::bytes_read(program_of(rank));
+}
+
+EINPARALLEL_INLINE std::size_t plan::bytes_read() const {
+    std::size_t sum = 0;
+    for (int first = 0; options_.ranks_per_node > 1 && first < processes_; first += options_.ranks_per_node) {
+        for (const program& each : programs_of_node(first)) {
+            sum += einparallel::bytes_read(each);
+        }
+    }
+    return sum;
+}
+
+EINPARALLEL_INLINE std::size_t plan::bytes_sent() const {
+    return bytes_moved() - bytes_read();
+}
+
+/// Results, what neighbours read, and one arena for all other buffers (schedule/arena.hpp). An input that is used in
+/// place in the application's memory counts as if it were copied.
 EINPARALLEL_INLINE std::size_t plan::peak_bytes(int rank) const {
-    const program mine = program_of(rank);
-    std::size_t bytes = plan_arena(mine, [&](buffer_id number) { return mine.is_result(number); }).bytes;
+    const std::vector<program> node = programs_of_node(rank);
+    const program& mine = node[static_cast<std::size_t>(rank - first_of_node(rank))];
+    const window_plan window = plan_window(node, first_of_node(rank), rank);
+    const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || window.holds(number); };
+    std::size_t bytes = window.segment + plan_arena(mine, elsewhere).bytes;
     for (std::size_t result = 0; result < mine.results.size(); ++result) {
         const auto begin = mine.results.begin();
         const auto here = begin + static_cast<std::ptrdiff_t>(result);

@@ -33,18 +33,19 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const box& region) {
     return *this;
 }
 
-EINPARALLEL_INLINE void agree(const communicator& control, std::string_view failure,
-                              std::initializer_list<common> numbers) {
+EINPARALLEL_INLINE bool agree(const communicator& control, std::string_view failure,
+                              std::initializer_list<common> numbers, bool ready) {
     // The smallest value and the smallest complement, which is the largest value, of each number: they meet where all
     // are the same.
-    std::array<std::uint64_t, 9> least{};
+    std::array<std::uint64_t, 10> least{};
     const std::size_t count = std::min<std::size_t>(numbers.size(), 4);
     least[0] = static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank());
     for (std::size_t number = 0; number < count; ++number) {
-        least[1 + 2 * number] = numbers.begin()[number].value;
-        least[2 + 2 * number] = ~numbers.begin()[number].value;
+        least[2 + 2 * number] = numbers.begin()[number].value;
+        least[3 + 2 * number] = ~numbers.begin()[number].value;
     }
-    allreduce_minimum(control, std::span(least).first(1 + 2 * count));
+    least[1] = ready ? 1 : 0;
+    allreduce_minimum(control, std::span(least).first(2 + 2 * count));
     if (least[0] < static_cast<std::uint64_t>(control.size())) {
         std::array<char, longest_sentence> text{};
         std::copy_n(failure.begin(), std::min(failure.size(), text.size() - 1), text.begin());
@@ -52,10 +53,11 @@ EINPARALLEL_INLINE void agree(const communicator& control, std::string_view fail
         throw error(text.data());
     }
     for (std::size_t number = 0; number < count; ++number) {
-        if (least[1 + 2 * number] != ~least[2 + 2 * number]) {
+        if (least[2 + 2 * number] != ~least[3 + 2 * number]) {
             throw error(std::string(numbers.begin()[number].sentence));
         }
     }
+    return least[1] == 1;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

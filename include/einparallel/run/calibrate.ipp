@@ -147,12 +147,12 @@ private:
         flight_.start(shifted, std::array{reinterpret_cast<std::byte*>(sent_.data()),
                                           reinterpret_cast<std::byte*>(received_.data())});
     }
-    void finish_shift() {
-        note(failure_of("calibrate: rank " + std::to_string(rank_), [&] { flight_.complete(); }));
+    void finish_shift(const prepared_messages& shifted) {
+        note(failure_of("calibrate: rank " + std::to_string(rank_), [&] { flight_.complete(shifted); }));
     }
     void shift(const prepared_messages& shifted) {
         start_shift(shifted);
-        finish_shift();
+        finish_shift(shifted);
     }
 
     void note(const std::string& failure) {
@@ -225,7 +225,7 @@ private:
         const double both = duration(0.2, 4, [&] {
             start_shift(megabytes);
             compute();
-            finish_shift();
+            finish_shift(megabytes);
         });
         const double shorter = std::min(alone, transfer);
         if (shorter <= 0 || both <= 0) {

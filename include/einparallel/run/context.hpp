@@ -3,6 +3,7 @@
 
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/run/node_window.hpp>
 
 #include <mpi.h>
 
@@ -38,6 +39,13 @@ struct context_state {
     std::function<void()> progress;                              ///< the application's, or empty
     vertex_function vertices;                                    ///< the application's, or empty
     std::vector<std::unique_ptr<context_extension>> extensions;  ///< go before the communicators
+    std::vector<std::unique_ptr<node_window>> windows;           ///< by options.ranks_per_node
+
+    /// The window of nodes of so many ranks, with room for `bytes` per rank; null on all ranks where one of them has
+    /// too little shared memory. Collective; each node has its own number of bytes.
+    EINPARALLEL_INLINE node_window* shared_window(int ranks_per_node, std::size_t bytes);
+    /// The same as it is, or null. Local.
+    EINPARALLEL_INLINE [[nodiscard]] node_window* known_window(int ranks_per_node) const;
 };
 
 /// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with
@@ -93,7 +101,7 @@ public:
     [[nodiscard]] const communicator& control() const { return state()->control; }
 
     /// Lets go of prepared programs and of the memory kept between runs; the next run prepares again. Local. Results
-    /// that the application holds stay.
+    /// that the application holds stay, and so does memory shared with other ranks (options.ranks_per_node).
     void release_memory() { state()->extensions.clear(); }
 
     /// The constants of the time model as measured on these ranks, for options.machine: see run/calibrate.hpp.

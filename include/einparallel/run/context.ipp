@@ -3,6 +3,7 @@
 #include <einparallel/run/context.hpp>
 
 #include <einparallel/notation/error.hpp>
+#include <einparallel/run/agreement.hpp>
 #include <einparallel/run/node_threads.hpp>
 
 #include <string>
@@ -13,6 +14,24 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE context_state::context_state(MPI_Comm ranks)
     : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
     share_processors(control);
+}
+
+EINPARALLEL_INLINE node_window* context_state::known_window(int ranks_per_node) const {
+    for (const std::unique_ptr<node_window>& each : windows) {
+        if (each->ranks_per_node() == ranks_per_node) {
+            return each.get();
+        }
+    }
+    return nullptr;
+}
+
+EINPARALLEL_INLINE node_window* context_state::shared_window(int ranks_per_node, std::size_t bytes) {
+    if (known_window(ranks_per_node) == nullptr) {
+        windows.push_back(std::make_unique<node_window>(control, ranks_per_node));
+    }
+    node_window* const found = known_window(ranks_per_node);
+    const bool here = found->grow(bytes);
+    return agree(control, {}, {}, here) ? found : nullptr;
 }
 
 EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing) : world_(world) {

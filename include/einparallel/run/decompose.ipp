@@ -24,7 +24,7 @@ plan plan_on(const context& world, const char* who, options asked, const std::ve
              const Make& make) {
     const exclusive guard(*world.state(), who);
     static_cast<void>(agree_on_graph(world, asked, outputs));
-    return agreed(world.control(), who, [&] {
+    const auto planned = [&] {
         check_ranks(who, asked.processes, world.size());
         asked.processes = world.size();
         plan made = make(asked, outputs);
@@ -33,7 +33,21 @@ plan plan_on(const context& world, const char* who, options asked, const std::ve
                         " ranks, the context has " + std::to_string(asked.processes));
         }
         return made;
+    };
+    std::size_t shared = 0;
+    plan made = agreed(world.control(), who, [&] {
+        plan here = planned();
+        if (asked.ranks_per_node > 1) {
+            const int first = here.first_of_node(world.rank());
+            shared = plan_window(here.programs_of_node(world.rank()), first, world.rank()).segment;
+        }
+        return here;
     });
+    if (asked.ranks_per_node > 1 && world.state()->shared_window(asked.ranks_per_node, shared) == nullptr) {
+        asked.ranks_per_node = 1;
+        made = agreed(world.control(), who, planned);
+    }
+    return made;
 }
 
 EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked,

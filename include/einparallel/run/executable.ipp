@@ -67,10 +67,12 @@ private:
 
 class executable {
 public:
-    executable(program of_rank, std::vector<executed_vertex> vertices)
+    /// `window`: what the rank shares with its neighbours.
+    executable(program of_rank, std::vector<executed_vertex> vertices, window_plan window = {})
         : program_(std::move(of_rank)),
           vertices_(std::move(vertices)),
-          steps_(preparation(program_, vertices_).steps()),
+          window_(std::move(window)),
+          steps_(preparation(program_, window_, vertices_).steps()),
           may_borrow_(inputs_read_only(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
@@ -109,7 +111,8 @@ public:
         sources_ = std::move(sources);
         std::vector<const void*> borrowed(program_.buffers.size(), nullptr);
         for (std::size_t number = 0; number < borrowed.size(); ++number) {
-            if (may_borrow_[number] >= 0 && !program_.buffers[number].region.empty()) {
+            if (may_borrow_[number] >= 0 && !program_.buffers[number].region.empty() &&
+                !window_.holds(static_cast<buffer_id>(number))) {
                 const source& origin = *sources_[static_cast<std::size_t>(may_borrow_[number])];
                 borrowed[number] = space.borrow(origin, program_.buffers[number].region);
             }
@@ -121,7 +124,8 @@ public:
         if (!same_places) {
             laid_out_ = false;
             places_ = plan_arena(program_, [&](buffer_id number) {
-                return borrowed_[static_cast<std::size_t>(number)] != nullptr || program_.is_result(number);
+                return borrowed_[static_cast<std::size_t>(number)] != nullptr || program_.is_result(number) ||
+                       window_.holds(number);
             });
             laid_out_ = true;
         }
@@ -131,12 +135,20 @@ public:
     /// Bytes of scratch memory that the last lay_out() asks for.
     [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
 
+    /// Bytes of memory shared with each rank of the node; the same on all of them.
+    [[nodiscard]] std::size_t shared_bytes() const { return window_.segment; }
+
     /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
-    void settle(std::byte* scratch) {
+    /// @pre `window` has shared_bytes() for each rank, or the program shares nothing
+    void settle(std::byte* scratch, const node_window* window = nullptr) {
         for (std::size_t number = 0; number < starts_.size(); ++number) {
             if (borrowed_[number] != nullptr) {
                 // Never written: may_borrow_ holds only buffers that nothing but their read fills.
                 starts_[number] = static_cast<std::byte*>(const_cast<void*>(borrowed_[number]));
+            } else if (window_.holds(static_cast<buffer_id>(number))) {
+                const buffer& each = program_.buffers[number];
+                starts_[number] = (each.original == no_buffer ? window->segment() : window->segment(each.neighbour)) +
+                                  window_.offsets[number];
             } else {
                 const bool has_place = scratch != nullptr && places_.offsets[number] != not_in_arena;
                 starts_[number] = has_place ? scratch + places_.offsets[number] : nullptr;
@@ -171,17 +183,18 @@ public:
             if (std::exchange(current, each.vertex) != each.vertex && watch.vertices != nullptr) {
                 begin_vertex(*watch.vertices, each.vertex, rank, failure);
             }
-            trace* const moves = each.messages.empty() ? nullptr : watch.seen;
-            if (!each.messages.empty()) {
+            const bool moves = each.messages.waits() || each.messages.has_neighbours();
+            trace* const seen = moves ? watch.seen : nullptr;
+            if (each.messages.waits()) {
                 attempt(current, rank, failure, [&] { space.finish(given); });
             }
-            timed_span flight(moves, activity::transfer, each.vertex, moves == nullptr ? 0 : each.messages.bytes());
-            if (!each.messages.empty()) {
+            timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes());
+            if (each.messages.waits()) {
                 ranks.start(each.messages, starts_);
             }
             polls.start_step(flight);
             progress_hook hook(polls);
-            progress_hook* const reported = !each.messages.empty() || watch.progress != nullptr ? &hook : nullptr;
+            progress_hook* const reported = each.messages.waits() || watch.progress != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
                     const timed_span span(watch.seen, activity_of(done), each.vertex);
@@ -190,8 +203,12 @@ public:
                 polls.poll();
             }
             given = space.given();
-            const timed_span waiting(moves, activity::wait, each.vertex);
-            attempt(current, rank, failure, [&] { ranks.complete(); });
+            const timed_span waiting(seen, activity::wait, each.vertex);
+            attempt(current, rank, failure, [&] { ranks.complete(each.messages); });
+            if (each.messages.has_neighbours()) {
+                attempt(current, rank, failure, [&] { space.finish(given); });
+                ranks.enter_next(each.messages);
+            }
         }
         attempt(current, rank, failure, [&] { space.finish(given); });
     }
@@ -281,6 +298,7 @@ private:
 
     program program_;
     std::vector<executed_vertex> vertices_;
+    window_plan window_;
     std::vector<prepared_step> steps_;
     std::vector<std::ptrdiff_t> may_borrow_;
     std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null

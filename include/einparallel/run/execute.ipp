@@ -29,22 +29,41 @@ public:
         const exclusive guard(*world_, "run");
         const communicator& control = world_->control;
         std::string failure = failure_of("run: rank " + std::to_string(control.rank()), [&] { prepare(); });
-        agree(control, failure,
-              {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
-               {bound_fingerprint_.value(), "run: what is bound, or where it rests, is not the same on all ranks"},
-               {seen_ != nullptr, "run: a trace is asked for on some ranks only"}});
+        const int per_node = plan_.asked().ranks_per_node;
+        window_ = world_->known_window(per_node);
+        const std::size_t shared = failure.empty() ? ready_->moves().shared_bytes() : 0;
+        const bool has_room = shared == 0 || (window_ != nullptr && window_->bytes() >= shared);
+        if (window_ != nullptr && window_->bytes() > 0) {
+            window_->begin();
+        }
+        const bool all_have_room =
+            agree(control, failure,
+                  {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
+                   {bound_fingerprint_.value(), "run: what is bound, or where it rests, is not the same on all ranks"},
+                   {seen_ != nullptr, "run: a trace is asked for on some ranks only"}},
+                  has_room);
+        if (!all_have_room) {
+            window_ = world_->shared_window(per_node, shared);
+            if (window_ == nullptr) {
+                throw error("run: the plan is made for options.ranks_per_node = " + std::to_string(per_node) +
+                            ", and ranks do not share memory, or too little; plan it on this context, or for 1");
+            }
+        }
+        settle();
         const run_watch watch{world_->progress ? &world_->progress : nullptr,
                               world_->vertices ? &world_->vertices : nullptr, seen_};
         if (seen_ != nullptr) {
             seen_->start();
         }
         const std::size_t before = cache_.transfers.bytes_sent();
+        const std::size_t read_before = cache_.transfers.bytes_read();
         for (executable* moves : redistributions_) {
             moves->carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         }
         const std::size_t extra = cache_.transfers.bytes_sent() - before;
         ready_->moves().carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         const std::size_t sent = cache_.transfers.bytes_sent() - before - extra;
+        const std::size_t read = cache_.transfers.bytes_read() - read_before;
         std::vector<results::part> parts;
         timed_span agreeing(seen_, activity::agree, 0);
         failure = failure.empty() ? failure_of("run", [&] { parts = collect(); }) : failure;
@@ -57,7 +76,7 @@ public:
         if (seen_ != nullptr) {
             seen_->share(control);
         }
-        return {std::move(parts), sent, extra};
+        return {std::move(parts), sent, extra, read};
     }
 
 private:
@@ -83,20 +102,20 @@ private:
             seen_->prepare(plan_, cache_.rank, spans);
         }
         ready_->moves().lay_out(cache_.space, std::move(sources));
-        settle();
-    }
-
-    /// One piece of scratch memory serves all programs of the run, which follow each other.
-    void settle() {
         std::size_t scratch = ready_->moves().scratch_bytes();
         for (const executable* moves : redistributions_) {
             scratch = std::max(scratch, moves->scratch_bytes());
         }
-        std::byte* const memory = cache_.arena.at_least(scratch);
+        scratch_ = cache_.arena.at_least(scratch);
+    }
+
+    /// One piece of scratch memory serves all programs of the run, which follow each other; the window is the plan's.
+    void settle() {
         for (executable* moves : redistributions_) {
-            moves->settle(memory);
+            moves->settle(scratch_);
         }
-        ready_->moves().settle(memory);
+        ready_->moves().settle(scratch_, window_);
+        cache_.transfers.share(window_);
     }
 
     /// Whose elements each input has in this run.
@@ -234,6 +253,8 @@ private:
     plan_cache& cache_;
     trace* seen_;
     prepared_plan* ready_ = nullptr;
+    std::byte* scratch_ = nullptr;
+    node_window* window_ = nullptr;
     std::vector<executable*> redistributions_;
     std::vector<std::unique_ptr<array_source>> arrived_;
     std::uint64_t plan_fingerprint_ = 0;

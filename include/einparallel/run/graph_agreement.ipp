@@ -39,6 +39,7 @@ public:
         add("options", "method", word_for(asked.method));
         add("options", "powers_of_two", asked.powers_of_two ? "true" : "false");
         add("options", "effort", std::to_string(asked.effort));
+        add("options", "ranks_per_node", asked.ranks_per_node);
         add("options", "order", word_for(asked.order));
         add_number("options", "machine.seconds_per_message", asked.machine.seconds_per_message);
         add_number("options", "machine.seconds_per_byte", asked.machine.seconds_per_byte);

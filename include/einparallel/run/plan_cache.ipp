@@ -30,7 +30,7 @@ EINPARALLEL_INLINE void add_distribution(fingerprint& into, const distribution& 
 /// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
 EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
     fingerprint made;
-    made.add(of.processes());
+    made.add(of.processes()).add(of.asked().ranks_per_node);
     for (const std::size_t output : of.outputs()) {
         made.add(static_cast<std::uint64_t>(output));
     }
@@ -72,7 +72,7 @@ public:
           outputs_(of.outputs()),
           vertices_(of.vertices()),
           fingerprint_(fingerprint_of(of)),
-          moves_(of.program_of(rank), executed(of)) {
+          moves_(executable_of(of, rank)) {
         for (planned_vertex& each : vertices_) {
             origins_.push_back(each.origin);
             each.origin.reset();
@@ -141,13 +141,16 @@ public:
     void expect_redistributions(std::size_t count) { redistributions_.reserve(count); }
 
 private:
-    static std::vector<executed_vertex> executed(const plan& of) {
-        std::vector<executed_vertex> made;
+    static executable executable_of(const plan& of, int rank) {
+        std::vector<executed_vertex> named;
         std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
-            made.push_back({each.name, each.origin->work.get(), &each.work.form, each.is_input() ? 0 : ++einsums});
+            named.push_back({each.name, each.origin->work.get(), &each.work.form, each.is_input() ? 0 : ++einsums});
         }
-        return made;
+        const int first = of.first_of_node(rank);
+        std::vector<program> node = of.programs_of_node(rank);
+        window_plan window = plan_window(node, first, rank);
+        return executable(std::move(node[static_cast<std::size_t>(rank - first)]), std::move(named), std::move(window));
     }
 
     int processes_;

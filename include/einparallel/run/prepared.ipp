@@ -82,14 +82,14 @@ struct prepared_step {
 /// Writes prepared steps.
 class preparation {
 public:
-    preparation(const program& of_rank, std::span<const executed_vertex> vertices)
-        : program_(of_rank), vertices_(vertices) {}
+    preparation(const program& of_rank, const window_plan& window, std::span<const executed_vertex> vertices)
+        : program_(of_rank), window_(window), vertices_(vertices) {}
 
     [[nodiscard]] std::vector<prepared_step> steps() const {
         std::vector<prepared_step> made;
         made.reserve(program_.steps.size());
         for (const step& each : program_.steps) {
-            prepared_step ready{prepared_messages(program_, each), {}, each.vertex};
+            prepared_step ready{prepared_messages(program_, made.size(), window_), {}, each.vertex};
             for (const action& done : each.work) {
                 prepare(done, ready.work);
             }
@@ -147,6 +147,7 @@ private:
     }
 
     const program& program_;
+    const window_plan& window_;
     std::span<const executed_vertex> vertices_;
 };
 

@@ -25,8 +25,11 @@ public:
         detail::distributed_part here;
     };
 
-    results(std::vector<part> parts, std::size_t bytes_sent, std::size_t extra_bytes_sent)
-        : parts_(std::move(parts)), bytes_sent_(bytes_sent), extra_bytes_sent_(extra_bytes_sent) {}
+    results(std::vector<part> parts, std::size_t bytes_sent, std::size_t extra_bytes_sent, std::size_t bytes_read)
+        : parts_(std::move(parts)),
+          bytes_sent_(bytes_sent),
+          extra_bytes_sent_(extra_bytes_sent),
+          bytes_read_(bytes_read) {}
 
     /// The output that `made` stands for. Local.
     /// @throws error where the plan was made for other outputs
@@ -70,6 +73,8 @@ public:
     [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
     /// Beside those, what it sent to bring bound values from where they rested to where the plan reads them.
     [[nodiscard]] std::size_t extra_bytes_sent() const { return extra_bytes_sent_; }
+    /// Element bytes that this rank read in the memory of ranks of its node: what plan.bytes_read(rank) says.
+    [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
 
 private:
     template <class T, std::size_t Rank>
@@ -88,6 +93,7 @@ private:
     std::vector<part> parts_;
     std::size_t bytes_sent_;
     std::size_t extra_bytes_sent_;
+    std::size_t bytes_read_;
 };
 
 }  // namespace einparallel

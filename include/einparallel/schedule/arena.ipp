@@ -24,6 +24,7 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     for (const step& each : of_rank.steps) {
         use(each.receives);
         use(each.sends);
+        use(each.reads);
         for (const action& done : each.work) {
             const detail::accesses touched = detail::accesses_of(of_rank, done);
             use(touched.reads);

@@ -30,7 +30,7 @@ template <class Copy>
 void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, Copy copy) {
     for (message& each : messages) {
         const buffer& place = of_rank.buffers[static_cast<std::size_t>(each.place)];
-        const std::size_t bytes = static_cast<std::size_t>(each.region.size()) * place.element_bytes;
+        const std::size_t bytes = bytes_of(of_rank, each.place, each.region);
         const std::size_t run = run_bytes(place, each.region);
         if (bytes >= rule.least_bytes && run < bytes && run < rule.shortest_run) {
             const buffer_id packed = of_rank.add_buffer(each.region, place.element_bytes);
@@ -54,6 +54,9 @@ EINPARALLEL_INLINE void pack_short_runs(program& of_rank, const packing_rule& ru
         behind.phase = 3 * each.phase + 2;
         each.phase = 3 * each.phase + 1;
         before.vertex = behind.vertex = each.vertex;
+        for (neighbour_read& read : each.reads) {
+            read.ready *= 3;
+        }
         detail::pack_messages(of_rank, each.sends, rule, [&](buffer_id packed, const message& sent) {
             before.work.emplace_back(local_copy{packed, sent.place, sent.region});
         });

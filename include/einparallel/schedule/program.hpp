@@ -25,11 +25,17 @@ struct buffer {
     /// borrows two of its three half-chunks from the output in this way.
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
+    /// Where not no_buffer: the elements are those of this buffer of rank `neighbour`, of the same node, whose region
+    /// this is; read in place in shared memory, never written (schedule/neighbours.hpp).
+    buffer_id original = no_buffer;
+    int neighbour = 0;
 
     friend bool operator==(const buffer&, const buffer&) = default;
 
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(region.size()) * element_bytes; }
 };
+
+struct program;
 
 namespace EINPARALLEL_DETAIL {
 
@@ -39,6 +45,9 @@ EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
 /// Elements from the first one of `whole`, stored with these strides, to the first one of `region`.
 /// @pre contains(whole, region)
 EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);
+
+/// Bytes of the elements of `region` in buffer `place`.
+EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -92,9 +101,20 @@ struct local_copy {
     friend bool operator==(const local_copy&, const local_copy&) = default;
 };
 
+/// Work of later steps reads `region` of `place`, a neighbour's buffer, in place: it is complete once the neighbour has
+/// entered phase `ready`. Counted as bytes read, though nothing moves.
+struct neighbour_read {
+    buffer_id place = no_buffer;
+    box region;
+    std::size_t ready = 0;
+
+    friend bool operator==(const neighbour_read&, const neighbour_read&) = default;
+};
+
 using action = std::variant<read_source, contraction, combination, local_copy>;
 
-/// One step: all receives and sends are started, the work is done while they fly, then all of them are completed.
+/// One step: all receives and sends are started, the work is done while they fly, then all of them are completed, and
+/// neighbours waited for.
 /// Work never touches what the step receives, and never writes what it sends.
 /// All ranks count the same phases; a rank with nothing to do in a phase has no step for it. The send and the receive
 /// of a message stand in the same phase, so that running every program in order cannot deadlock.
@@ -103,6 +123,7 @@ struct step {
     std::vector<message> receives;
     std::vector<message> sends;
     std::vector<action> work;
+    std::vector<neighbour_read> reads{};
     std::size_t vertex = 0;  ///< that it serves: computes it, or brings its operands
 
     friend bool operator==(const step&, const step&) = default;
@@ -125,5 +146,8 @@ struct program {
 
 /// Element bytes that the rank hands to others.
 EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank);
+
+/// Element bytes that the rank reads in its neighbours' memory, each as often as it would have been received.
+EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read(const program& of_rank);
 
 }  // namespace einparallel

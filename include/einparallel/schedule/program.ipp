@@ -23,6 +23,10 @@ EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const st
     return elements;
 }
 
+EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
+    return static_cast<std::size_t>(region.size()) * of_rank.buffers[static_cast<std::size_t>(place)].element_bytes;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -40,8 +44,17 @@ EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank) {
     std::size_t bytes = 0;
     for (const step& each : of_rank.steps) {
         for (const message& sent : each.sends) {
-            bytes += static_cast<std::size_t>(sent.region.size()) *
-                     of_rank.buffers[static_cast<std::size_t>(sent.place)].element_bytes;
+            bytes += detail::bytes_of(of_rank, sent.place, sent.region);
+        }
+    }
+    return bytes;
+}
+
+EINPARALLEL_INLINE std::size_t bytes_read(const program& of_rank) {
+    std::size_t bytes = 0;
+    for (const step& each : of_rank.steps) {
+        for (const neighbour_read& read : each.reads) {
+            bytes += detail::bytes_of(of_rank, read.place, read.region);
         }
     }
     return bytes;

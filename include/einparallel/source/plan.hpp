@@ -60,6 +60,7 @@
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/check.ipp>
 #include <einparallel/schedule/gather.ipp>
+#include <einparallel/schedule/neighbours.ipp>
 #include <einparallel/schedule/packing.ipp>
 #include <einparallel/schedule/pending.ipp>
 #include <einparallel/schedule/program.ipp>

@@ -17,6 +17,7 @@
 #include <einparallel/run/execute.ipp>
 #include <einparallel/run/graph_agreement.ipp>
 #include <einparallel/run/node_threads.ipp>
+#include <einparallel/run/node_window.ipp>
 #include <einparallel/run/own_elements.ipp>
 #include <einparallel/run/own_layout.ipp>
 #include <einparallel/run/plan_cache.ipp>
