@@ -189,7 +189,8 @@ private:
         }
         plane.streams = on_lines && total >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
         // In bands between which the hook is reported to: whole rows, or whole cache lines of a long one.
-        const auto products_in_bands = [&](product_plane<T> band, T* z, const T* x, const T* y) {
+        const auto products_in_bands = [&](const product_plane<T>& whole, T* z, const T* x, const T* y) {
+            product_plane<T> band = whole;
             const index width = std::min(band.columns, progress_hook::interval);
             const index height = units_between_reports(width);
             const index rows = band.rows;
