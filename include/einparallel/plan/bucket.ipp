@@ -198,12 +198,12 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
 
 /// Minima and classes that are worked out once for equal questions. These are known by addresses: what is asked for has
 /// to stay alive.
-EINPARALLEL_INLINE class shared_results {
+class shared_results {
 public:
     std::size_t entries = 0;  ///< of tables that were looked at
 
     /// The minimum over a bucket's variable; the same table for equal buckets.
-    std::shared_ptr<const std::vector<double>> minimum(const bucket& of) {
+    EINPARALLEL_INLINE std::shared_ptr<const std::vector<double>> minimum(const bucket& of) {
         std::vector<index> key{address(of.costs.get())};
         for (const cost_table& table : of.tables) {
             key.push_back(address(table.cost.get()));
@@ -223,7 +223,8 @@ public:
     }
 
     /// Coarsest classes that tell apart whatever any of `parts` tells apart; the same for the same parts.
-    std::shared_ptr<const state_classes> refined(const std::vector<std::shared_ptr<const state_classes>>& parts) {
+    EINPARALLEL_INLINE std::shared_ptr<const state_classes> refined(
+        const std::vector<std::shared_ptr<const state_classes>>& parts) {
         if (std::ranges::all_of(parts, [&](const auto& part) { return part == parts.front(); })) {
             return parts.front();
         }
@@ -248,7 +249,7 @@ public:
     }
 
 private:
-    static index address(const void* of) { return reinterpret_cast<index>(of); }
+    EINPARALLEL_INLINE static index address(const void* of) { return reinterpret_cast<index>(of); }
 
     numbering outcome_numbers_;
     std::vector<std::shared_ptr<const std::vector<double>>> outcomes_;

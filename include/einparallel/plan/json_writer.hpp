@@ -71,7 +71,7 @@ public:
             close(']');
         } else {
             open('{');
-            describe(shown, [this](std::string_view name, const auto& field) { member(name, field); });
+            describe(shown, [this](std::string_view name, const auto& field) { this->member(name, field); });
             close('}');
         }
         return *this;

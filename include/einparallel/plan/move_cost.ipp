@@ -42,13 +42,14 @@ enum class counting : std::uint8_t { exact, at_least, by_cuts };
 using wanted_places = std::vector<place_id>;
 
 /// What moves cost.
-EINPARALLEL_INLINE class move_cost {
+class move_cost {
 public:
-    move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
+    EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
 
     /// From one place to all that the readers want: under bytes and time to each place once, under paper, which knows
     /// no places, by the paper's formula for every reading.
-    double of(const factor& tensor, place_id from, const std::vector<const wanted_places*>& wanted, counting how) {
+    EINPARALLEL_INLINE double of(const factor& tensor, place_id from, const std::vector<const wanted_places*>& wanted,
+                                 counting how) {
         const bool is_part = tensor.is_bound && from >= 0 && table_.is_diagonal(from);
         double sum = 0;
         places_.clear();
@@ -76,7 +77,7 @@ public:
     }
 
     /// Between chosen states, by variable.
-    double of(const factor& tensor, const std::vector<const state*>& chosen, counting how) {
+    EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const state*>& chosen, counting how) {
         std::vector<wanted_places> places(tensor.readers.size());
         std::vector<const wanted_places*> wanted;
         for (std::size_t reader = 0; reader < places.size(); ++reader) {
@@ -90,7 +91,7 @@ public:
     }
 
     /// Looks up exactly what the moves between chosen states cost; true where some were estimates.
-    bool settle(const factor& tensor, const std::vector<state>& chosen) {
+    EINPARALLEL_INLINE bool settle(const factor& tensor, const std::vector<state>& chosen) {
         bool changed = false;
         for (const tensor_reader& reader : tensor.readers) {
             for (const std::size_t operand : reader.operands) {
@@ -103,7 +104,7 @@ public:
     }
 
 private:
-    double one(place_id from, place_id to, std::size_t element_bytes, counting how) {
+    EINPARALLEL_INLINE double one(place_id from, place_id to, std::size_t element_bytes, counting how) {
         if (from == to || from < 0 || to < 0) {
             return 0;
         }
@@ -117,7 +118,7 @@ private:
                                                     : redistribution_seconds(moving, element_bytes, asked_.machine);
     }
 
-    double in_numbers(place_id from, place_id to, bool marked) {
+    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, bool marked) {
         if (to < 0 || !table_.is_open(from)) {
             return 0;
         }
@@ -126,7 +127,7 @@ private:
     }
 
     /// To places_; of open ones, which may be the same as others that are cut alike, those that surely differ.
-    double to_all(place_id from, std::size_t element_bytes, counting how) {
+    EINPARALLEL_INLINE double to_all(place_id from, std::size_t element_bytes, counting how) {
         if (places_.size() > 1) {
             sort_range(places_);
             places_.erase(std::unique(places_.begin(), places_.end()), places_.end());

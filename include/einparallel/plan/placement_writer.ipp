@@ -18,9 +18,10 @@ EINPARALLEL_INLINE std::vector<const state*> pointers(const std::vector<state>& 
 }
 
 /// Writes down the exact states of a factor graph's open ones.
-EINPARALLEL_INLINE class placement_writer {
+class placement_writer {
 public:
-    placement_writer(const einsum_graph& graph, factor_graph& factors) : graph_(graph), factors_(factors) {}
+    EINPARALLEL_INLINE placement_writer(const einsum_graph& graph, factor_graph& factors)
+        : graph_(graph), factors_(factors) {}
 
     std::size_t few = few_states;  ///< exact states of an open one up to which all of them are written down
     std::size_t spent = 0;         ///< states and factors that were looked at
@@ -28,7 +29,8 @@ public:
     static constexpr std::size_t few_states = 48;
 
     /// What a vertex costs in this state with all that moves to and from it.
-    double cost_with(std::size_t variable, const state& tried, std::vector<const state*>& chosen, counting how) {
+    EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, std::vector<const state*>& chosen,
+                                        counting how) {
         const state* const before = std::exchange(chosen[variable], &tried);
         double sum = tried.cost;
         for (const std::size_t number : factors_.touching(variable)) {
@@ -40,7 +42,8 @@ public:
     }
 
     /// A key that is equal for variables of one kind beside the same places.
-    [[nodiscard]] std::vector<index> surroundings(std::size_t variable, const std::vector<state>& chosen) const {
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<index> surroundings(std::size_t variable,
+                                                                     const std::vector<state>& chosen) const {
         std::vector<index> key{static_cast<index>(factors_.kind_of(variable))};
         const auto add = [&](std::size_t of) {
             key.insert(key.end(), chosen[of].operands.begin(), chosen[of].operands.end());
@@ -59,7 +62,7 @@ public:
 
     /// Writes down the exact states of an open one: all of them where they are few, and it is then open no more; of
     /// many those that suit the neighbours of a variable best.
-    bool refine(std::size_t number, std::size_t variable) {
+    EINPARALLEL_INLINE bool refine(std::size_t number, std::size_t variable) {
         domain& of = factors_.states_of(variable);
         std::vector<state> made;
         if (!placements_of(variable, state(of.states[number]), few, made)) {
@@ -75,7 +78,7 @@ public:
     /// Makes a placement of what a model takes: there and back through the graph, every vertex keeps its partition
     /// vector and gets the order of axes and the cuts that suit its neighbours best. Vertices in equal surroundings are
     /// looked at once. Of the rest, of which nothing is known, it takes the `best` known.
-    bool round_off(std::vector<state> from, const std::vector<state>& best) {
+    EINPARALLEL_INLINE bool round_off(std::vector<state> from, const std::vector<state>& best) {
         rounded_ = std::move(from);
         bool fresh = false;
         for (const bool forward : {true, false}) {
@@ -111,7 +114,7 @@ public:
     }
 
     /// Writes down the exact states of readers whose open ones want a tensor where the bound's model binds it.
-    bool open_readers(std::size_t variable, place_id bound_at) {
+    EINPARALLEL_INLINE bool open_readers(std::size_t variable, place_id bound_at) {
         bool changed = false;
         for (const tensor_reader& reader : factors_.factors()[factors_.touching(variable).front()].readers) {
             const std::vector<state>& states = factors_.states_of(reader.variable).states;
@@ -132,7 +135,7 @@ private:
 
     /// Orders of a vertex's axes in which the rounded placement has its neighbours, as their labels stand in its own
     /// tensors.
-    [[nodiscard]] std::vector<mesh> like_neighbours(std::size_t variable) const {
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<mesh> like_neighbours(std::size_t variable) const {
         std::vector<mesh> like;
         const auto translate = [&](std::size_t from, const std::vector<label_id>& theirs,
                                    const std::vector<label_id>& own) {
@@ -161,7 +164,8 @@ private:
     }
 
     /// The exact states of one, the axes in orders that neighbours have: those that they know first, the others behind.
-    bool placements_of(std::size_t variable, const state& of, std::size_t most, std::vector<state>& into) {
+    EINPARALLEL_INLINE bool placements_of(std::size_t variable, const state& of, std::size_t most,
+                                          std::vector<state>& into) {
         std::vector<mesh> like;
         for (const mesh& theirs : of.ranks.axes.size() > 4 ? like_neighbours(variable) : std::vector<mesh>{}) {
             const auto position = [&](const mesh_axis& axis) {
@@ -182,7 +186,7 @@ private:
 
     /// Adds the states that suit the neighbours of a variable best, as the rounded placement has them; the best of them
     /// takes its part in it.
-    bool add_best(std::size_t variable, std::vector<state>& made) {
+    EINPARALLEL_INLINE bool add_best(std::size_t variable, std::vector<state>& made) {
         std::vector<const state*> all = pointers(rounded_);
         std::vector<ranked> order;
         for (std::size_t place = 0; place < made.size(); ++place) {

@@ -26,10 +26,10 @@ struct placed_graph {
 };
 
 /// Searches the placements of a graph.
-EINPARALLEL_INLINE class placement_search {
+class placement_search {
 public:
-    placement_search(const einsum_graph& graph, const options& asked, const std::vector<vertex_cuts>& may_be,
-                     place_table& table)
+    EINPARALLEL_INLINE placement_search(const einsum_graph& graph, const options& asked,
+                                        const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph), asked_(asked), factors_(graph, asked, may_be, table), written_(graph, factors_) {
         const std::size_t variables = std::max<std::size_t>(factors_.size(), 1);
         factor_limit_ = std::max(std::size_t{1} << 14, (std::size_t{1} << 22) / variables);
@@ -37,7 +37,7 @@ public:
     }
 
     /// The best placement found with so many table entries and states looked at.
-    placed_graph run(std::size_t effort) {
+    EINPARALLEL_INLINE placed_graph run(std::size_t effort) {
         constexpr std::size_t seeds = 3;  // rounds in which placements are also made of what no rest is part of
         start();
         find_best();
@@ -74,7 +74,7 @@ public:
     }
 
     /// One partition vector per vertex along the paper's paths.
-    placed_graph run_along_paths() {
+    EINPARALLEL_INLINE placed_graph run_along_paths() {
         constexpr std::size_t vectors = 512;
         start();
         for (domain& each : factors_.domains()) {
@@ -104,7 +104,7 @@ private:
     };
 
     /// @param known what some placement costs
-    answer solve(which states, double known = infinity, std::size_t looks = 0) {
+    EINPARALLEL_INLINE answer solve(which states, double known = infinity, std::size_t looks = 0) {
         answer made{model_writer(factors_, asked_, states, known).write(factor_limit_), {}, {}};
         made.least = minimise(made.of.sum, split_limit_, looks);
         written_.spent += made.of.entries + made.least.entries / 16;
@@ -113,7 +113,7 @@ private:
     }
 
     /// What an assignment of a model takes, by variable.
-    std::vector<state> taken(const model& of, const std::vector<int>& states) {
+    EINPARALLEL_INLINE std::vector<state> taken(const model& of, const std::vector<int>& states) {
         std::vector<state> made;
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             const std::size_t kind = factors_.kind_of(variable);
@@ -124,7 +124,7 @@ private:
         return made;
     }
 
-    [[nodiscard]] placed_graph result() const {
+    EINPARALLEL_INLINE [[nodiscard]] placed_graph result() const {
         placed_graph made{std::vector<state>(graph_.vertices.size()), best_.cost, bound_};
         for (std::size_t variable = 0; variable < best_.states.size(); ++variable) {
             made.states[factors_.vertex_of(variable)] = best_.states[variable];
@@ -133,7 +133,7 @@ private:
     }
 
     /// Every domain gets its first states, at least one of them exact and with all sums finished.
-    void start() {
+    EINPARALLEL_INLINE void start() {
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             domain& of = factors_.states_of(variable);
             if (factors_.vertex_at(variable).is_input() || !of.states.empty()) {
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    double total(const std::vector<state>& chosen) {
+    EINPARALLEL_INLINE double total(const std::vector<state>& chosen) {
         const std::vector<const state*> all = pointers(chosen);
         double sum = 0;
         for (const state& each : chosen) {
@@ -172,7 +172,7 @@ private:
 
     /// Writes down more where the bound's model takes what is not: further partition vectors, and of open states those
     /// that are taken or come next. False where there is nothing left to write.
-    bool open_further(const answer& loose, std::size_t most) {
+    EINPARALLEL_INLINE bool open_further(const answer& loose, std::size_t most) {
         bool changed = false;
         numbering met;
         std::vector<const state*> chosen = pointers(loose.taken);
@@ -186,7 +186,14 @@ private:
                 continue;
             }
             // Variables of one kind in equal surroundings ask for the same.
-            std::vector<index> key = written_.surroundings(variable, loose.taken);
+            std::vector<index> key{static_cast<index>(kind)};
+            for (const std::size_t number : factors_.touching(variable)) {
+                const factor& each = factors_.factors()[number];
+                key.push_back(each.maker ? loose.least.states[*each.maker] : -1);
+                for (const tensor_reader& reader : each.readers) {
+                    key.push_back(reader.variable == variable ? -2 : loose.least.states[reader.variable]);
+                }
+            }
             key.push_back(loose.least.states[variable]);
             if (!met.number_of(key).second) {
                 continue;
@@ -222,7 +229,7 @@ private:
     }
 
     /// One vertex at a time, as long as the plan becomes cheaper: where the tables did not know everything.
-    void improve(std::vector<state>& chosen) {
+    EINPARALLEL_INLINE void improve(std::vector<state>& chosen) {
         constexpr int sweeps = 3;
         const std::size_t most = std::size_t{60'000} / std::max<std::size_t>(chosen.size(), 1);
         std::vector<const state*> all = pointers(chosen);
@@ -247,7 +254,7 @@ private:
     }
 
     /// Solves the model over the exact states; again where it took moves whose cost was an estimate.
-    void find_best() {
+    EINPARALLEL_INLINE void find_best() {
         constexpr int times = 4;
         factors_.update_bound();
         bool estimated = true;
@@ -266,7 +273,7 @@ private:
     }
 
     /// Drops the states with which every plan costs more than the best one known.
-    void drop(const answer& loose) {
+    EINPARALLEL_INLINE void drop(const answer& loose) {
         std::vector<std::vector<double>> with(loose.of.states.size());  // by kind
         for (std::size_t variable = 0; variable < loose.least.least_with.size(); ++variable) {
             const std::vector<double>& own = loose.least.least_with[variable];
