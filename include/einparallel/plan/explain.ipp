@@ -3,8 +3,6 @@
 #include <einparallel/plan/explain.hpp>
 
 #include <einparallel/plan/figures.hpp>
-#include <einparallel/plan/formula.hpp>
-#include <einparallel/plan/text_table.hpp>
 #include <einparallel/plan/words.hpp>
 
 #include <algorithm>
