@@ -155,7 +155,7 @@ private:
                     factors_.vertex_at(reader.variable).form.operands[reader.operands.front()];
                 if (each.maker == variable) {
                     translate(reader.variable, read, made);
-                } else if (reader.variable == variable && each.maker) {
+                } else if (reader.variable == variable && each.maker && !each.is_bound) {
                     translate(*each.maker, made, read);
                 }
             }
