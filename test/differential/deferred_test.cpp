@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <einparallel.hpp>
+#include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <algorithm>
 #include <chrono>
