@@ -20,13 +20,7 @@
 // Ends with 1 where a cell has no plan, a lower bound above its cost, or is flagged.
 
 #include "child.hpp"
-#include "graphs/attention.hpp"
-#include "graphs/ccsd.hpp"
-#include "graphs/classifier.hpp"
-#include "graphs/inputs.hpp"
-#include "graphs/llama.hpp"
-#include "graphs/matrix_chain.hpp"
-#include "graphs/mp2.hpp"
+#include "graphs/named.hpp"
 #include "graphs/random.hpp"
 #include "text.hpp"
 
@@ -61,53 +55,8 @@ using bench::formatted;
 using bench::separated;
 using bench::whole_number;
 using bench::word_for;
-
-// --- the graphs, cheapest first --------------------------------------------------------------------------------------
-
-using outputs = std::vector<std::shared_ptr<ep::vertex>>;
-
-struct graph {
-    std::string name;
-    std::function<outputs()> record;
-};
-
-std::vector<graph> named_graphs() {
-    using namespace experiments;
-    const placeholders<float> single;
-    const placeholders<double> twice;
-    const auto llama_outputs = [=](llama_sizes n, int layers) {
-        n.layers = layers;
-        return outputs{build_llama(n, single).logits.node()};
-    };
-    return {
-        {"mp2",
-         [=] {
-             return outputs{build_mp2({20, 100}, twice).E.node()};
-         }},
-        {"chain-square", [=] { return outputs{build_matrix_chain(square_chain(10'240), single).Z.node()}; }},
-        {"chain-skewed", [=] { return outputs{build_matrix_chain(skewed_chain(10'240), single).Z.node()}; }},
-        {"attention",
-         [=] {
-             return outputs{build_attention({4096, 8192, 64, 128}, single).Y.node()};
-         }},
-        {"classifier",
-         [=] {
-             const auto made = build_classifier(amazon_cat(512), single);
-             return outputs{made.loss.node(), made.dW1.node(), made.dW2.node()};
-         }},
-        {"llama-7b-1", [=] { return llama_outputs(llama_7b(8, 1024), 1); }},
-        {"df-mp2",
-         [=] {
-             return outputs{build_df_mp2({40, 260, 300, 1000}, twice).E.node()};
-         }},
-        {"ccsd",
-         [=] {
-             const auto made = build_ccsd({20, 100}, twice);
-             return outputs{made.t1.node(), made.t2.node(), made.E.node()};
-         }},
-        {"llama-65b-80", [=] { return llama_outputs(llama_65b(16, 1024), 80); }},
-    };
-}
+using experiments::graph;
+using experiments::outputs;
 
 std::vector<graph> random_graphs(int count) {
     std::vector<graph> graphs;
@@ -319,58 +268,42 @@ std::array<std::string, 3> pattern_of(const std::string& text) {
     if (!pattern[1].empty()) {
         whole_number(pattern[1], 1);
     }
-    if (!pattern[2].empty() && std::none_of(bench::all_objectives.begin(), bench::all_objectives.end(),
-                                            [&](ep::objective each) { return pattern[2] == word_for(each); })) {
-        throw ep::error("the objective '" + pattern[2] + "' is none of paper, bytes and time");
+    if (!pattern[2].empty()) {
+        bench::objective_for(pattern[2]);
     }
     return pattern;
 }
 
 request read_arguments(int argc, char** argv) {
     request asked;
-    for (int position = 1; position < argc; position += 2) {
-        const std::string option = argv[position];
-        if (position + 1 == argc) {
-            throw ep::error(option + " needs a value");
-        }
-        const std::string value = argv[position + 1];
-        if (option == "--only") {
-            for (const std::string& word : separated(value)) {
-                asked.only.push_back(pattern_of(word));
-            }
-        } else if (option == "--random") {
-            asked.random = whole_number(value, 1);
-        } else if (option == "--effort") {
-            set_effort(asked.options, static_cast<std::size_t>(whole_number(value, 1)));
-        } else if (option == "--limit") {
-            asked.limits.seconds = whole_number(value, 0);
-        } else if (option == "--memory") {
-            asked.limits.memory = static_cast<std::size_t>(whole_number(value, 0)) << 20;
-        } else if (option == "--json") {
-            asked.json = value;
-        } else if (option == "--compare") {
-            asked.compare = value;
-        } else if (option == "--measured") {
-            asked.measured = value;
-        } else {
-            throw ep::error("the option '" + option +
-                            "' is none of --only, --random, --effort, --limit, --memory, --json, --compare and "
-                            "--measured");
-        }
-    }
+    bench::read_options(argc, argv,
+                        {{"--only",
+                          [&](const std::string& value) {
+                              for (const std::string& word : separated(value)) {
+                                  asked.only.push_back(pattern_of(word));
+                              }
+                          }},
+                         {"--random", [&](const std::string& value) { asked.random = whole_number(value, 1); }},
+                         {"--effort",
+                          [&](const std::string& value) {
+                              set_effort(asked.options, static_cast<std::size_t>(whole_number(value, 1)));
+                          }},
+                         {"--limit", [&](const std::string& value) { asked.limits.seconds = whole_number(value, 0); }},
+                         {"--memory",
+                          [&](const std::string& value) {
+                              asked.limits.memory = static_cast<std::size_t>(whole_number(value, 0)) << 20;
+                          }},
+                         {"--json", [&](const std::string& value) { asked.json = value; }},
+                         {"--compare", [&](const std::string& value) { asked.compare = value; }},
+                         {"--measured", [&](const std::string& value) { asked.measured = value; }}});
     return asked;
 }
 
 std::vector<graph> graphs_of(const request& asked) {
-    std::vector<graph> graphs = asked.random > 0 ? random_graphs(asked.random) : named_graphs();
+    std::vector<graph> graphs = asked.random > 0 ? random_graphs(asked.random) : experiments::named_graphs();
     for (const auto& pattern : asked.only) {
-        if (!pattern[0].empty() &&
-            std::none_of(graphs.begin(), graphs.end(), [&](const graph& each) { return each.name == pattern[0]; })) {
-            std::string names;
-            for (const graph& each : graphs) {
-                names += (names.empty() ? "" : ", ") + each.name;
-            }
-            throw ep::error("the graph '" + pattern[0] + "' is none of " + names);
+        if (!pattern[0].empty()) {
+            static_cast<void>(experiments::graph_named(graphs, pattern[0]));
         }
     }
     return graphs;

@@ -1,7 +1,9 @@
 // The chain (A×B) + (C×(D×E)) of the EinDecomp paper's experiments, with square matrices and with skewed ones, checked
 // against loops.
 //
-//     mpiexec -n 4 matrix_chain [S]        240 where nothing is said
+//     mpiexec -n 4 matrix_chain [S [TRACE]]        240 where nothing is said
+//
+// The trace of the square chain's run goes into the file TRACE, for ui.perfetto.dev or bench/trace_svg.py.
 
 #include "example.hpp"
 
@@ -12,8 +14,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <fstream>
 #include <functional>
 #include <iostream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -77,7 +81,7 @@ std::vector<double> reference(const sizes& n) {
 }
 
 /// True where the result is the reference's and the plan foretold every byte.
-bool chain(ep::context& world, std::string_view title, const sizes& n) {
+bool chain(ep::context& world, std::string_view title, const sizes& n, const std::string& trace) {
     const auto A = ep::generate<double>({n.i, n.j}, first).named("A");
     const auto B = ep::generate<double>({n.j, n.m}, second).named("B");
     const auto C = ep::generate<double>({n.i, n.k}, third).named("C");
@@ -98,7 +102,14 @@ bool chain(ep::context& world, std::string_view title, const sizes& n) {
         std::cout << title << '\n' << plan << '\n';
     }
 
-    const ep::results run = plan.run(world);
+    ep::trace seen;
+    const ep::results run = plan.run(world, seen);
+    if (world.rank() == 0) {
+        std::cout << seen;
+        if (!trace.empty()) {
+            std::ofstream(trace) << seen.to_json();
+        }
+    }
     const ep::array<double, 2> result = run.get(Z).gather(0);
     const bool as_predicted = example::moved_as_predicted(world, plan, run);
     const std::vector<double> expected = world.rank() == 0 ? reference(n) : std::vector<double>{};
@@ -113,8 +124,9 @@ int main(int argc, char** argv) {
     try {
         ep::context world{MPI_COMM_WORLD};
         const ep::index s = example::argument(argc, argv, 1, 240);
-        const bool square = chain(world, "square", {.i = s, .j = s, .k = s, .l = s, .m = s});
-        const bool skewed = chain(world, "\nskewed", {.i = s, .j = s / 10, .k = s / 10, .l = 10 * s, .m = s});
+        const std::string trace = argc > 2 ? argv[2] : "";
+        const bool square = chain(world, "square", {.i = s, .j = s, .k = s, .l = s, .m = s}, trace);
+        const bool skewed = chain(world, "\nskewed", {.i = s, .j = s / 10, .k = s / 10, .l = 10 * s, .m = s}, "");
         good = square && skewed;
     } catch (const ep::error& failure) {  // the same sentence on every rank: once is enough
         int rank = 0;

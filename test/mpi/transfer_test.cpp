@@ -239,7 +239,38 @@ TEST_CASE("a message that fails does not keep the others from completing") {
     } catch (const ep::mpi_error& failure) {
         text = failure.what();
     }
-    CHECK(text.find("MPI_Isend") == 0);
+    CHECK(text.find("MPI_Isend of a message to rank " + std::to_string(own.size() + 3) + " failed: ") == 0);
     CHECK(got == sent);
     CHECK_NOTHROW(flight.wait());
+}
+
+TEST_CASE("a message that fails on its way is named by call and peer") {
+    const ep::communicator own = ep::communicator::duplicate_of(MPI_COMM_WORLD);
+    const int next = (own.rank() + 1) % own.size();
+    const int previous = (own.rank() + own.size() - 1) % own.size();
+    const ep::box whole{{{0, 8}}};
+    const ep::box_type all = ep::type_of_box(whole, whole, 8);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // MPICH asks it, not the communicator's
+    const ep::box_type half = ep::type_of_box(whole, {{{0, 4}}}, 8);
+    std::vector<std::uint64_t> sent(8, 7);
+    std::vector<std::uint64_t> got(16, 0);
+    for (const bool polls : {false, true}) {
+        ep::transfers flight(own);
+        flight.receive(got.data(), all, previous);
+        flight.receive(got.data() + 8, half, previous);  // too short for what comes
+        flight.send(sent.data(), all, next);
+        flight.send(sent.data(), all, next);
+        while (polls && !flight.poll()) {
+        }
+        std::string text;
+        try {
+            flight.wait();
+        } catch (const ep::mpi_error& failure) {
+            text = failure.what();
+        }
+        const std::string call = polls ? "MPI_Test" : "MPI_Wait";
+        CHECK(text.find(call + " of a message from rank " + std::to_string(previous) + " failed: ") == 0);
+        CHECK_NOTHROW(flight.wait());
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }

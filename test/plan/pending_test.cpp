@@ -8,9 +8,7 @@
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
-#include <einparallel/plan/hash.hpp>
-#include <einparallel/plan/json.hpp>
-#include <einparallel/plan/placements.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/sums.hpp>
 
 #include <doctest/doctest.h>

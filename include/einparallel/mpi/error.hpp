@@ -23,17 +23,18 @@ EINPARALLEL_DETAIL_REFER_TO(EINPARALLEL_DETAIL_MPI_ABI)
 
 namespace einparallel {
 
-/// An MPI call on one of the library's own communicators returned an error code. The text names the call and holds
-/// MPI's own words.
+/// An MPI call on one of the library's own communicators returned an error code. The text names the call, for messages
+/// the peer, and holds MPI's own words. (MPICH reports what fails on the way on MPI_COMM_WORLD: where the application
+/// left MPI_ERRORS_ARE_FATAL there, MPI ends the job instead.)
 class mpi_error : public error {
 public:
-    mpi_error(const char* call, int code) : error(sentence(call, code)), code_(code) {}
+    mpi_error(const std::string& call, int code) : error(sentence(call, code)), code_(code) {}
 
     /// MPI's error code.
     [[nodiscard]] int code() const noexcept { return code_; }
 
 private:
-    EINPARALLEL_INLINE static std::string sentence(const char* call, int code);
+    EINPARALLEL_INLINE static std::string sentence(const std::string& call, int code);
 
     int code_;
 };

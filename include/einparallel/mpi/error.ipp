@@ -7,13 +7,13 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE std::string mpi_error::sentence(const char* call, int code) {
+EINPARALLEL_INLINE std::string mpi_error::sentence(const std::string& call, int code) {
     std::array<char, MPI_MAX_ERROR_STRING + 1> words{};
     int length = 0;
     if (MPI_Error_string(code, words.data(), &length) != MPI_SUCCESS) {
-        return std::string(call) + " failed with code " + std::to_string(code);
+        return call + " failed with code " + std::to_string(code);
     }
-    return std::string(call) + " failed: " + std::string(words.data(), static_cast<std::size_t>(length));
+    return call + " failed: " + std::string(words.data(), static_cast<std::size_t>(length));
 }
 
 }  // namespace einparallel

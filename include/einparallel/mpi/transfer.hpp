@@ -26,7 +26,10 @@ public:
     ~transfers() { complete(); }
 
     /// Makes room for so many messages at once, so that starting one does not allocate.
-    void reserve(std::size_t messages) { requests_.reserve(messages); }
+    void reserve(std::size_t messages) {
+        requests_.reserve(messages);
+        ends_.reserve(messages);
+    }
 
     /// Starts to receive from `peer` into the elements that `where` describes, from `buffer` on.
     EINPARALLEL_INLINE void receive(void* buffer, const box_type& where, int peer);
@@ -38,7 +41,7 @@ public:
     EINPARALLEL_INLINE bool poll() noexcept;
 
     /// Completes all messages.
-    /// @throws mpi_error for the first MPI call that failed since the last wait()
+    /// @throws mpi_error for the first MPI call that failed since the last wait(), with the peer of its message
     EINPARALLEL_INLINE void wait();
 
     EINPARALLEL_INLINE [[nodiscard]] bool in_flight() const noexcept;
@@ -49,17 +52,26 @@ public:
 private:
     static constexpr int tag = 0;
 
-    EINPARALLEL_INLINE void keep(MPI_Request request);
+    /// The other end of a message.
+    struct message_end {
+        int peer = 0;
+        bool sends = false;  ///< this rank does
+    };
 
-    EINPARALLEL_INLINE void note(int code, const char* call) noexcept;
+    EINPARALLEL_INLINE void keep(MPI_Request request, message_end end, int code, const char* call);
+
+    EINPARALLEL_INLINE void note(int code, const char* call, message_end end) noexcept;
 
     EINPARALLEL_INLINE void complete() noexcept;
 
     MPI_Comm ranks_;
     std::vector<MPI_Request> requests_;
+    std::vector<message_end> ends_;  ///< of the same messages
+    std::size_t arrived_ = 0;        ///< requests that are done, from the first on
     std::size_t bytes_sent_ = 0;
     int code_ = MPI_SUCCESS;
     const char* call_ = "";
+    message_end end_;
 };
 
 }  // namespace einparallel

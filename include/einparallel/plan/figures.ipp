@@ -26,8 +26,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Bytes that rank 0 holds at most during each vertex; 0 for inputs.
 EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown) {
-    std::vector<std::size_t> ends;
-    const program of_rank = program_writer(shown, 0).write(&ends);
+    const program of_rank = program_writer(shown, 0).write();
     std::vector<lifetime> alive = lifetimes_of(of_rank);
     const std::vector<buffer_id> lenders =
         lend(of_rank, alive, [&](buffer_id number) { return of_rank.is_result(number); });
@@ -37,11 +36,9 @@ EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown) {
     }
     const std::vector<std::size_t> now = bytes_alive(alive, bytes, of_rank.steps.size());
     std::vector<std::size_t> held(shown.vertices().size(), 0);
-    std::size_t position = 0;
-    for (std::size_t number = 0; number < held.size(); ++number) {
-        for (; position < ends[number]; ++position) {
-            held[number] = std::max(held[number], now[position]);
-        }
+    for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
+        std::size_t& most = held[of_rank.steps[position].vertex];
+        most = std::max(most, now[position]);
     }
     return held;
 }

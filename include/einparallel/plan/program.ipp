@@ -25,13 +25,9 @@ EINPARALLEL_INLINE class program_writer {
 public:
     program_writer(const plan& of, int rank) : plan_(of), rank_(rank), copies_(of.vertices().size()) {}
 
-    /// @param ends where not null: how many steps there are when each vertex has been computed, by its number
-    program write(std::vector<std::size_t>* ends = nullptr) && {
+    program write() && {
         for (std::size_t number = 0; number < plan_.vertices().size(); ++number) {
             const planned_vertex& each = plan_.vertices()[number];
-            if (ends != nullptr) {
-                ends->push_back(written_.steps.size());
-            }
             if (each.is_input()) {
                 continue;  // read where it is wanted first
             }
@@ -42,17 +38,23 @@ public:
             const buffer_id output = schedule_vertex(written_, number, each.work, rank_, operands, phase_);
             phase_ += phases_of(each.work);
             copies_[number].push_back({&each.resting, output});
-            if (ends != nullptr) {
-                ends->back() = written_.steps.size();
-            }
+            mark_steps(number);
         }
         for (const std::size_t output : plan_.outputs()) {
             written_.results.push_back(bring(output, plan_.vertices()[output].resting));
+            mark_steps(output);
         }
         return std::move(written_);
     }
 
 private:
+    /// The steps since the last call serve a vertex.
+    void mark_steps(std::size_t vertex) {
+        for (; marked_ < written_.steps.size(); ++marked_) {
+            written_.steps[marked_].vertex = vertex;
+        }
+    }
+
     /// A tensor, or this rank's part of it, as some vertex wants it.
     struct copy {
         const distribution* resting = nullptr;
@@ -100,6 +102,7 @@ private:
     int rank_;
     program written_;
     std::size_t phase_ = 0;
+    std::size_t marked_ = 0;
     std::vector<std::vector<copy>> copies_;  // by vertex; the first is where it rests
 };
 

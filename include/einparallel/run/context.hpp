@@ -10,9 +10,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace einparallel {
+
+/// vertex `number` of `count` begins, counted from 1 over all that are computed; `name` is its name in tables.
+using vertex_function = std::function<void(std::size_t number, std::size_t count, const std::string& name)>;
 
 namespace EINPARALLEL_DETAIL {
 
@@ -33,6 +37,7 @@ struct context_state {
     communicator control;                                        ///< agreements
     bool busy = false;                                           ///< a collective call is under way on this rank
     std::function<void()> progress;                              ///< the application's, or empty
+    vertex_function vertices;                                    ///< the application's, or empty
     std::vector<std::unique_ptr<context_extension>> extensions;  ///< go before the communicators
     std::vector<std::unique_ptr<node_window>> windows;           ///< by options.ranks_per_node
 
@@ -85,6 +90,10 @@ public:
     /// what it throws is this rank's failure, as a functor's. An empty function: none. Local.
     /// @throws error while this context runs a plan
     EINPARALLEL_INLINE void on_progress(std::function<void()> function);
+
+    /// Called on this rank when it begins a vertex of a later run, to bring operands or to compute; a rank without part
+    /// in a vertex leaves it out. The same rules.
+    EINPARALLEL_INLINE void on_vertex(vertex_function function);
 
     /// The duplicate that elements travel on.
     [[nodiscard]] const communicator& payload() const { return state()->payload; }

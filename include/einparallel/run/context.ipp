@@ -51,6 +51,11 @@ EINPARALLEL_INLINE void context::on_progress(std::function<void()> function) {
     state_->progress = std::move(function);
 }
 
+EINPARALLEL_INLINE void context::on_vertex(vertex_function function) {
+    const detail::exclusive guard(*state(), "on_vertex");
+    state_->vertices = std::move(function);
+}
+
 EINPARALLEL_INLINE const std::shared_ptr<detail::context_state>& context::state() const {
     if (state_ == nullptr) {
         throw error("context: this context was moved from");

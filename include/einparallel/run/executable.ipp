@@ -8,6 +8,7 @@
 #include <einparallel/run/paced_polls.hpp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/space.hpp>
+#include <einparallel/run/trace.hpp>
 #include <einparallel/run/transport.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -79,6 +80,7 @@ public:
           pools_(program_.results.size()) {
         for (executed_vertex& vertex : vertices_) {
             vertex.form = nullptr;
+            einsums_ = std::max(einsums_, vertex.number);
         }
     }
     executable(const executable&) = delete;
@@ -92,6 +94,15 @@ public:
             most = std::max(most, each.messages.receives.size() + each.messages.sends.size());
         }
         return most;
+    }
+
+    /// The most spans that a trace of it has.
+    [[nodiscard]] std::size_t most_spans() const {
+        std::size_t spans = 0;
+        for (const prepared_step& each : steps_) {
+            spans += each.work.size() + 2;
+        }
+        return spans;
     }
 
     /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
@@ -163,37 +174,43 @@ public:
 
     /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
     /// `failure`, with this rank's number; where it is not empty at the start, no work is done.
-    /// `users`: the application's progress function, or null.
-    void carry_out(const memory_space& space, transport& ranks, const std::function<void()>* users, int rank,
+    void carry_out(const memory_space& space, transport& ranks, const run_watch& watch, int rank,
                    std::string& failure) {
-        paced_polls polls(ranks, users);
-        const auto note = [&](auto&& wait) {
-            const std::string lost = failure_of("run", wait);
-            failure = failure.empty() ? lost : failure;
-        };
+        paced_polls polls(ranks, watch.progress);
+        std::size_t current = prepared_move::no_vertex;
         work_token given = space.given();
         for (prepared_step& each : steps_) {
+            if (std::exchange(current, each.vertex) != each.vertex && watch.vertices != nullptr) {
+                begin_vertex(*watch.vertices, each.vertex, rank, failure);
+            }
+            const bool moves = each.messages.waits() || each.messages.has_neighbours();
+            trace* const seen = moves ? watch.seen : nullptr;
             if (each.messages.waits()) {
-                note([&] { space.finish(given); });
+                attempt(current, rank, failure, [&] { space.finish(given); });
+            }
+            timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes());
+            if (each.messages.waits()) {
                 ranks.start(each.messages, starts_);
             }
-            polls.start_step();
+            polls.start_step(flight);
             progress_hook hook(polls);
-            progress_hook* const reported = each.messages.waits() || users != nullptr ? &hook : nullptr;
+            progress_hook* const reported = each.messages.waits() || watch.progress != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
+                    const timed_span span(watch.seen, activity_of(done), each.vertex);
                     perform(space, reported, done, rank, failure);
                 }
-                ranks.poll();
+                polls.poll();
             }
             given = space.given();
-            note([&] { ranks.complete(each.messages); });
+            const timed_span waiting(seen, activity::wait, each.vertex);
+            attempt(current, rank, failure, [&] { ranks.complete(each.messages); });
             if (each.messages.has_neighbours()) {
-                note([&] { space.finish(given); });
+                attempt(current, rank, failure, [&] { space.finish(given); });
                 ranks.enter_next(each.messages);
             }
         }
-        note([&] { space.finish(given); });
+        attempt(current, rank, failure, [&] { space.finish(given); });
     }
 
 private:
@@ -213,21 +230,44 @@ private:
         }
     }
 
+    static activity activity_of(const prepared_action& done) {
+        const auto* moved = std::get_if<prepared_move>(&done);
+        return moved == nullptr ? (std::holds_alternative<prepared_read>(done) ? activity::read : activity::contract)
+               : moved->vertex == prepared_move::no_vertex ? activity::copy
+                                                           : activity::combine;
+    }
+
+    void begin_vertex(const vertex_function& users, std::size_t vertex, int rank, std::string& failure) const {
+        const executed_vertex& begun = vertices_[vertex];
+        if (begun.number > 0 && failure.empty()) {
+            attempt(vertex, rank, failure, [&] { users(begun.number, einsums_, begun.name); });
+        }
+    }
+
+    /// f(); what it throws is this rank's failure at a vertex, where it is the first.
+    template <class F>
+    void attempt(std::size_t vertex, int rank, std::string& failure, F&& f) const {
+        const std::string thrown = failure_of("", f);
+        if (!thrown.empty() && failure.empty()) {
+            const std::string where =
+                vertex == prepared_move::no_vertex ? "" : "vertex '" + vertices_[vertex].name + "', ";
+            failure =
+                "run: " + where + "rank " + std::to_string(rank) + (thrown.starts_with(": ") ? "" : ": ") + thrown;
+        }
+    }
+
     void perform(const memory_space& space, progress_hook* hook, prepared_action& done, int rank,
                  std::string& failure) {
-        std::size_t vertex = prepared_move::no_vertex;
-        std::string thrown = failure_of("", [&] {
+        const std::size_t vertex = std::visit([](const auto& each) { return each.vertex; }, done);
+        attempt(vertex, rank, failure, [&] {
             if (auto* read = std::get_if<prepared_read>(&done)) {
-                vertex = read->vertex;
                 if (borrowed_[static_cast<std::size_t>(read->into)] == nullptr) {
                     space.read(*sources_[vertex], program_.buffers[static_cast<std::size_t>(read->into)].region,
                                start(read->into));
                 }
             } else if (auto* call = std::get_if<prepared_contraction>(&done)) {
-                vertex = call->vertex;
                 contract(space, hook, *call);
             } else if (auto* moved = std::get_if<prepared_move>(&done)) {
-                vertex = moved->vertex;
                 std::byte* const into = address(moved->into);
                 const std::byte* const from = address(moved->from);
                 if (vertex == prepared_move::no_vertex) {
@@ -239,12 +279,6 @@ private:
                 }
             }
         });
-        if (!thrown.empty()) {
-            const std::string where =
-                vertex == prepared_move::no_vertex ? "" : "vertex '" + vertices_[vertex].name + "', ";
-            failure =
-                "run: " + where + "rank " + std::to_string(rank) + (thrown.starts_with(": ") ? "" : ": ") + thrown;
-        }
     }
 
     void contract(const memory_space& space, progress_hook* hook, prepared_contraction& each) {
@@ -269,6 +303,7 @@ private:
     std::vector<std::ptrdiff_t> may_borrow_;
     std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
     std::vector<std::byte*> starts_;     ///< by buffer
+    std::size_t einsums_ = 0;
     arena_plan places_;
     bool laid_out_ = false;
     std::vector<const source*> sources_;  ///< by vertex

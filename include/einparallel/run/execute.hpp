@@ -7,6 +7,7 @@
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/space.hpp>
+#include <einparallel/run/trace.hpp>
 
 #include <array>
 #include <concepts>
@@ -16,9 +17,9 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// The same in a given memory space.
+/// The same in a given memory space; `seen`: a trace to fill, or null.
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
-                                     const memory_space& space = the_host);
+                                     const memory_space& space = the_host, trace* seen = nullptr);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -38,6 +39,13 @@ template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const Bindings&... bound) {
     const std::array<binding, sizeof...(Bindings)> all{bound...};
     return detail::carry_out(asked, world, all);
+}
+
+/// The same with a trace, on all ranks: plan.run(world, seen, bindings…).
+template <std::same_as<binding>... Bindings>
+results execute(const plan& asked, context& world, trace& seen, const Bindings&... bound) {
+    const std::array<binding, sizeof...(Bindings)> all{bound...};
+    return detail::carry_out(asked, world, all, detail::the_host, &seen);
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -22,8 +22,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// One run, on one rank. Everything that can fail locally happens in prepare(), before the ranks agree to start.
 class plan_run {
 public:
-    plan_run(const plan& asked, context& world, std::span<const binding> bound, const memory_space& space)
-        : plan_(asked), world_(world.state()), bound_(bound), cache_(cache_of(*world_, space)) {}
+    plan_run(const plan& asked, context& world, std::span<const binding> bound, const memory_space& space, trace* seen)
+        : plan_(asked), world_(world.state()), bound_(bound), cache_(cache_of(*world_, space)), seen_(seen) {}
 
     results carry_out() {
         const exclusive guard(*world_, "run");
@@ -39,7 +39,8 @@ public:
         const bool all_have_room =
             agree(control, failure,
                   {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
-                   {bound_fingerprint_.value(), "run: what is bound, or where it rests, is not the same on all ranks"}},
+                   {bound_fingerprint_.value(), "run: what is bound, or where it rests, is not the same on all ranks"},
+                   {seen_ != nullptr, "run: a trace is asked for on some ranks only"}},
                   has_room);
         if (!all_have_room) {
             window_ = world_->shared_window(per_node, shared);
@@ -49,23 +50,32 @@ public:
             }
         }
         settle();
-        const std::function<void()>* const users = world_->progress ? &world_->progress : nullptr;
+        const run_watch watch{world_->progress ? &world_->progress : nullptr,
+                              world_->vertices ? &world_->vertices : nullptr, seen_};
+        if (seen_ != nullptr) {
+            seen_->start();
+        }
         const std::size_t before = cache_.transfers.bytes_sent();
         const std::size_t read_before = cache_.transfers.bytes_read();
         for (executable* moves : redistributions_) {
-            moves->carry_out(cache_.space, cache_.transfers, users, cache_.rank, failure);
+            moves->carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         }
         const std::size_t extra = cache_.transfers.bytes_sent() - before;
-        ready_->moves().carry_out(cache_.space, cache_.transfers, users, cache_.rank, failure);
+        ready_->moves().carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         const std::size_t sent = cache_.transfers.bytes_sent() - before - extra;
         const std::size_t read = cache_.transfers.bytes_read() - read_before;
         std::vector<results::part> parts;
+        timed_span agreeing(seen_, activity::agree, 0);
         failure = failure.empty() ? failure_of("run", [&] { parts = collect(); }) : failure;
         for (executable* moves : redistributions_) {
             moves->release();
         }
         ready_->moves().release();
         agree(control, failure);
+        agreeing.end();
+        if (seen_ != nullptr) {
+            seen_->share(control);
+        }
         return {std::move(parts), sent, extra, read};
     }
 
@@ -84,6 +94,13 @@ private:
             messages = std::max(messages, moves->most_messages());
         }
         cache_.transfers.reserve(messages);
+        if (seen_ != nullptr) {
+            std::size_t spans = ready_->moves().most_spans() + 1;
+            for (const executable* moves : redistributions_) {
+                spans += moves->most_spans();
+            }
+            seen_->prepare(plan_, cache_.rank, spans);
+        }
         ready_->moves().lay_out(cache_.space, std::move(sources));
         std::size_t scratch = ready_->moves().scratch_bytes();
         for (const executable* moves : redistributions_) {
@@ -234,6 +251,7 @@ private:
     std::shared_ptr<context_state> world_;
     std::span<const binding> bound_;
     plan_cache& cache_;
+    trace* seen_;
     prepared_plan* ready_ = nullptr;
     std::byte* scratch_ = nullptr;
     node_window* window_ = nullptr;
@@ -244,8 +262,8 @@ private:
 };
 
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
-                                     const memory_space& space) {
-    return plan_run(asked, world, bound, space).carry_out();
+                                     const memory_space& space, trace* seen) {
+    return plan_run(asked, world, bound, space, seen).carry_out();
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

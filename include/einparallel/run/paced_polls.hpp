@@ -2,6 +2,8 @@
 // Polling of messages from inside a contraction, at a pace.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/run/context.hpp>
+#include <einparallel/run/trace.hpp>
 #include <einparallel/run/transport.hpp>
 
 #include <mpi.h>
@@ -10,20 +12,41 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// What watches a run on this rank: the application's functions and trace, or null.
+struct run_watch {
+    const std::function<void()>* progress = nullptr;
+    const vertex_function* vertices = nullptr;
+    trace* seen = nullptr;
+};
+
 /// The function of a progress hook: every `seconds_between` it polls the messages of a step until they have arrived,
 /// and calls the application's progress function, where there is one.
 class paced_polls {
 public:
     paced_polls(transport& ranks, const std::function<void()>* users) : ranks_(ranks), users_(users) {}
 
-    /// Messages have been started since the last call.
-    void start_step() { arrived_ = false; }
+    /// Messages have been started since the last call; `flight` is the time that they take.
+    void start_step(timed_span& flight) {
+        arrived_ = false;
+        flight_ = &flight;
+    }
+
+    /// Lets the messages of the step advance; true where all have arrived.
+    bool poll() {
+        if (!arrived_ && ranks_.poll()) {
+            arrived_ = true;
+            if (flight_ != nullptr) {
+                flight_->end();
+            }
+        }
+        return arrived_;
+    }
 
     /// True where nothing is left to advance.
     bool operator()() {
         if (const double now = MPI_Wtime(); now >= next_) {
             next_ = now + seconds_between;
-            arrived_ = arrived_ || ranks_.poll();
+            poll();
             if (users_ != nullptr) {
                 (*users_)();
             }
@@ -36,6 +59,7 @@ private:
 
     transport& ranks_;
     const std::function<void()>* users_;
+    timed_span* flight_ = nullptr;
     double next_ = MPI_Wtime() + seconds_between;
     bool arrived_ = false;
 };

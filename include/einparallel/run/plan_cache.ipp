@@ -123,6 +123,9 @@ public:
         }
         const buffer_id wanted = schedule_redistribution(moves, from, input.resting, rank, had, 1);
         pack_short_runs(moves);
+        for (step& each : moves.steps) {
+            each.vertex = vertex;
+        }
         if (wanted != had) {
             moves.results.push_back(wanted);
             std::vector<executed_vertex> names(vertices_.size());
@@ -140,8 +143,9 @@ public:
 private:
     static executable executable_of(const plan& of, int rank) {
         std::vector<executed_vertex> named;
+        std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
-            named.push_back({each.name, each.origin->work.get(), &each.work.form});
+            named.push_back({each.name, each.origin->work.get(), &each.work.form, each.is_input() ? 0 : ++einsums});
         }
         const int first = of.first_of_node(rank);
         std::vector<program> node = of.programs_of_node(rank);

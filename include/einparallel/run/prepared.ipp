@@ -25,6 +25,7 @@ struct executed_vertex {
     std::string name;
     const kernel* work = nullptr;       ///< einsums
     const einsum_form* form = nullptr;  ///< einsums; needed while preparing only
+    std::size_t number = 0;             ///< among the einsums of the plan, from 1; 0 for an input
 };
 
 /// An action allocates to describe itself once, when it is prepared; its spans point into itself. Never copied.
@@ -75,6 +76,7 @@ using prepared_action = std::variant<prepared_read, prepared_contraction, prepar
 struct prepared_step {
     prepared_messages messages;
     std::vector<prepared_action> work;
+    std::size_t vertex = 0;
 };
 
 /// Writes prepared steps.
@@ -87,7 +89,7 @@ public:
         std::vector<prepared_step> made;
         made.reserve(program_.steps.size());
         for (const step& each : program_.steps) {
-            prepared_step ready{prepared_messages(program_, made.size(), window_), {}};
+            prepared_step ready{prepared_messages(program_, made.size(), window_), {}, each.vertex};
             for (const action& done : each.work) {
                 prepare(done, ready.work);
             }

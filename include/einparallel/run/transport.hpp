@@ -39,6 +39,14 @@ struct prepared_messages {
     /// True where something has to happen before the work begins.
     [[nodiscard]] bool waits() const { return !receives.empty() || !sends.empty() || !clears.empty(); }
     [[nodiscard]] bool has_neighbours() const { return next_phase > 0; }
+    /// Sent, and read from neighbours.
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t sum = bytes_read;
+        for (const prepared_message& each : sends) {
+            sum += each.elements.bytes;
+        }
+        return sum;
+    }
 };
 
 /// Carries the messages of one step at a time over MPI, and keeps ranks that read each other's memory in step. Buffers

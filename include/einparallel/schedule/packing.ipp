@@ -53,6 +53,7 @@ EINPARALLEL_INLINE void pack_short_runs(program& of_rank, const packing_rule& ru
         before.phase = 3 * each.phase;
         behind.phase = 3 * each.phase + 2;
         each.phase = 3 * each.phase + 1;
+        before.vertex = behind.vertex = each.vertex;
         for (neighbour_read& read : each.reads) {
             read.ready *= 3;
         }

@@ -124,6 +124,7 @@ struct step {
     std::vector<message> sends;
     std::vector<action> work;
     std::vector<neighbour_read> reads{};
+    std::size_t vertex = 0;  ///< that it serves: computes it, or brings its operands
 
     friend bool operator==(const step&, const step&) = default;
 };

@@ -24,6 +24,7 @@
 #include <einparallel/run/plan_with.ipp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/space.ipp>
+#include <einparallel/run/trace.ipp>
 #include <einparallel/run/transport.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED

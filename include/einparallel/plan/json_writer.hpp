@@ -1,0 +1,107 @@
+#pragma once
+// JSON, member by member.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/words.hpp>
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Writes JSON member by member. The caller keeps objects and arrays balanced.
+class json_writer {
+public:
+    json_writer& open(char bracket) {
+        separate();
+        text_ += bracket;
+        fresh_ = true;
+        return *this;
+    }
+    json_writer& close(char bracket) {
+        text_ += bracket;
+        fresh_ = false;
+        return *this;
+    }
+    json_writer& key(std::string_view name) {
+        value(name);
+        text_ += ':';
+        fresh_ = true;
+        return *this;
+    }
+    template <class Value>
+    json_writer& member(std::string_view name, const Value& shown) {
+        return key(name).value(shown);
+    }
+
+    /// Texts in quotes; numbers as the shortest text that reads back as the same value, in every locale; enumerations
+    /// as words; null for nothing; arrays; and objects of the fields that describe() knows.
+    template <class Value>
+    json_writer& value(const Value& shown) {
+        if constexpr (std::is_convertible_v<Value, std::string_view>) {
+            separate();
+            text_ += '"';
+            for (const char letter : std::string_view(shown)) {
+                escape(letter);
+            }
+            text_ += '"';
+        } else if constexpr (std::is_same_v<Value, bool>) {
+            separate();
+            text_ += shown ? "true" : "false";
+        } else if constexpr (std::is_arithmetic_v<Value>) {
+            separate();
+            char written[32];
+            text_.append(written, std::to_chars(written, written + sizeof written, shown).ptr);
+        } else if constexpr (std::is_enum_v<Value>) {
+            value(word_for(shown));
+        } else if constexpr (std::is_same_v<Value, std::nullopt_t>) {
+            separate();
+            text_ += "null";
+        } else if constexpr (requires { shown.has_value(); }) {
+            shown ? value(*shown) : value(std::nullopt);
+        } else if constexpr (requires { shown.begin(); }) {
+            open('[');
+            for (const auto& item : shown) {
+                value(item);
+            }
+            close(']');
+        } else {
+            open('{');
+            describe(shown, [this](std::string_view name, const auto& field) { this->member(name, field); });
+            close('}');
+        }
+        return *this;
+    }
+
+    [[nodiscard]] std::string text() && { return std::move(text_); }
+
+private:
+    void separate() {
+        text_ += fresh_ ? "" : ",";
+        fresh_ = false;
+    }
+
+    void escape(char letter) {
+        constexpr char digits[] = "0123456789abcdef";
+        const auto code = static_cast<unsigned char>(letter);
+        if (letter == '"' || letter == '\\') {
+            text_ += '\\';
+            text_ += letter;
+        } else if (code < 0x20) {
+            text_ += "\\u00";
+            text_ += digits[code / 16];
+            text_ += digits[code % 16];
+        } else {
+            text_ += letter;
+        }
+    }
+
+    std::string text_;
+    bool fresh_ = true;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,113 @@
+#pragma once
+// What the ranks did in one run: spans of arithmetic, transfer and waiting, for viewers and in sums.
+
+#include <einparallel/mpi/communicator.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/plan.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+/// `transfer`: from the start of a step's messages until a poll saw them arrived; `wait`: for them, work being done;
+/// `agree`: from a rank's last step until all are done.
+enum class activity : std::int64_t { contract, combine, copy, read, transfer, wait, agree };
+
+/// Seconds since the ranks agreed to start.
+struct trace_span {
+    double begin = 0;
+    double end = 0;
+    std::int64_t rank = 0;
+    activity what = activity::contract;
+    std::int64_t vertex = 0;  ///< in plan.vertices()
+    std::int64_t bytes = 0;   ///< transfers: handed to MPI
+};
+
+/// The spans of one run, asked for by handing an object to the run; on every rank, or on none. Afterwards every rank
+/// has those of all ranks.
+///
+///     ep::trace seen;
+///     auto z = plan.run(world, seen);
+///     std::cout << seen;                                              // hidden and exposed communication, imbalance
+///     if (world.rank() == 0) std::ofstream("run.json") << seen.to_json();      // ui.perfetto.dev, chrome://tracing
+class trace {
+public:
+    /// By rank. Where the run threw, those of this rank alone.
+    [[nodiscard]] const std::vector<trace_span>& spans() const { return spans_; }
+
+    /// Chrome's trace format: a process per rank with the lanes arithmetic, transfer and waiting.
+    EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
+
+    /// Seconds of the run and means over the ranks: arithmetic, and the rank with most in units of it (imbalance);
+    /// transfers, and the share of them that no rank waited for (hidden); waiting for messages (exposed). Then, by
+    /// vertex, arithmetic of all ranks and the bytes that the plan foretold and the run counted.
+    EINPARALLEL_INLINE [[nodiscard]] std::string summary() const;
+
+    // For the executor.
+
+    /// Begins anew, with room for so many spans.
+    EINPARALLEL_INLINE void prepare(const plan& of, int rank, std::size_t spans);
+    void start() { start_ = MPI_Wtime(); }
+    [[nodiscard]] double now() const { return MPI_Wtime() - start_; }
+    void add(const trace_span& span) noexcept {
+        if (spans_.size() < spans_.capacity()) {
+            spans_.push_back(span);
+            spans_.back().rank = rank_;
+        }
+    }
+    /// Brings the spans of all ranks to all. Collective.
+    EINPARALLEL_INLINE void share(const communicator& ranks);
+
+private:
+    struct vertex_line {
+        std::string name;
+        std::size_t bytes = 0;
+        bool is_input = false;
+    };
+
+    std::vector<vertex_line> vertices_;
+    std::vector<trace_span> spans_;
+    double start_ = 0;
+    int rank_ = 0;
+};
+
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const trace& shown) {
+    return stream << shown.summary();
+}
+
+namespace EINPARALLEL_DETAIL {
+
+/// A span from here to end() or the end of the scope, in a trace, where there is one.
+class timed_span {
+public:
+    timed_span(trace* seen, activity what, std::size_t vertex, std::size_t bytes = 0) : seen_(seen) {
+        if (seen_ != nullptr) {
+            span_ = {seen_->now(), 0, 0, what, static_cast<std::int64_t>(vertex), static_cast<std::int64_t>(bytes)};
+        }
+    }
+    timed_span(const timed_span&) = delete;
+    timed_span& operator=(const timed_span&) = delete;
+    ~timed_span() { end(); }
+
+    void end() noexcept {
+        if (trace* const seen = std::exchange(seen_, nullptr); seen != nullptr) {
+            span_.end = seen->now();
+            seen->add(span_);
+        }
+    }
+
+private:
+    trace* seen_;
+    trace_span span_;
+};
+
+}  // namespace EINPARALLEL_DETAIL
+
+}  // namespace einparallel

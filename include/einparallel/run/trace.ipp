@@ -1,0 +1,136 @@
+#pragma once
+
+#include <einparallel/run/trace.hpp>
+
+#include <einparallel/mpi/collective.hpp>
+#include <einparallel/plan/json_writer.hpp>
+#include <einparallel/plan/words.hpp>
+#include <einparallel/run/agreement.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+namespace einparallel {
+
+EINPARALLEL_INLINE void trace::prepare(const plan& of, int rank, std::size_t spans) {
+    rank_ = rank;
+    spans_.clear();
+    spans_.reserve(spans);
+    vertices_.clear();
+    for (const planned_vertex& each : of.vertices()) {
+        vertices_.push_back({each.name, each.bytes, each.is_input()});
+    }
+}
+
+EINPARALLEL_INLINE void trace::share(const communicator& ranks) {
+    constexpr std::size_t words = sizeof(trace_span) / sizeof(std::int64_t);
+    static_assert(std::is_trivially_copyable_v<trace_span> && sizeof(trace_span) % sizeof(std::int64_t) == 0);
+    const auto size = static_cast<std::size_t>(ranks.size());
+    std::vector<std::int64_t> counts;
+    std::vector<std::int64_t> mine;
+    std::vector<std::int64_t> all;
+    detail::agreed(ranks, "trace", [&] { counts.resize(size); });
+    const std::array<std::int64_t, 1> count{static_cast<std::int64_t>(spans_.size())};
+    allgather(ranks, count, counts);
+    const auto most = static_cast<std::size_t>(*std::ranges::max_element(counts)) * words;
+    detail::agreed(ranks, "trace", [&] {
+        mine.resize(most);
+        all.resize(most * size);
+        std::memcpy(mine.data(), spans_.data(), spans_.size() * sizeof(trace_span));
+    });
+    allgather(ranks, mine, all);
+    detail::agreed(ranks, "trace", [&] {
+        spans_.clear();
+        for (std::size_t rank = 0; rank < size; ++rank) {
+            const std::size_t begin = spans_.size();
+            spans_.resize(begin + static_cast<std::size_t>(counts[rank]));
+            std::memcpy(static_cast<void*>(spans_.data() + begin), all.data() + rank * most,
+                        static_cast<std::size_t>(counts[rank]) * sizeof(trace_span));
+        }
+    });
+}
+
+EINPARALLEL_INLINE std::string trace::to_json() const {
+    constexpr std::array<const char*, 3> lanes{"arithmetic", "transfer", "waiting"};
+    constexpr std::array<const char*, 7> suffixes{"", " combine", " copy", " read", " transfer", " wait", ""};
+    detail::json_writer json;
+    json.open('{').key("traceEvents").open('[');
+    const auto open_event = [&](const char* phase, std::string_view name, std::int64_t rank, std::size_t lane) {
+        json.open('{').key("ph").value(phase).key("name").value(name).key("pid").value(rank).key("tid").value(lane);
+    };
+    std::int64_t named = -1;
+    for (const trace_span& each : spans_) {
+        for (; named < each.rank; ++named) {
+            open_event("M", "process_name", named + 1, 0);
+            json.key("args").open('{').key("name").value("rank " + std::to_string(named + 1)).close('}').close('}');
+            for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+                open_event("M", "thread_name", named + 1, lane);
+                json.key("args").open('{').key("name").value(lanes[lane]).close('}').close('}');
+            }
+        }
+        const std::string name = each.what == activity::agree ? "agree"
+                                                              : vertices_[static_cast<std::size_t>(each.vertex)].name +
+                                                                    suffixes[static_cast<std::size_t>(each.what)];
+        open_event("X", name, each.rank, each.what < activity::transfer ? 0 : each.what == activity::transfer ? 1 : 2);
+        json.key("ts").value(1e6 * each.begin).key("dur").value(1e6 * (each.end - each.begin));
+        if (each.what == activity::transfer) {
+            json.key("args").open('{').key("bytes").value(each.bytes).close('}');
+        }
+        json.close('}');
+    }
+    return std::move(json.close(']').close('}')).text();
+}
+
+EINPARALLEL_INLINE std::string trace::summary() const {
+    struct sums {
+        double arithmetic = 0;
+        double transfer = 0;
+        double wait = 0;
+        double bytes = 0;
+    };
+    std::vector<sums> ranks;
+    std::vector<sums> vertices(vertices_.size());
+    sums all;
+    double end = 0;
+    for (const trace_span& each : spans_) {
+        ranks.resize(std::max(ranks.size(), static_cast<std::size_t>(each.rank) + 1));
+        for (sums* const part :
+             {&ranks[static_cast<std::size_t>(each.rank)], &vertices[static_cast<std::size_t>(each.vertex)], &all}) {
+            double& of_activity = each.what < activity::transfer    ? part->arithmetic
+                                  : each.what == activity::transfer ? part->transfer
+                                                                    : part->wait;
+            of_activity += each.what == activity::agree ? 0 : each.end - each.begin;
+            part->bytes += static_cast<double>(each.bytes);
+        }
+        end = std::max(end, each.end);
+    }
+    if (ranks.empty()) {
+        return "no run\n";
+    }
+    const double size = static_cast<double>(ranks.size());
+    const double most =
+        std::ranges::max_element(ranks, {}, [](const sums& each) { return each.arithmetic; })->arithmetic;
+    const double hidden = all.transfer > 0 ? 100 * std::max(0.0, 1 - all.wait / all.transfer) : 100;
+    std::string text = "run of " + detail::duration_text(end) + " on " + std::to_string(ranks.size()) +
+                       " ranks: arithmetic " + detail::duration_text(all.arithmetic / size) + ", imbalance " +
+                       detail::three_digits(all.arithmetic > 0 ? most * size / all.arithmetic : 1) + "; transfers " +
+                       detail::duration_text(all.transfer / size) + ", " + detail::three_digits(hidden) +
+                       "% hidden; exposed " + detail::duration_text(all.wait / size) + "\n";
+    detail::text_table table("lrrrrr");
+    table.add({"vertex", "arithmetic", "transfers", "exposed", "bytes planned", "counted"});
+    for (std::size_t number = 0; number < vertices.size(); ++number) {
+        const sums& each = vertices[number];
+        const bool is_input = vertices_[number].is_input;
+        if (!is_input || each.bytes > 0) {
+            table.add({vertices_[number].name, detail::duration_text(each.arithmetic / size),
+                       detail::duration_text(each.transfer / size), detail::duration_text(each.wait / size),
+                       is_input ? "-" : detail::counted(static_cast<double>(vertices_[number].bytes)),
+                       detail::counted(each.bytes)});
+        }
+    }
+    return text + table.text();
+}
+
+}  // namespace einparallel

@@ -1,0 +1,112 @@
+// What a run tells of itself: the trace, and the vertices as they begin.
+
+#include <doctest/doctest.h>
+
+#include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/execute.hpp>
+
+#include <support/json.hpp>
+
+#include "graphs.hpp"
+
+#include <cstddef>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ep = einparallel;
+using namespace ep::testing;
+
+namespace {
+
+/// D = (A B) C with inputs that every rank computes.
+struct chain {
+    ep::tensor<double, 2> a = input(1);
+    ep::tensor<double, 2> b = input(2);
+    ep::tensor<double, 2> c = input(3);
+    ep::tensor<double, 2> ab = ep::einsum<"ij,jk->ik">(a, b).named("AB");
+    ep::tensor<double, 2> d = ep::einsum<"ij,jk->ik">(ab, c).named("D");
+
+    static ep::tensor<double, 2> input(int factor) {
+        return ep::generate<double>({24, 24}, [factor](auto i, auto j) { return double((factor * i + j) % 7); });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a trace counts the bytes that the plan foretold, vertex by vertex, and is Chrome's JSON") {
+    ep::context world(MPI_COMM_WORLD);
+    const chain graph;
+    for (const ep::algorithm forced : {ep::algorithm::automatic, ep::algorithm::mn, ep::algorithm::k}) {
+        const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes, .algorithm = forced}, graph.d);
+        ep::trace seen;
+        const ep::distributed<double, 2> expected = plan.run(world);
+        for (int repetition = 0; repetition < 2; ++repetition) {
+            const ep::distributed<double, 2> made = plan.run(world, seen);
+            CHECK(made.allgather()(3, 5) == expected.allgather()(3, 5));
+        }
+        std::vector<std::size_t> counted(plan.vertices().size(), 0);
+        std::set<std::int64_t> computing;
+        bool in_order = true;
+        double end = 0;
+        for (const ep::trace_span& each : seen.spans()) {
+            counted[static_cast<std::size_t>(each.vertex)] += static_cast<std::size_t>(each.bytes);
+            if (each.what == ep::activity::contract) {
+                computing.insert(each.rank);
+            }
+            in_order = in_order && each.begin <= each.end && each.begin >= 0;
+            end = std::max(end, each.end);
+        }
+        CHECK(in_order);
+        CHECK(static_cast<int>(computing.size()) == world.size());
+        for (std::size_t vertex = 0; vertex < counted.size(); ++vertex) {
+            CHECK(counted[vertex] == plan.vertices()[vertex].bytes);
+        }
+        const json parsed = json::parse(seen.to_json());
+        std::size_t spans = 0;
+        for (const json& event : parsed["traceEvents"].items()) {
+            spans += event["ph"].text() == "X" ? 1 : 0;
+        }
+        CHECK(spans == seen.spans().size());
+        CHECK(same_everywhere(world, seen.summary()));
+        CHECK(seen.summary().find("imbalance") != std::string::npos);
+    }
+    CHECK(ep::trace().summary() == "no run\n");
+}
+
+TEST_CASE("a trace that some ranks ask for only") {
+    ep::context world(MPI_COMM_WORLD);
+    const chain graph;
+    const ep::plan plan = ep::decompose(world, graph.d);
+    ep::trace seen;
+    const std::string sentence =
+        sentence_of([&] { static_cast<void>(world.rank() == 0 ? plan.run(world, seen) : plan.run(world)); });
+    CHECK(sentence == (world.size() > 1 ? "run: a trace is asked for on some ranks only" : ""));
+}
+
+TEST_CASE("vertices are told of in their order, and what is thrown there is that rank's failure") {
+    ep::context world(MPI_COMM_WORLD);
+    const chain graph;
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, graph.d);
+    std::vector<std::string> begun;
+    const int culprit = world.size() - 1;
+    bool armed = false;
+    world.on_vertex([&](std::size_t number, std::size_t count, const std::string& name) {
+        begun.push_back(std::to_string(number) + "/" + std::to_string(count) + " " + name);
+        if (armed && number == 2 && world.rank() == culprit) {
+            throw std::runtime_error("enough");
+        }
+    });
+    static_cast<void>(plan.run(world));
+    CHECK(begun == std::vector<std::string>{"1/2 AB", "2/2 D"});
+    armed = true;
+    CHECK(sentence_of([&] { static_cast<void>(plan.run(world)); }) ==
+          "run: vertex 'D', rank " + std::to_string(culprit) + ": enough");
+    begun.clear();
+    world.on_vertex(nullptr);
+    static_cast<void>(plan.run(world));
+    CHECK(begun.empty());
+}
