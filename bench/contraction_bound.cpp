@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 namespace ep = einparallel;
@@ -28,6 +29,55 @@ measured measure(const ep::contraction_shape& shape, int processes) {
     }
     const double words = static_cast<double>(most) / sizeof(double);
     return {words / ep::lower_bound_words(shape, processes), words / ep::best_grid(shape, processes).words};
+}
+
+const char* word(int travelling) {
+    return travelling == ep::nothing_travels  ? "no ring    "
+           : travelling == ep::output_travels ? "k ring     "
+           : travelling >= 0                  ? "m/n ring   "
+                                              : "double ring";
+}
+
+std::size_t largest_peak(const ep::plan& plan) {
+    std::size_t peak = 0;
+    for (int rank = 0; rank < plan.processes(); ++rank) {
+        peak = std::max(peak, plan.peak_bytes(rank));
+    }
+    return peak;
+}
+
+/// The same product under smaller and smaller memory limits, until no plan keeps to them.
+void print_tight(ep::index side, int processes) {
+    const ep::tensor<double, 2> x = ep::placeholder<double>({side, side});
+    const ep::tensor<double, 2> y = ep::placeholder<double>({side, side});
+    const ep::tensor<double, 2> z = ep::einsum<"ij,jk->ik">(x, y);
+    const double share = 3.0 * static_cast<double>(side * side) * sizeof(double) / processes;
+    const ep::contraction_shape shape{1, side, side, side};
+    ep::options asked{.processes = processes};
+    for (std::size_t before = 0;;) {
+        try {
+            const ep::plan plan = ep::decompose(asked, z);
+            const std::size_t peak = largest_peak(plan);
+            std::size_t most = 0;
+            for (int rank = 0; rank < processes; ++rank) {
+                most = std::max(most, plan.bytes_sent(rank));
+            }
+            std::string cuts;
+            for (const auto& [label, parts] : plan.partition(z)) {
+                cuts += " " + label + "/" + std::to_string(parts);
+            }
+            if (peak != before) {
+                const int travelling = plan.vertices().back().work.travelling;
+                std::printf("%5d %8.2f %10.3f %12.3f   %s%s\n", processes, static_cast<double>(peak) / share,
+                            static_cast<double>(most) / sizeof(double) / ep::lower_bound_words(shape, processes),
+                            1e3 * plan.seconds(), word(travelling), cuts.c_str());
+            }
+            before = peak;
+            asked.memory_limit = peak - 1;
+        } catch (const ep::error&) {
+            return;
+        }
+    }
 }
 
 }  // namespace
@@ -75,6 +125,12 @@ int main() {
     };
     print("Bytes that the busiest rank sends / the lower bound, by number of ranks:", &measured::over_bound);
     print("The same / what the best integer grid sends:", &measured::over_grid);
+    std::printf(
+        "A square product in less and less memory (4608, double; the default machine):\n"
+        "ranks  peak/share  sent/bound  ms by model\n");
+    for (const int p : {4, 8, 9, 16, 64}) {
+        print_tight(unit, p);
+    }
     for (const std::vector<measured>& row : all) {
         for (const measured& each : row) {
             if (each.over_grid > 1 + 1e-12) {

@@ -214,42 +214,25 @@ struct request {
 
 request read_arguments(int argc, char** argv) {
     request asked;
-    for (int position = 1; position < argc; position += 2) {
-        const std::string option = argv[position];
-        if (position + 1 == argc) {
-            throw ep::error(option + " needs a value");
-        }
-        const std::string value = argv[position + 1];
-        if (option == "--graph") {
-            asked.graphs = separated(value);
-        } else if (option == "--ranks") {
-            asked.ranks.clear();
-            for (const std::string& word : separated(value)) {
-                asked.ranks.push_back(whole_number(word, 1));
-            }
-        } else if (option == "--objective") {
-            asked.objectives.clear();
-            for (const std::string& word : separated(value)) {
-                for (const ep::objective each : bench::all_objectives) {
-                    if (word == word_for(each)) {
-                        asked.objectives.push_back(each);
-                    }
-                }
-                if (asked.objectives.empty() || word != word_for(asked.objectives.back())) {
-                    throw ep::error("the objective '" + word + "' is none of paper, bytes and time");
-                }
-            }
-        } else if (option == "--layers") {
-            asked.layers = whole_number(value, 1);
-        } else if (option == "--repeat") {
-            asked.repeat = whole_number(value, 1);
-        } else if (option == "--limit") {
-            asked.limit = whole_number(value, 1);
-        } else {
-            throw ep::error("the option '" + option +
-                            "' is none of --graph, --ranks, --objective, --layers, --repeat and --limit");
-        }
-    }
+    bench::read_options(argc, argv,
+                        {{"--graph", [&](const std::string& value) { asked.graphs = separated(value); }},
+                         {"--ranks",
+                          [&](const std::string& value) {
+                              asked.ranks.clear();
+                              for (const std::string& word : separated(value)) {
+                                  asked.ranks.push_back(whole_number(word, 1));
+                              }
+                          }},
+                         {"--objective",
+                          [&](const std::string& value) {
+                              asked.objectives.clear();
+                              for (const std::string& word : separated(value)) {
+                                  asked.objectives.push_back(bench::objective_for(word));
+                              }
+                          }},
+                         {"--layers", [&](const std::string& value) { asked.layers = whole_number(value, 1); }},
+                         {"--repeat", [&](const std::string& value) { asked.repeat = whole_number(value, 1); }},
+                         {"--limit", [&](const std::string& value) { asked.limit = whole_number(value, 1); }}});
     for (const std::string& name : asked.graphs) {
         const std::vector<experiment> known = all_experiments(0);
         if (std::none_of(known.begin(), known.end(), [&](const experiment& each) { return each.name == name; })) {

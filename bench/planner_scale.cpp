@@ -268,45 +268,34 @@ std::array<std::string, 3> pattern_of(const std::string& text) {
     if (!pattern[1].empty()) {
         whole_number(pattern[1], 1);
     }
-    if (!pattern[2].empty() && std::none_of(bench::all_objectives.begin(), bench::all_objectives.end(),
-                                            [&](ep::objective each) { return pattern[2] == word_for(each); })) {
-        throw ep::error("the objective '" + pattern[2] + "' is none of paper, bytes and time");
+    if (!pattern[2].empty()) {
+        bench::objective_for(pattern[2]);
     }
     return pattern;
 }
 
 request read_arguments(int argc, char** argv) {
     request asked;
-    for (int position = 1; position < argc; position += 2) {
-        const std::string option = argv[position];
-        if (position + 1 == argc) {
-            throw ep::error(option + " needs a value");
-        }
-        const std::string value = argv[position + 1];
-        if (option == "--only") {
-            for (const std::string& word : separated(value)) {
-                asked.only.push_back(pattern_of(word));
-            }
-        } else if (option == "--random") {
-            asked.random = whole_number(value, 1);
-        } else if (option == "--effort") {
-            set_effort(asked.options, static_cast<std::size_t>(whole_number(value, 1)));
-        } else if (option == "--limit") {
-            asked.limits.seconds = whole_number(value, 0);
-        } else if (option == "--memory") {
-            asked.limits.memory = static_cast<std::size_t>(whole_number(value, 0)) << 20;
-        } else if (option == "--json") {
-            asked.json = value;
-        } else if (option == "--compare") {
-            asked.compare = value;
-        } else if (option == "--measured") {
-            asked.measured = value;
-        } else {
-            throw ep::error("the option '" + option +
-                            "' is none of --only, --random, --effort, --limit, --memory, --json, --compare and "
-                            "--measured");
-        }
-    }
+    bench::read_options(argc, argv,
+                        {{"--only",
+                          [&](const std::string& value) {
+                              for (const std::string& word : separated(value)) {
+                                  asked.only.push_back(pattern_of(word));
+                              }
+                          }},
+                         {"--random", [&](const std::string& value) { asked.random = whole_number(value, 1); }},
+                         {"--effort",
+                          [&](const std::string& value) {
+                              set_effort(asked.options, static_cast<std::size_t>(whole_number(value, 1)));
+                          }},
+                         {"--limit", [&](const std::string& value) { asked.limits.seconds = whole_number(value, 0); }},
+                         {"--memory",
+                          [&](const std::string& value) {
+                              asked.limits.memory = static_cast<std::size_t>(whole_number(value, 0)) << 20;
+                          }},
+                         {"--json", [&](const std::string& value) { asked.json = value; }},
+                         {"--compare", [&](const std::string& value) { asked.compare = value; }},
+                         {"--measured", [&](const std::string& value) { asked.measured = value; }}});
     return asked;
 }
 

@@ -1,15 +1,19 @@
 // Single contractions over MPI as shares of capacity: automatic plan, forced rings, one rank alone.
 //
 //     mpiexec -n 2 rings [--quick] [--rounds <n>] [--only <part of a case's name>] [--algorithm <word>]
-//     [--no-alone] [--windows]
+//     [--no-alone] [--windows] [--sizes]
+//
+// --windows: the forced rings also with ranks that share memory.
+// --sizes: products of 16³ to 4096³ and the thesis's contraction, and whether the automatic plan is as fast as one rank
+// and every forced algorithm within 5 %, by the best rounds. One rank works inside the same context there: that ranks
+// agree before and after a run costs each of them some 2 µs, which one rank alone does not have.
 //
 // Capacity of a case: every rank runs its even share of the arithmetic in the local kernel, all at once, no message;
 // the share is cut along the longest label. Variants are alternated in each round; a duration is the slowest rank's.
 // Share of a variant = duration of capacity / duration of the variant, of the best rounds and of the medians. Operands
 // rest where the plan reads them; results are let go of in every round.
 
-#include <mpi.h>
-#include <einparallel.hpp>
+#include "resting.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,72 +21,24 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 namespace {
 
 namespace ep = einparallel;
+using bench::meet;
+using bench::resting_input;
+using bench::samples;
 using ep::index;
 
-/// Nobody goes on before all have arrived; ranks sleep meanwhile, since one that spins takes a core's resources.
-void meet(MPI_Comm ranks) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibarrier(ranks, &request);
-    for (int done = 0; done == 0;) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (done == 0) {
-            usleep(200);
-        }
-    }
-    MPI_Barrier(ranks);
-}
-
-/// This rank's part of an input, where a plan reads it.
-template <class T, std::size_t Rank>
-struct resting_input {
-    resting_input(ep::context& world, const ep::plan& plan, const ep::tensor<T, Rank>& input, int rank) {
-        std::array<ep::extent, Rank> whole{};
-        std::array<ep::extent, Rank> lower{};
-        std::array<index, Rank> lengths{};
-        for (const ep::planned_vertex& each : plan.vertices()) {
-            if (each.origin != input.node()) {
-                continue;
-            }
-            const ep::box held = each.resting.held_by(rank);
-            for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-                whole[dimension] = each.bounds[dimension];
-                lower[dimension] = held.empty() ? 0 : held.sides[dimension].begin;
-                lengths[dimension] = held.empty() ? 0 : held.sides[dimension].size();
-            }
-        }
-        elements = ep::array<T, Rank>(lengths);
-        for (index at = 0; at < elements.size(); ++at) {
-            elements.data()[at] = static_cast<T>(at % 17) / T(16);
-        }
-        part = ep::distributed<T, Rank>(world, whole, lower, ep::view<T, Rank>(elements));
-    }
-
-    ep::array<T, Rank> elements;
-    ep::distributed<T, Rank> part;
-};
-
 /// One way to run one contraction, ready to be run again and again.
-struct variant {
+struct variant : samples {
     std::string name;
     std::function<void()> run;  ///< null on ranks that have nothing to do
-    std::vector<double> seconds;
     double bytes = 0;  ///< sent, or read in a neighbour's memory
-
-    [[nodiscard]] double best() const { return *std::ranges::min_element(seconds); }
-    [[nodiscard]] double median() const {
-        std::vector<double> sorted = seconds;
-        std::ranges::sort(sorted);
-        return sorted[sorted.size() / 2];
-    }
 };
 
 std::string word(ep::algorithm algorithm) {
@@ -126,8 +82,9 @@ variant make_variant(ep::context& world, const ep::options& asked, const std::ve
     const auto output = record(first, second);
     const ep::plan plan = ep::decompose(world, asked, output);
     const int rank = world.state()->payload.rank();
-    const auto left = std::make_shared<resting_input<T, RankX>>(world, plan, first, rank);
-    const auto right = std::make_shared<resting_input<T, RankY>>(world, plan, second, rank);
+    const auto element = [](index number) { return static_cast<T>(number % 17) / T(16); };
+    const auto left = std::make_shared<resting_input<T, RankX>>(world, plan, first, rank, element);
+    const auto right = std::make_shared<resting_input<T, RankY>>(world, plan, second, rank, element);
     variant made;
     made.name = way_of(plan, output);
     made.bytes = static_cast<double>(plan.bytes_sent(rank) + plan.bytes_read(rank));
@@ -160,9 +117,9 @@ struct shape {
     }
 };
 
-class bench {
+class comparison {
 public:
-    bench(int rounds, std::string only, std::string algorithm, bool alone, bool windows)
+    comparison(int rounds, std::string only, std::string algorithm, bool alone, bool windows)
         : rounds_(rounds),
           only_(std::move(only)),
           algorithm_(std::move(algorithm)),
@@ -187,21 +144,22 @@ public:
         if (name.find(only_) == std::string::npos) {
             return;
         }
-        const auto made = [&](ep::context& world, const shape& of, ep::algorithm algorithm, int ranks_per_node = 1) {
+        const auto made = [&](ep::context& world, const shape& of, ep::algorithm algorithm, const ep::machine& machine,
+                              int ranks_per_node = 1) {
             ep::options asked;
             asked.ranks_per_node = ranks_per_node;
             asked.algorithm = algorithm;
-            asked.machine = machine_;
+            asked.machine = machine;
             return make_variant<T, RankX, RankY>(world, asked, of.of(of.x), of.of(of.y), record);
         };
         shape share = whole;
         index& longest = *std::ranges::max_element(share.extents);
         longest = (longest + ranks_ - 1) / ranks_;
         std::vector<variant> variants;
-        variants.push_back(made(self_, share, ep::algorithm::automatic));
+        variants.push_back(made(self_, share, ep::algorithm::automatic, machine_));
         variants.back().name = "capacity";
         if (algorithm_.empty() || algorithm_ == word(ep::algorithm::automatic)) {
-            variants.push_back(made(world_, whole, ep::algorithm::automatic));
+            variants.push_back(made(world_, whole, ep::algorithm::automatic, machine_));
             variants.back().name = "automatic: " + variants.back().name;
         }
         for (const ep::algorithm algorithm : forced) {
@@ -210,18 +168,40 @@ public:
             }
             for (int ranks_per_node = 1; ranks_per_node <= (windows_ ? ranks_ : 1);
                  ranks_per_node += std::max(ranks_ - 1, 1)) {
-                variants.push_back(made(world_, whole, algorithm, ranks_per_node));
+                variants.push_back(made(world_, whole, algorithm, machine_, ranks_per_node));
                 variants.back().name = word(algorithm) + ": " + variants.back().name;
             }
         }
-        if (alone_) {
-            variants.push_back(rank_ == 0 ? made(self_, whole, ep::algorithm::automatic) : variant{});
+        if (judges) {
+            ep::machine slow = machine_;
+            slow.seconds_per_message = 1;
+            variants.push_back(made(world_, whole, ep::algorithm::automatic, slow));
+            variants.back().name = "one rank of them";
+        } else if (alone_) {
+            variants.push_back(rank_ == 0 ? made(self_, whole, ep::algorithm::automatic, machine_) : variant{});
             variants.back().name = "one rank alone";
         }
         measure(variants);
         const double flop = 2 * whole.points() / ranks_;
         if (rank_ == 0) {
             print(name, flop, variants);
+        }
+        const auto others = std::span(variants).subspan(2);
+        const auto fastest = std::ranges::min_element(others, {}, &variant::best);
+        if (judges && fastest != others.end()) {
+            slower_ += variants[1].best() > 1.05 * fastest->best() ? 1 : 0;
+            if (rank_ == 0) {
+                std::printf("    automatic / fastest other: %.2f%s\n", variants[1].best() / fastest->best(),
+                            variants[1].best() > 1.05 * fastest->best() ? "  SLOWER" : "");
+            }
+        }
+    }
+
+    bool judges = false;  ///< whether the automatic plan is as fast as the others
+
+    void verdict() const {
+        if (judges && rank_ == 0) {
+            std::printf("automatic slower than another way: %d\n", slower_);
         }
     }
 
@@ -284,31 +264,59 @@ private:
     ep::machine machine_;
     int rank_ = 0;
     int ranks_ = 1;
+    int slower_ = 0;
 };
 
 const std::vector<ep::algorithm> mn_and_k{ep::algorithm::mn, ep::algorithm::k};
 const std::vector<ep::algorithm> every{ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k};
 
 template <class T>
-void product(bench& all, const std::string& type, index m, index n, index k) {
+void product(comparison& all, const std::string& type, index m, index n, index k) {
     all.run<T, 2, 2>(type + " " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
                      {{m, k, n}, {0, 1}, {1, 2}}, mn_and_k,
                      [](const auto& x, const auto& y) { return ep::einsum<"ij,jk->ik">(x, y); });
 }
 
 template <class T>
-void batch(bench& all, const std::string& type, index side) {
+void batch(comparison& all, const std::string& type, index side) {
     all.run<T, 3, 3>(type + " bij,bjk->bik 2, " + std::to_string(side), {{2, side, side, side}, {0, 1, 2}, {0, 2, 3}},
                      every, [](const auto& x, const auto& y) { return ep::einsum<"bij,bjk->bik">(x, y); });
 }
 
 /// c0 m0 k0 k1 m1, c0 n0 k0 n1 k1 -> c0 m0 n0 n1 m1 (Distributed einsum_ir, §6.2)
 template <class T>
-void thesis(bench& all, const std::string& type, index outer) {
+void thesis(comparison& all, const std::string& type, index outer) {
     constexpr index inner = 70;
     all.run<T, 5, 5>(type + " thesis 2, " + std::to_string(outer) + ", 70",
                      {{2, outer, outer, inner, inner, outer, inner}, {0, 1, 2, 3, 4}, {0, 5, 2, 6, 3}}, every,
                      [](const auto& x, const auto& y) { return ep::einsum<"cmklo,cnkpl->cmnpo">(x, y); });
+}
+
+/// Shares of capacity of large products, and of forced rings.
+void shares(comparison& all, bool quick) {
+    const std::vector<index> sides =
+        quick ? std::vector<index>{200, 510} : std::vector<index>{200, 321, 510, 800, 1264, 1720};
+    for (const index side : sides) {
+        batch<double>(all, "double", side);
+    }
+    for (const index outer : quick ? std::vector<index>{3} : std::vector<index>{3, 5, 9, 14}) {
+        thesis<double>(all, "double", outer);
+    }
+    for (const index side : quick ? std::vector<index>{48, 512} : std::vector<index>{16, 48, 128, 256, 512, 1024}) {
+        product<double>(all, "double", side, side, side);
+    }
+    product<double>(all, "double", 2048, 2048, 2048);
+    product<double>(all, "double", 512, 512, 65536);
+    if (!quick) {
+        product<double>(all, "double", 65536, 512, 512);
+        product<double>(all, "double", 8192, 8192, 819);
+        product<double>(all, "double", 4096, 4096, 4096);
+        product<float>(all, "float", 2048, 2048, 2048);
+        product<float>(all, "float", 512, 512, 65536);
+        product<float>(all, "float", 65536, 512, 512);
+        product<float>(all, "float", 8192, 8192, 819);
+        product<float>(all, "float", 4096, 4096, 4096);
+    }
 }
 
 }  // namespace
@@ -318,6 +326,7 @@ int main(int argc, char** argv) {
     bool quick = false;
     bool alone = true;
     bool windows = false;
+    bool sizes = false;
     int rounds = 5;
     std::string only;
     std::string algorithm;
@@ -326,6 +335,7 @@ int main(int argc, char** argv) {
         quick = quick || word == "--quick";
         alone = alone && word != "--no-alone";
         windows = windows || word == "--windows";
+        sizes = sizes || word == "--sizes";
         if (word == "--rounds" && position + 1 < argc) {
             rounds = std::max(1, std::atoi(argv[++position]));
         } else if (word == "--only" && position + 1 < argc) {
@@ -335,29 +345,17 @@ int main(int argc, char** argv) {
         }
     }
     {
-        bench all(rounds, only, algorithm, alone, windows);
-        const std::vector<index> sides =
-            quick ? std::vector<index>{200, 510} : std::vector<index>{200, 321, 510, 800, 1264, 1720};
-        for (const index side : sides) {
-            batch<double>(all, "double", side);
-        }
-        for (const index outer : quick ? std::vector<index>{3} : std::vector<index>{3, 5, 9, 14}) {
-            thesis<double>(all, "double", outer);
-        }
-        for (const index side : quick ? std::vector<index>{48, 512} : std::vector<index>{16, 48, 128, 256, 512, 1024}) {
+        comparison all(rounds, only, algorithm, alone, windows);
+        all.judges = sizes;
+        for (index side = 16; side <= 4096 && sizes; side *= 2) {
             product<double>(all, "double", side, side, side);
         }
-        product<double>(all, "double", 2048, 2048, 2048);
-        product<double>(all, "double", 512, 512, 65536);
-        if (!quick) {
-            product<double>(all, "double", 65536, 512, 512);
-            product<double>(all, "double", 8192, 8192, 819);
-            product<double>(all, "double", 4096, 4096, 4096);
-            product<float>(all, "float", 2048, 2048, 2048);
-            product<float>(all, "float", 512, 512, 65536);
-            product<float>(all, "float", 65536, 512, 512);
-            product<float>(all, "float", 8192, 8192, 819);
-            product<float>(all, "float", 4096, 4096, 4096);
+        for (const index outer : sizes ? std::vector<index>{1, 2, 3, 5, 9, 14} : std::vector<index>{}) {
+            thesis<double>(all, "double", outer);
+        }
+        all.verdict();
+        if (!sizes) {
+            shares(all, quick);
         }
     }
     MPI_Finalize();

@@ -6,10 +6,13 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -40,6 +43,41 @@ inline int whole_number(const std::string& text, int least) {
         throw ep::error("'" + text + "' is no " + (least > 0 ? "positive " : "") + "whole number");
     }
     return value;
+}
+
+/// @throws error where `word` is none
+inline ep::objective objective_for(const std::string& word) {
+    for (const ep::objective each : all_objectives) {
+        if (word == word_for(each)) {
+            return each;
+        }
+    }
+    throw ep::error("the objective '" + word + "' is none of paper, bytes and time");
+}
+
+/// What takes the value of an option, by the option's name.
+using option_table = std::vector<std::pair<std::string, std::function<void(const std::string&)>>>;
+
+/// Hands every argument `--option value` over. @throws error for one that is not in the table, or has no value
+inline void read_options(int argc, char** argv, const option_table& options) {
+    for (int position = 1; position < argc; position += 2) {
+        const std::string option = argv[position];
+        if (position + 1 == argc) {
+            throw ep::error(option + " needs a value");
+        }
+        std::string names;
+        bool known = false;
+        for (std::size_t number = 0; number < options.size() && !known; ++number) {
+            names += (number == 0 ? "" : number + 1 == options.size() ? " and " : ", ") + options[number].first;
+            known = options[number].first == option;
+            if (known) {
+                options[number].second(argv[position + 1]);
+            }
+        }
+        if (!known) {
+            throw ep::error("the option '" + option + "' is none of " + names);
+        }
+    }
 }
 
 /// One number by a format of printf.

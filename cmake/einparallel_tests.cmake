@@ -18,10 +18,10 @@
 #       busy-waits; entries <name>.smpi<n>, labels smpi and np<n>; nothing where SimGrid is not installed. With PARTS
 #       each entry is several, <name>.smpi<n>.<part>, told EINPARALLEL_TEST_PART=<part>/<parts>: SimGrid searches a list
 #       of all earlier messages for each one, so a process takes time with the square of what it sends
-#   einparallel_add_compile_fail_test(<name> SOURCE <file> SECTION <macro> EXPECT <text> [ONLY])
-#       the file compiles as it is (its positive twins), and with <macro> defined it does not, the first error being a
-#       line that has <text>, a regular expression of our own sentence, with ONLY the only one; entries <name>.<compiler>, and once for each file
-#       <file>.twins.<compiler> and <file>.headers.<compiler>, which precompiles the file's headers for the others
+#   einparallel_add_compile_fail_test(<file> <number>...)
+#       the file compiles as it is (its positive twins), and with MISTAKES=<number> each of the mistakes there gets the
+#       sentence above it (expect_errors.cmake): one run of each compiler for all; entries <file>.twins.<compiler> and
+#       <file>.mistakes<number>.<compiler>
 
 find_package(doctest REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
@@ -216,56 +216,28 @@ function(einparallel_compile_command variable compiler)
     else()
         set(command "${CMAKE_CXX_COMPILER}" -std=c++20 -fsyntax-only)
     endif()
+    if(compiler STREQUAL "clang" OR (compiler STREQUAL "cxx" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
+        list(APPEND command -ferror-limit=0)
+    endif()
     set(${variable} ${command} ${includes} PARENT_SCOPE)
 endfunction()
 
-function(einparallel_add_compile_fail_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ONLY" "SOURCE;SECTION;EXPECT" "")
-    if(NOT arg_EXPECT OR NOT arg_SECTION)
-        message(FATAL_ERROR "einparallel_add_compile_fail_test(${name}): SECTION and EXPECT are needed.")
-    endif()
-    get_filename_component(source "${arg_SOURCE}" ABSOLUTE)
-    get_filename_component(stem "${arg_SOURCE}" NAME_WE)
-    # A section that the file does not have would leave the twins alone, and they compile.
-    file(STRINGS "${source}" mentions REGEX "^[ \t]*#.*[^A-Za-z0-9_]${arg_SECTION}($|[^A-Za-z0-9_])")
-    if(NOT mentions)
-        message(FATAL_ERROR "einparallel_add_compile_fail_test(${name}): ${arg_SOURCE} has no section ${arg_SECTION}.")
-    endif()
+function(einparallel_add_compile_fail_test file)
+    get_filename_component(source "${file}" ABSOLUTE)
+    get_filename_component(stem "${file}" NAME_WE)
     foreach(compiler IN LISTS einparallel_message_compilers)
         einparallel_compile_command(command ${compiler})
-        if(NOT TEST ${stem}.twins.${compiler})
-            add_test(NAME ${stem}.twins.${compiler} COMMAND ${command} "${source}")
-            set_tests_properties(${stem}.twins.${compiler} PROPERTIES TIMEOUT 300 LABELS "compile")
-        endif()
-        set(fixture "")
-        if(NOT compiler STREQUAL "nvcc")
-            set(fixture ${stem}.headers.${compiler})
-            set(headers "${CMAKE_CURRENT_BINARY_DIR}/${stem}.${compiler}.hpp")
-        endif()
-        if(fixture AND NOT TEST ${fixture})
-            file(STRINGS "${source}" includes REGEX "^#include <einparallel/")
-            list(JOIN includes "\n" includes)
-            file(CONFIGURE OUTPUT "${headers}" CONTENT "#pragma once\n${includes}\n" @ONLY)
-            set(precompile ${command} -x c++-header "${headers}" -o "${headers}.gch")
-            if(compiler STREQUAL "clang" OR CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-                set(precompile ${command} -x c++-header "${headers}" -o "${headers}.pch")
-            endif()
-            list(REMOVE_ITEM precompile -fsyntax-only)
-            add_test(NAME ${fixture} COMMAND ${precompile})
-            set_tests_properties(
-                ${fixture} PROPERTIES FIXTURES_SETUP ${fixture} TIMEOUT 300 LABELS "compile"
+        add_test(NAME ${stem}.twins.${compiler} COMMAND ${command} "${source}")
+        set(entries ${stem}.twins.${compiler})
+        foreach(number IN LISTS ARGN)
+            set(entry ${stem}.mistakes${number}.${compiler})
+            add_test(
+                NAME ${entry}
+                COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${source}" -DMISTAKES=${number} -P
+                        "${PROJECT_SOURCE_DIR}/cmake/expect_errors.cmake" -- ${command} -DMISTAKES=${number} "${source}"
             )
-        endif()
-        if(fixture)
-            list(APPEND command -include "${headers}")
-        endif()
-        add_test(
-            NAME ${name}.${compiler}
-            COMMAND "${CMAKE_COMMAND}" "-DEXPECT=${arg_EXPECT}" "-DONLY=${arg_ONLY}" -P
-                    "${PROJECT_SOURCE_DIR}/cmake/expect_error.cmake" -- ${command} -D${arg_SECTION} "${source}"
-        )
-        set_tests_properties(
-            ${name}.${compiler} PROPERTIES FIXTURES_REQUIRED "${fixture}" TIMEOUT 300 LABELS "compile"
-        )
+            list(APPEND entries ${entry})
+        endforeach()
+        set_tests_properties(${entries} PROPERTIES TIMEOUT 300 LABELS "compile")
     endforeach()
 endfunction()

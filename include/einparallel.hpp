@@ -35,14 +35,12 @@
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
 #include <einparallel/plan/figures.hpp>
-#include <einparallel/plan/hash.hpp>
-#include <einparallel/plan/json.hpp>
 #include <einparallel/plan/lower_bound.hpp>
-#include <einparallel/plan/machine_text.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/rivals.hpp>
+#include <einparallel/plan/words.hpp>
 
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI

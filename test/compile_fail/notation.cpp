@@ -1,5 +1,6 @@
-// Misuses that a compiler must refuse with one sentence of ours. Each section is compiled by itself, by the macro that
-// names it; without one the positive twins of all of them are compiled, and must be accepted.
+// Misuses that a compiler must refuse, the first error of each being a sentence of ours, which is written above it (as
+// a regular expression; with ONLY there is no other error). Without MISTAKES their positive twins, which must be
+// accepted.
 
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
@@ -23,90 +24,170 @@ struct smaller_value : smaller_index {
     static constexpr bool associative_commutative = true;
 };
 
-void statements() {
-    EINPARALLEL_LABELS(i, j, k, l, d);
-    ep::array<double, 2> A({2, 3}), B({3, 4}), C({2, 4});
-    ep::array<std::complex<double>, 2> Q({2, 3});
-    ep::array<double, 1> v({2});
-    ep::tensor<double, 2> X = ep::placeholder<double>({2, 3}), Y = ep::placeholder<double>({3, 4}), Z;
+EINPARALLEL_LABELS(i, j, k, l, d);
+ep::array<double, 2> A({2, 3}), B({3, 4}), C({2, 4});
+ep::array<std::complex<double>, 2> Q({2, 3});
+ep::array<double, 1> v({2});
+ep::tensor<double, 2> X = ep::placeholder<double>({2, 3}), Y = ep::placeholder<double>({3, 4}), Z;
 
-#if defined(LABEL_IS_A_TENSOR)
+#if MISTAKES == 1  // in what is declared
+
+// ERROR (conflicting declaration|redefinition of|already been declared)
+void label_is_a_tensor() {
+    ep::array<double, 2> C({2, 4});
     EINPARALLEL_LABELS(m, n, C);
-#elif defined(LABELS_IN_ONE_DECLARATION)
+}
+// ERROR EINPARALLEL_LABELS: at most 32 labels in one declaration
+void labels_in_one_declaration() {
     EINPARALLEL_LABELS(a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7, c0, c1, c2, c3, c4, c5, c6, c7,
                        d0, d1, d2, d3, d4, d5, d6, d7, e);
-#elif defined(TOO_FEW_LABELS)
+}
+// ERROR wrong number of labels
+void too_few_labels() {
     C(i, k) = A(i) * B(j, k);
-#elif defined(TOO_MANY_LABELS)
+}
+// ERROR wrong number of labels
+void too_many_labels() {
     Z(i, k) = X(i, j, l) * Y(j, k);
-#elif defined(OUTPUT_LABEL_LEFT_OUT)  // of the operand that would have it
+}
+// ERROR ONLY wrong number of labels
+void output_label_left_out() {  // of the operand that would have it
     Z(i, k) = X(i, j) * Y(j);
-#elif defined(OUTPUT_LABEL_UNKNOWN)
-    C(i, l) = A(i, j) * B(j, k);
-#elif defined(OUTPUT_LABEL_REPEATED)
-    C(i, i) = A(i, j) * B(j, i);
-#elif defined(SUBSCRIPT_CHARACTER)
+}
+// ERROR malformed subscript string: a label is a letter
+void subscript_character() {
     C = ep::einsum<"i1,1k->ik">(A, B);
-#elif defined(SUBSCRIPT_ARROWS)
+}
+// ERROR malformed subscript string: '->' stands at most once
+void subscript_arrows() {
     C = ep::einsum<"ij->jk->ik">(A, B);
-#elif defined(SUBSCRIPT_DOTS)
+}
+// ERROR malformed subscript string: an ellipsis is three dots
+void subscript_dots() {
     C = ep::einsum<"..i,..k->ik">(A, B);
-#elif defined(MORE_OPERANDS)
+}
+// ERROR more operands than subscripts
+void more_operands() {
     C = ep::einsum<"ij->ij">(A, B);
-#elif defined(MORE_SUBSCRIPTS)
+}
+// ERROR more subscripts than operands
+void more_subscripts() {
     C = ep::einsum<"ij,jk,kl->il">(A, B);
-#elif defined(UNKNOWN_REDUCTION)
+}
+// ERROR unknown reduction
+void unknown_reduction() {
     C(i, k) = ep::reduce(smaller_index{}, A(i, j) * B(j, k));
-#elif defined(SUBSCRIPT_RANK)
+}
+// ERROR the number of labels in a subscript differs
+void subscript_rank() {
     C = ep::einsum<"ijk,jk->ik">(A, B);
-#elif defined(SUBSCRIPT_OUTPUT_UNKNOWN)
+}
+// ERROR ep::einsum: this output label appears in no operand
+void subscript_output_unknown() {
     Z = ep::einsum<"ij,jk->il">(X, Y);
-#elif defined(SUBSCRIPT_OUTPUT_REPEATED)
+}
+// ERROR ep::einsum: this output label is repeated
+void subscript_output_repeated() {
     C = ep::einsum<"ij,jk->ii">(A, B);
-#elif defined(INNER_SUM)
+}
+// ERROR labels and integer indices cannot be mixed
+void mixed_indices() {
+    C(i, k) = A(i, 0) * B(j, k);
+}
+// ERROR this label appears in no operand of the expression
+void reduced_label_unknown() {
+    C(i, k) = ep::sum(l, A(i, j) * B(j, k));
+}
+// ERROR ep::softmax: the label that it runs over comes first
+void softmax_without_label() {
+    C(i, k) = ep::softmax(A(i, k));
+}
+// ERROR the function .const. cannot be called with one element of each expression
+void function_of_too_few() {
+    C(i, k) = ep::join([](double x) { return x; }, A(i, j), B(j, k));
+}
+// ERROR the function .const. cannot be called with one element of each expression
+void function_of_text() {
+    C(i, k) = ep::map([](const char* x) { return x[0]; }, A(i, k));
+}
+// ERROR the function returns no number
+void function_to_text() {
+    C(i, k) = ep::join([](double x, double y) { return x < y ? "less" : "more"; }, A(i, j), B(j, k));
+}
+// ERROR tensors are added and multiplied with labels
+void no_labels() {
+    C = A * B;
+}
+// ERROR tensors are added and multiplied with labels
+void no_labels_on_one() {
+    C(i, k) = A(i, k) + 2 * C;
+}
+// ERROR wrong number of labels
+void output_labels_too_few() {
+    C(l) = A(i, j) * B(j, k);
+}
+
+#elif MISTAKES == 2  // in bodies of functions, which nvcc does not look at after another mistake
+
+// ERROR einsum: this output label appears in no operand
+void output_label_unknown() {
+    C(i, l) = A(i, j) * B(j, k);
+}
+// ERROR einsum: this output label is repeated
+void output_label_repeated() {
+    C(i, i) = A(i, j) * B(j, i);
+}
+// ERROR have different labels missing on the left
+void inner_sum() {
     C(i, k) = (A(i, j) + v(i)) * B(j, k);
-#elif defined(ARRAY_IN_GRAPH)
+}
+// ERROR arrays and tensors cannot be mixed
+void array_in_graph() {
     Z(i, k) = X(i, j) * B(j, k);
-#elif defined(COMPLEX_INTO_REAL)
+}
+// ERROR complex values cannot be assigned to real
+void complex_into_real() {
     A(i, j) = Q(i, j);
-#elif defined(FRACTION_INTO_INTEGER)
+}
+// ERROR floating-point values cannot be assigned to integer elements
+void fraction_into_integer() {
     ep::array<int, 2> whole({2, 3});
     whole(i, j) = A(i, j);
-#elif defined(OUTPUT_LABELS_TOO_FEW)
-    C(i) = A(i, j) * B(j, k);
-#elif defined(MIXED_INDICES)
-    C(i, k) = A(i, 0) * B(j, k);
-#elif defined(REDUCED_LABEL_UNKNOWN)
-    C(i, k) = ep::sum(l, A(i, j) * B(j, k));
-#elif defined(EXTENT_COUNT)
+}
+// ERROR the number of extents differs from the rank
+void extent_count() {
     ep::array<double, 2> D({1, 2, 3});
-#elif defined(OUTPUT_RANK)
+}
+// ERROR the rank of the output differs
+void output_rank() {
     ep::einsum_into<"ij,jk->i">(C, A, B);
-#elif defined(SOFTMAX_OF_A_PRODUCT)
-    Z(i, k) = ep::softmax(k, X(i, d) * X(k, d) / 2.0);
-#elif defined(SOFTMAX_IN_A_PRODUCT)
+}
+// ERROR softmax: a label of its argument is missing on the left and would be summed outside the softmax
+void softmax_of_a_product() {
+    Z(i, k) = ep::softmax(k, X(i, l) * X(k, l) / 2.0);
+}
+// ERROR softmax: a label of its argument is missing on the left and would be summed outside the softmax
+void softmax_in_a_product() {
     C(i, j) = ep::softmax(k, A(i, d) * A(k, d)) * A(k, j);
-#elif defined(CONST_LEFT)
+}
+// ERROR the left-hand side is const
+void const_left() {
     const auto& fixed = C;
     fixed(i, j) = A(i, j);
-#elif defined(CONST_VIEW_LEFT)
+}
+// ERROR the left-hand side is const
+void const_view_left() {
     const ep::view<const double, 2> seen(C);
     seen(i, k) = A(i, j) * B(j, k);
-#elif defined(SOFTMAX_WITHOUT_LABEL)
-    C(i, k) = ep::softmax(A(i, k));
-#elif defined(FUNCTION_OF_TOO_FEW)
-    C(i, k) = ep::join([](double x) { return x; }, A(i, j), B(j, k));
-#elif defined(FUNCTION_OF_TEXT)
-    C(i, k) = ep::map([](const char* x) { return x[0]; }, A(i, k));
-#elif defined(FUNCTION_TO_TEXT)
-    C(i, k) = ep::join([](double x, double y) { return x < y ? "less" : "more"; }, A(i, j), B(j, k));
-#elif defined(NO_LABELS)
-    C = A * B;
-#elif defined(NO_LABELS_ON_ONE)
-    C(i, k) = A(i, k) + 2 * C;
-#elif defined(SOFTMAX_UNDER_A_MAP)
+}
+// ERROR softmax: a label of its argument is missing on the left and would be summed outside the softmax
+void softmax_under_a_map() {
     v(i) += 2.0 * exp(ep::softmax(j, A(i, j) * A(k, j)));
+}
+
 #else
+
+void accepted() {
     Z(i, k) = ep::softmax(k, ep::sum(d, X(i, d) * X(k, d)) / 2.0);
     Z(i, k) = ep::sum(d, ep::softmax(k, X(i, d) * X(k, d) / 2.0));
     Z(i, k) = ep::sum(ep::softmax(k, X(i, d) * X(k, d) / 2.0));
@@ -121,7 +202,8 @@ void statements() {
     Z(i, k) = X(i, j) * Y(j, k);
     Z = ep::einsum<"ij,jk->ik">(X, Y);
     Q(i, j) = A(i, j);
-#endif
 }
+
+#endif
 
 int main() {}

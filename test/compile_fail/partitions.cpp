@@ -1,12 +1,13 @@
-// One mistake about tables of partition vectors at a time, chosen by a macro.
+// Mistakes about tables of partition vectors.
 
 #include <einparallel/plan/partition.hpp>
 
 namespace ep = einparallel;
 
-#if defined(TABLE_TOO_LONG)
+#if MISTAKES == 1
+// ERROR more than 20,000 partition vectors are too many for a table
 static_assert(!ep::partitions<9, 11>.empty());
-#elif defined(TOO_MANY_FACTORS)
+// ERROR the exponents are 8-bit numbers, at most 255 factors of two
 static_assert(!ep::partitions<1, 256>.empty());
 #else
 static_assert(ep::partitions<8, 10>.size() == 19448);

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <einparallel.hpp>
+#include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -89,14 +90,14 @@ void count_plan(const ep::plan& plan, coverage& seen, awkwardness& of_case) {
         seen.count("vertex run as", word_of(each.algorithm));
         seen.count("vertex", "fell back to automatic", each.fell_back ? 1 : 0);
         seen.count("vertex", "on fewer ranks", each.work.ranks.size() < plan.processes() ? 1 : 0);
-        const int travelling = each.work.travelling;
-        seen.count("moved by", "m/n ring", travelling >= 0 ? 1 : 0);
-        seen.count("moved by", "k ring", travelling == ep::output_travels ? 1 : 0);
-        seen.count("moved by", "reduction",
-                   each.work.output.replication() > 1 && travelling != ep::output_travels ? 1 : 0);
+        const bool k_ring = each.work.travelling == ep::output_travels;
+        const std::vector<std::size_t> travelling = ep::detail::travelling_operands(each.work);
+        seen.count("moved by", "m/n ring", travelling.empty() ? 0 : 1);
+        seen.count("moved by", "k ring", k_ring ? 1 : 0);
+        seen.count("moved by", "reduction", each.work.output.replication() > 1 && !k_ring ? 1 : 0);
         for (std::size_t operand = 0; operand < each.work.operands.size(); ++operand) {
-            const bool gathered =
-                each.work.operands[operand].replication() > 1 && travelling != static_cast<int>(operand);
+            const bool gathered = each.work.operands[operand].replication() > 1 &&
+                                  std::ranges::find(travelling, operand) == travelling.end();
             seen.count("moved by", "gather", gathered ? 1 : 0);
             const ep::planned_vertex& made_by = plan.vertices()[each.inputs[operand]];
             const bool moves = !made_by.is_input() && made_by.resting != each.work.operands[operand];

@@ -8,6 +8,7 @@
 
 #include "graphs.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -131,6 +132,30 @@ TEST_CASE("a contraction of the schedule is one call of the kernel") {
         CHECK(graph.work->calls == calls);
         CHECK(wrong_elements(made, 0, *graph.z) == 0);
     }
+}
+
+TEST_CASE("a product in less and less memory, with both operands under way at last") {
+    ep::context world(MPI_COMM_WORLD);
+    const product graph(48, 48, 48);
+    ep::options asked{.processes = world.size()};
+    asked.machine.seconds_per_flop = 1e-6;
+    std::size_t double_rings = 0;
+    for (bool found = true; found;) {
+        try {
+            const ep::plan plan = ep::decompose(asked, graph.handle());
+            double_rings += plan.vertices().back().work.travelling == ep::operands_travel ? 1 : 0;
+            const ep::results made = ep::execute(plan, world);
+            CHECK(made.bytes_sent() == plan.bytes_sent(world.rank()));
+            CHECK(wrong_elements(made, 0, *graph.z) == 0);
+            asked.memory_limit = 0;
+            for (int rank = 0; rank < world.size(); ++rank) {
+                asked.memory_limit = std::max(asked.memory_limit, plan.peak_bytes(rank) - 1);
+            }
+        } catch (const ep::error&) {
+            found = false;
+        }
+    }
+    CHECK((double_rings > 0 || world.size() < 12));
 }
 
 TEST_CASE("what rests in short runs elsewhere arrives, packed on the way") {

@@ -16,6 +16,7 @@ set(compile "${CXX}" ${flags})
 # The wrapper's own compiler may be another one.
 set(compile_mpi "${CMAKE_COMMAND}" -E env "MPICH_CXX=${CXX}" "OMPI_CXX=${CXX}" "${MPICXX}" ${flags})
 set(at "${WORK}/objects")
+file(REMOVE_RECURSE "${at}")
 file(MAKE_DIRECTORY "${at}")
 
 set(include "-I${moved}/include")

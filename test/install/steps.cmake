@@ -100,4 +100,5 @@ macro(install_and_move build)
     endforeach()
 endmacro()
 
-file(REMOVE_RECURSE "${WORK}")
+# What was built on an earlier installation stays: where nothing changed, nothing is built again.
+file(REMOVE_RECURSE "${WORK}/first place" "${WORK}/second place")

@@ -554,7 +554,7 @@ TEST_CASE("an index is cut into rectangular blocks that keep cache lines whole")
     index period = 0;
     index run = 0;
     blocks.go_to(0);
-    blocks.stretch(true, period, run);
+    blocks.stretch(period, run);
     CHECK(run == axis.loops[0].tile);
     CHECK(period == axis.loops[1].tile);
     CHECK(blocks.first()[period] == blocks.first()[0] + 1);

@@ -9,9 +9,6 @@
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
 #include <einparallel/plan/figures.hpp>
-#include <einparallel/plan/formula.hpp>
-#include <einparallel/plan/json.hpp>
-#include <einparallel/plan/text_table.hpp>
 #include <einparallel/plan/words.hpp>
 
 #include <support/json.hpp>

@@ -4,7 +4,6 @@
 
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/figures.hpp>
-#include <einparallel/plan/hash.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 

@@ -124,6 +124,11 @@ inline node einsum(const std::string& text, std::vector<node> operands, paper_jo
     return made;
 }
 
+/// An m × k matrix times a k × n one, both read by every rank.
+inline node product(ep::index m, ep::index k, ep::index n) {
+    return einsum("ij,jk->ik", {input({m, k}), input({k, n})});
+}
+
 /// (A × B) + (C × (D × E)), square or skewed as in EinDecomp §9.2.
 inline node matrix_chain(ep::index s, bool skewed) {
     const ep::index small = skewed ? s / 10 : s;

@@ -1,6 +1,6 @@
 // The constants of the time model, in words.
 
-#include <einparallel/plan/machine_text.hpp>
+#include <einparallel/plan/words.hpp>
 
 #include <doctest/doctest.h>
 

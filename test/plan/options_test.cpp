@@ -22,10 +22,7 @@ using namespace einparallel;
 using test::einsum;
 using test::input;
 using test::node;
-
-node product(index m, index k, index n) {
-    return einsum("ij,jk->ik", {input({m, k}), input({k, n})});
-}
+using test::product;
 
 void check_refused(const options& asked, const std::vector<node>& outputs, const std::string& sentence) {
     CHECK_THROWS_WITH_AS(static_cast<void>(decompose_vertices(asked, outputs)), sentence.c_str(), error);

@@ -6,6 +6,7 @@
 #include <einparallel/plan/explain.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/check.hpp>
+#include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <support/play.hpp>
 
@@ -201,7 +202,7 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
     ++seen.plans;
     for (const planned_vertex& each : made.vertices()) {
         seen.k_rings += each.work.travelling == output_travels ? 1 : 0;
-        seen.mn_rings += each.work.travelling >= 0 ? 1 : 0;
+        seen.mn_rings += !detail::travelling_operands(each.work).empty() ? 1 : 0;
         seen.idle += !each.is_input() && each.work.ranks.size() < made.processes() ? 1 : 0;
         seen.fell_back += each.fell_back ? 1 : 0;
         seen.pending += each.work.pending != no_label ? 1 : 0;

@@ -7,8 +7,7 @@
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/explain.hpp>
-#include <einparallel/plan/json.hpp>
-#include <einparallel/plan/placements.hpp>
+#include <einparallel/plan/plan.hpp>
 
 #include <doctest/doctest.h>
 

@@ -294,7 +294,7 @@ void execute_statement(const block_handle& output, const E& right) {
         if constexpr (operands > 2) {
             run_chain<Out>(form, blocks, scale);
         } else {
-            run_product<Out>(form, blocks, scale);
+            run_product<Out, operands>(form, blocks, scale);
         }
     } else {
         execute_in_steps<How, Out, Statement>(output, right);

@@ -14,41 +14,61 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// Whether there are terms to sum; where not, writes zeros if the call overwrites. Loops that move nothing become part
+/// of the scale.
 template <Element T>
-void contract_product(const block_call& call, T scale) {
+bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
     using semiring = sum_of_products<T>;
-    if (product_of_few_points(call, scale)) {
-        return;
-    }
-    loop_nest nest(call);
-    T* const output = static_cast<T*>(call.output.data);
     if (nest.output_empty) {
-        return;
+        return false;
     }
     if (nest.sum_empty) {
         if (call.mode == write_mode::overwrite) {
             odometer point = output_points(nest);
             small_vector<index, 12> offsets(nest.slots, 0);
             do {
-                output[offsets[0]] = semiring::zero;
+                static_cast<T*>(call.output.data)[offsets[0]] = semiring::zero;
             } while (point.advance(offsets.data()));
         }
-        return;
+        return false;
     }
     if (const index repeats = drop_resting(nest); repeats > 1) {
         scale = semiring::repeated(scale, repeats);
     }
+    return true;
+}
+
+/// contract_product of two operands: apart, so that a unit of products compiles no copies.
+template <Element T>
+void contract_pair(const block_call& call, T scale) {
+    if (product_of_few_points(call, scale)) {
+        return;
+    }
+    loop_nest nest(call);
+    if (has_terms(nest, call, scale)) {
+        const auto start = [&](std::size_t operand) { return static_cast<const T*>(call.operands[operand].data); };
+        pair_contraction<T>(nest, start(0), start(1), static_cast<T*>(call.output.data), scale, call.mode).run();
+    }
+}
+
+template <Element T>
+void contract_product(const block_call& call, T scale) {
+    if (call.operands.size() == 2) {
+        contract_pair(call, scale);
+        return;
+    }
+    loop_nest nest(call);
+    if (!has_terms(nest, call, scale)) {
+        return;
+    }
+    T* const output = static_cast<T*>(call.output.data);
     small_vector<const T*, 8> operands;
     for (const operand_block& operand : call.operands) {
         operands.push_back(static_cast<const T*>(operand.data));
     }
-    if (operands.size() == 2) {
-        pair_contraction<T>(nest, operands[0], operands[1], output, scale, call.mode).run();
-        return;
-    }
     nest.sort_by(0);
-    if (operands.size() == 1 && scale == semiring::one && call.mode == write_mode::overwrite && nest.all_in_output() &&
-        operands[0] != output) {
+    if (operands.size() == 1 && scale == sum_of_products<T>::one && call.mode == write_mode::overwrite &&
+        nest.all_in_output() && operands[0] != output) {
         copy_nest(nest, sizeof(T), output, operands[0]);
         return;
     }

@@ -206,7 +206,7 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     } else if constexpr (sizeof...(Operands) > 2) {
         run_chain<Out>(labels.form(), blocks, Out(1));
     } else {
-        run_product<Out>(labels.form(), blocks, Out(1));
+        run_product<Out, sizeof...(Operands)>(labels.form(), blocks, Out(1));
     }
 }
 

@@ -162,7 +162,7 @@ EINPARALLEL_INLINE void blocked_gemm::walk(std::byte* scratch, std::size_t a_siz
                 along[each] = {k.first()[each], each * kernel_.columns};
             }
             pack_source source{n.first(), k.second(), n.count, k.count, b_sliver(k.count), 0, 0};
-            n.stretch(true, source.period, source.run);
+            n.stretch(source.period, source.run);
             kernel_.pack_b(kernel_.context, packed_b, at(from.b, n.first_start + k.second_start, kernel_.b_element),
                            source);
             report(hook_, packing_cost * n.count * k.count);
@@ -171,7 +171,7 @@ EINPARALLEL_INLINE void blocked_gemm::walk(std::byte* scratch, std::size_t a_siz
                 const std::byte* const a = at(from.a, m.first_start + k.first_start, kernel_.a_element);
                 std::byte* const c = at(into.c, m.second_start + n.second_start, kernel_.c_element);
                 if (in_place_) {
-                    const index line_count = (along_rows_ ? k : m).lines(true, signed_of(kernel_.a_element), lines);
+                    const index line_count = along_rows_ ? k.lines(signed_of(kernel_.a_element), lines) : 0;
                     multiply_in_place(a, next_of_a(from.a, m, k, row, step, rows), packed_b, along, lines, line_count,
                                       m, n, k, c, add);
                     report(hook_, m.count * n.count * k.count);
@@ -179,7 +179,7 @@ EINPARALLEL_INLINE void blocked_gemm::walk(std::byte* scratch, std::size_t a_siz
                 }
                 if (!a_stays) {
                     source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
-                    m.stretch(true, source.period, source.run);
+                    m.stretch(source.period, source.run);
                     kernel_.pack_a(kernel_.context, packed_a, a, source);
                     report(hook_, packing_cost * m.count * k.count);
                     a_stays = rows.end - rows.begin == 1 && steps.end - steps.begin == 1;
@@ -206,21 +206,21 @@ EINPARALLEL_INLINE void blocked_gemm::multiply_in_place(const std::byte* a, cons
                                                         const small_step* along, const index* lines, index line_count,
                                                         const gemm_blocks& m, const gemm_blocks& n,
                                                         const gemm_blocks& k, std::byte* c, bool add) const {
-    const index calls =
-        (m.count + rows_in_place - 1) / rows_in_place * ((n.count + kernel_.columns - 1) / kernel_.columns);
     lines_ahead ahead(signed_of(kernel_.a_element));
-    const index* const outer = along_rows_ ? m.first() : k.first();
-    const index outers = along_rows_ ? m.count : k.count;
-    const index asked = along_rows_ ? std::min(rows_ahead, outers) : 0;  // of this block: by the one before
-    if (along_rows_ && asked < outers) {
-        ahead.add({a, outer + asked, outers - asked, lines, line_count});
+    if (along_rows_) {  // columns that are contiguous are fetched ahead by the processor
+        const index asked = std::min(rows_ahead, m.count);  // of this block: by the one before
+        if (asked < m.count) {
+            ahead.add({a, m.first() + asked, m.count - asked, lines, line_count});
+        }
+        ahead.add({next_a, m.first(), asked, lines, line_count});
+        ahead.spread((m.count + rows_in_place - 1) / rows_in_place *
+                     ((n.count + kernel_.columns - 1) / kernel_.columns));
     }
-    ahead.add({next_a, outer, along_rows_ ? asked : outers, lines, line_count});
-    ahead.spread(calls);
-    kernel_.run_in_place(kernel_.context,
-                         {m.count, n.count, k.count, m.first(), along, m.second(),
-                          b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns, &ahead},
-                         a, b, c, add);
+    kernel_.run_in_place(
+        kernel_.context,
+        {m.count, n.count, k.count, m.first(), along, m.second(),
+         b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns, along_rows_ ? &ahead : nullptr},
+        a, b, c, add);
 }
 
 EINPARALLEL_INLINE void blocked_gemm::multiply(const std::byte* a, const std::byte* b, index depth,

@@ -63,14 +63,14 @@ public:
     index count = 0;
     [[nodiscard]] const index* first() const { return first_; }
     [[nodiscard]] const index* second() const { return second_; }
-    /// Values of the loops inside the one along which the first (or second) matrix is contiguous, and that one's length
+    /// Values of the loops inside the one along which the first matrix is contiguous, and that one's length
     /// in this block; 0 where there is none, or where it is the innermost.
-    EINPARALLEL_INLINE void stretch(bool of_first, index& period, index& run) const;
+    EINPARALLEL_INLINE void stretch(index& period, index& run) const;
 
-    /// Where the cache lines of the first (or second) matrix lie that this block meets, in bytes: all offsets, but one
-    /// of each 64 bytes along the loop of stride 1.
+    /// Where the cache lines of the first matrix lie that this block meets, in bytes: all offsets, but one of each 64
+    /// bytes along the loop of stride 1.
     /// @return how many
-    EINPARALLEL_INLINE index lines(bool of_first, index element, index* into) const;
+    EINPARALLEL_INLINE index lines(index element, index* into) const;
 
 private:
     EINPARALLEL_INLINE void fill();

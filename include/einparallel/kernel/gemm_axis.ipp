@@ -96,11 +96,11 @@ EINPARALLEL_INLINE void gemm_blocks::go_to(index number) {
     fill();
 }
 
-EINPARALLEL_INLINE void gemm_blocks::stretch(bool of_first, index& period, index& run) const {
+EINPARALLEL_INLINE void gemm_blocks::stretch(index& period, index& run) const {
     period = 1;
     for (std::size_t position = axis_.loops.size(); position-- > 0;) {
         const gemm_axis::loop& each = axis_.loops[position];
-        if ((of_first ? each.first : each.second) == 1) {
+        if (each.first == 1) {
             run = lengths_[position];
             period = period > 1 ? period : 0;
             return;
@@ -111,17 +111,16 @@ EINPARALLEL_INLINE void gemm_blocks::stretch(bool of_first, index& period, index
     run = 0;
 }
 
-EINPARALLEL_INLINE index gemm_blocks::lines(bool of_first, index element, index* into) const {
+EINPARALLEL_INLINE index gemm_blocks::lines(index element, index* into) const {
     index found = 1;
     into[0] = 0;
     for (std::size_t position = axis_.loops.size(); position-- > 0;) {
         const gemm_axis::loop& each = axis_.loops[position];
-        const index stride = of_first ? each.first : each.second;
-        const index by = stride == 1 ? 64 / element : 1;
+        const index by = each.first == 1 ? 64 / element : 1;
         index more = found;
         for (index step = by; step < lengths_[position]; step += by) {
             for (index inner = 0; inner < found; ++inner) {
-                into[more++] = into[inner] + step * stride * element;
+                into[more++] = into[inner] + step * each.first * element;
             }
         }
         found = more;

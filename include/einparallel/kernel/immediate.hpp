@@ -46,9 +46,9 @@ struct product_form {
     bool in_place = false;  ///< the output may be an operand that is read element for element where it is written
 };
 
-/// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] of one or two operands. `blocks` are the output and the operands. Throws, and
+/// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] of one or two `Operands`. `blocks` are the output and the operands. Throws, and
 /// writes nothing, where extents disagree or memory cannot be read or written.
-template <Element T>
+template <Element T, std::size_t Operands>
 [[gnu::visibility("default")]] void run_product(const product_form& form, std::span<const block_handle> blocks,
                                                 T scale);
 

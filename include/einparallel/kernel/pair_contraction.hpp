@@ -103,7 +103,6 @@ private:
             index moves[3] = {0, 0, 0};
             if (!batch.empty()) {
                 std::copy_n(nest_.of(batch[batch.size() - 1]), 3, moves);
-                product.expect_next(moves[a_slot], moves[b_slot], moves[z_slot]);
             }
             const index work = decision.m * decision.n * decision.k;
             for_each_stretch(nest_, batch, work, decision.threads, [&](const index* at, index first, index count) {
@@ -190,7 +189,8 @@ private:
         }
         plane.streams = on_lines && total >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
         // In bands between which the hook is reported to: whole rows, or whole cache lines of a long one.
-        const auto products_in_bands = [&](product_plane<T> band, T* z, const T* x, const T* y) {
+        const auto products_in_bands = [&](const product_plane<T>& whole, T* z, const T* x, const T* y) {
+            product_plane<T> band = whole;
             const index width = std::min(band.columns, progress_hook::interval);
             const index height = units_between_reports(width);
             const index rows = band.rows;

@@ -1,17 +1,22 @@
 #pragma once
 // Products of a statement, for an element type.
 
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/contract.ipp>
 #include <einparallel/kernel/contract_in_order.hpp>
 #include <einparallel/kernel/immediate.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-template <Element T>
+template <Element T, std::size_t Operands>
 void run_product(const product_form& form, std::span<const block_handle> blocks, T scale) {
     small_vector<index, 16> extents;
     operand_block operands[2];
-    contract_product<T>(checked_call(form, blocks, sizeof(T), extents, operands), scale);
+    const block_call call = checked_call(form, blocks, sizeof(T), extents, operands);
+    if constexpr (Operands == 2) {
+        contract_pair(call, scale);
+    } else {
+        contract_product(call, scale);
+    }
 }
 
 template <Element T>

@@ -6,7 +6,6 @@
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
-#include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/kernel/vector_small.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -47,29 +46,9 @@ public:
     /// @return false where this shape has no vector kernel: the blocked product may be faster
     [[nodiscard]] bool vectorised() const { return run_ != nullptr; }
 
-    /// The next product of a batch lies so many elements after each: what it needs is asked for during this one, where
-    /// this one takes long enough.
-    void expect_next(index a_step, index b_step, index c_step) {
-        constexpr index least = 100000;  // bytes that its multiplications read
-        const index m = call_.m.size;
-        const index n = call_.n.size;
-        const index k = call_.k.size;
-        if (run_ == nullptr || m * n * k * element < least) {
-            return;
-        }
-        for (index line = 0; line < longest_lines; ++line) {
-            lines_[line] = 64 * line;
-        }
-        const bool along_rows = a_along_[1] == 1;
-        expect(a_step, along_rows ? a_rows_ : a_along_, along_rows ? m : k, along_rows ? k : m);
-        expect(b_step, b_along_, k, n);
-        expect(c_step, c_rows_, m, n);
-        next_.spread((m + 5) / 6 * ((n * element + 63) / 64));
-    }
-
     /// The products at `points` points, so many elements apart.
     void run(const T* a, const T* b, T* c, index points, index a_step, index b_step, index c_step) const {
-        if (run_ != nullptr && steps_ == 0) {
+        if (run_ != nullptr) {
             small_call<T> call = small_;
             call.points = points;
             call.a_point = a_step;
@@ -85,17 +64,6 @@ public:
 
 private:
     void run_alone(const T* a, const T* b, T* c) const {
-        if (run_ != nullptr) {
-            lines_ahead ahead = next_;
-            const T* const starts[3] = {a, b, c};
-            for (index each = 0; each < steps_; ++each) {
-                ahead.start(each, starts[each] + step_[each]);
-            }
-            small_call<T> call = small_;
-            call.ahead = &ahead;
-            run_(call, a, b, c, call_.add);
-            return;
-        }
         for (index row = 0; row < call_.m.size; ++row) {
             for (index column = 0; column < call_.n.size; ++column) {
                 const T* const left = a + a_rows_[row];
@@ -120,15 +88,6 @@ private:
     }
 
     static constexpr index element = static_cast<index>(sizeof(T));
-    static constexpr index longest_lines = longest * longest * element / 64;
-
-    /// `rows` rows of `columns` neighbours, which may be neighbours too.
-    void expect(index step, const index* offsets, index rows, index columns) {
-        const bool dense = rows > 1 && offsets[1] == columns && offsets[rows - 1] == (rows - 1) * columns;
-        const index neighbours = dense ? rows * columns : columns;
-        next_.add({nullptr, offsets, dense ? 1 : rows, lines_, (neighbours * element + 63) / 64});
-        step_[steps_++] = step;
-    }
 
     /// The widest vectors that n columns fill.
     void choose(index n) {
@@ -157,9 +116,6 @@ private:
 
     const gemm_call<T>& call_;
     small_call<T> small_;
-    lines_ahead next_{element};
-    index steps_ = 0;
-    index step_[3];
     void (*run_)(const small_call<T>&, const T*, const T*, T*, bool) = nullptr;
     index a_rows_[longest];
     index c_rows_[longest];
@@ -168,7 +124,6 @@ private:
     index a_along_[longest];
     index b_along_[longest];
     small_step along_[longest];
-    index lines_[longest_lines];
 };
 
 /// The products of a plane with the widest instructions of this processor; null where T has none.

@@ -1,16 +1,13 @@
 #pragma once
-// What may be chosen about a vertex once its partition vector is: the order of its mesh axes, and along which dimension
-// a shared block rests in pieces.
+// The orders of a vertex's mesh axes, once its partition vector is chosen.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/mesh.hpp>
-#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
-#include <cstddef>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -45,10 +42,8 @@ EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mes
     std::vector<mesh> orders{natural};
     const std::size_t count = natural.axes.size();
     if (count <= 4) {
-        std::vector<std::size_t> order;
-        while (order.size() < count) {
-            order.push_back(order.size());
-        }
+        std::vector<std::size_t> order(count);
+        std::iota(order.begin(), order.end(), std::size_t{0});
         while (std::next_permutation(order.begin(), order.end())) {
             mesh& next = orders.emplace_back();
             for (const std::size_t axis : order) {
@@ -71,22 +66,6 @@ EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mes
         std::erase_if(orders, [&](const mesh& ranks) { return !follows_pin(einsum, ranks); });
     }
     return orders;
-}
-
-/// The usual cut, and the other dimensions that have `each` slices for every sharer of a block.
-EINPARALLEL_INLINE std::vector<std::size_t> cuts_of(const std::vector<label_id>& labels,
-                                                    const std::vector<index>& extents, const mesh& ranks,
-                                                    std::size_t usual, int each, bool others) {
-    std::vector<std::size_t> cuts{usual};
-    const int pieces = sharers(labels, ranks);
-    const std::vector<index> bounds = bounds_of(labels, extents);
-    for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1 && others; ++dimension) {
-        const index block = block_of(bounds[dimension], ranks.parts(labels[dimension]), 0).size();
-        if (dimension != usual && block >= static_cast<index>(each) * pieces) {
-            cuts.push_back(dimension);
-        }
-    }
-    return cuts;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,5 +1,5 @@
 #pragma once
-// One step of the elimination: the minimum over one variable for all that its neighbours can do.
+// One step of the elimination: some tables over one variable, for all that its neighbours can do.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/sort_range.hpp>
@@ -8,12 +8,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <functional>
-#include <limits>
-#include <memory>
+#include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -24,144 +20,169 @@ EINPARALLEL_INLINE std::size_t position_in(const std::vector<std::size_t>& sorte
                                     sorted.begin());
 }
 
-/// Coarsest classes that tell apart whatever any of `parts` tells apart.
-EINPARALLEL_INLINE std::shared_ptr<const state_classes> common_refinement(
-    const std::vector<std::shared_ptr<const state_classes>>& parts) {
-    if (std::ranges::all_of(parts, [&](const auto& part) { return part == parts.front(); })) {
-        return parts.front();
-    }
-    auto refined = std::make_shared<state_classes>();
-    numbering numbers;
-    std::vector<index> key(parts.size());
-    for (std::size_t state = 0; state < parts.front()->of_state.size(); ++state) {
-        for (std::size_t part = 0; part < parts.size(); ++part) {
-            key[part] = parts[part]->of_state[state];
-        }
-        refined->of_state.push_back(static_cast<int>(numbers.number_of(key).first));
-    }
-    refined->count = numbers.size();
-    return refined;
-}
+/// Tables over one variable and its neighbours.
+struct bucket {
+    std::size_t variable = 0;
+    std::shared_ptr<const std::vector<double>> costs;  ///< of the variable's own states; nothing where another counts
+    std::vector<cost_table> tables;
+    std::vector<std::size_t> made_by;                           ///< buckets, by table
+    std::vector<std::size_t> scope;                             ///< the neighbours, ascending
+    std::vector<std::shared_ptr<const state_classes>> classes;  ///< of the neighbours: what the tables tell apart
+    std::shared_ptr<const state_classes> own;                   ///< of the variable
+    std::vector<double> beyond;  ///< by cell: what all that is not in its tables costs at least
 
-/// A table as the elimination of one of its variables reads it: a row over the classes of that variable for every
-/// combination of the others.
-struct table_rows {
-    std::vector<double> costs;
-    std::vector<std::size_t> steps;  ///< by neighbour: what one class further adds to the row; 0 where it is not known
+    /// Combinations of the neighbours' and the variable's classes; more than `limit` where that is exceeded.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t cells(std::size_t limit) const {
+        std::size_t count = own->count;
+        for (std::size_t other = 0; other < classes.size() && count <= limit; ++other) {
+            count = classes[other]->count > limit / count ? limit + 1 : count * classes[other]->count;
+        }
+        return count;
+    }
 };
 
-EINPARALLEL_INLINE table_rows rows_of(const cost_table& table, std::size_t variable, const std::vector<int>& order,
-                                      const state_classes& own, const std::vector<std::size_t>& scope,
-                                      const std::vector<std::shared_ptr<const state_classes>>& classes) {
-    // By place of the table's scope: where a (refined) class leads.
-    std::vector<std::vector<std::size_t>> offsets(table.scope.size());
-    std::vector<std::size_t> own_offsets;
-    table_rows made{{}, std::vector<std::size_t>(scope.size(), 0)};
-    std::size_t stride = 1;
-    std::size_t row = own.count;
-    for (std::size_t place = table.scope.size(); place-- > 0;) {
-        const bool is_own = table.scope[place] == variable;
-        const std::size_t other = position_in(scope, table.scope[place]);
-        const state_classes& fine = is_own ? own : *classes[other];
-        const state_classes& coarse = *table.classes[place];
-        std::vector<std::size_t>& steps = is_own ? own_offsets : offsets[place];
-        steps.resize(fine.count, 0);
-        for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
-            steps[static_cast<std::size_t>(fine.of_state[state])] =
-                stride * static_cast<std::size_t>(coarse.of_state[state]);
-        }
-        if (!is_own) {
-            made.steps[other] = row;
-            row *= fine.count;
-        }
-        stride *= coarse.count;
-    }
-    made.costs.resize(row);
-    std::vector<std::size_t> turn(table.scope.size(), 0);
-    for (std::size_t begin = 0; begin < row; begin += own.count) {
-        std::size_t base = 0;
-        for (std::size_t place = 0; place < turn.size(); ++place) {
-            base += offsets[place].empty() ? 0 : offsets[place][turn[place]];
-        }
-        for (std::size_t one = 0; one < own.count; ++one) {
-            made.costs[begin + one] = (*table.cost)[base + own_offsets[static_cast<std::size_t>(order[one])]];
-        }
-        for (std::size_t place = turn.size(); place-- > 0;) {
-            if (!offsets[place].empty() && ++turn[place] < offsets[place].size()) {
-                break;
+/// A bucket's tables in rows: one over the classes of the variable for every combination of a table's neighbours.
+struct bucket_rows {
+    struct rows {
+        std::vector<std::uint32_t> cells;  ///< of the table
+        std::vector<double> costs;         ///< of these; nothing where the variable's own costs have them
+        std::vector<std::size_t> steps;    ///< by neighbour: what one class further adds to the row
+    };
+    std::vector<int> order;      ///< of the variable's classes, the cheapest first
+    std::vector<double> alone;   ///< in this order: own costs and those of tables that have no neighbour
+    std::vector<rows> of_table;  ///< in this order
+
+    EINPARALLEL_INLINE explicit bucket_rows(const bucket& of);
+
+    /// Where the rows begin beside these classes of the neighbours.
+    EINPARALLEL_INLINE void find(const std::vector<std::size_t>& turn, std::vector<std::size_t>& begins) const {
+        begins.assign(of_table.size(), 0);
+        for (std::size_t table = 0; table < begins.size(); ++table) {
+            for (std::size_t other = 0; other < turn.size(); ++other) {
+                begins[table] += turn[other] * of_table[table].steps[other];
             }
-            turn[place] = 0;
         }
     }
-    return made;
+};
+
+/// Of the states of each class the least cost.
+EINPARALLEL_INLINE std::vector<double> least_by_class(const std::vector<double>& costs, const state_classes& seen) {
+    std::vector<double> least(seen.count, std::numeric_limits<double>::infinity());
+    for (std::size_t state = 0; state < costs.size(); ++state) {
+        double& known = least[static_cast<std::size_t>(seen.of_state[state])];
+        known = std::min(known, costs[state]);
+    }
+    return least;
 }
 
-/// For every combination of the classes of the neighbours `scope` the smallest sum of `used` over the states of a
-/// variable with these costs, which the tables see as `own` classes.
-EINPARALLEL_INLINE std::vector<double> minimum_over(std::size_t variable, const std::vector<double>& costs,
-                                                    const state_classes& own,
-                                                    const std::vector<const cost_table*>& used,
-                                                    const std::vector<std::size_t>& scope,
-                                                    const std::vector<std::shared_ptr<const state_classes>>& classes) {
-    constexpr std::size_t side = 16;  // sums that are worked on side by side: the loops over them are vectorised
-    const std::size_t padded = (own.count + side - 1) / side * side;
-    std::vector<double> alone(own.count, std::numeric_limits<double>::infinity());
-    for (std::size_t state = 0; state < own.of_state.size(); ++state) {
-        double& least = alone[static_cast<std::size_t>(own.of_state[state])];
-        least = std::min(least, costs[state]);
-    }
-    std::vector<const cost_table*> wide;
-    for (const cost_table* table : used) {
-        if (table->scope.size() > 1) {
-            wide.push_back(table);
-            continue;
+EINPARALLEL_INLINE bucket_rows::bucket_rows(const bucket& of)
+    : alone(of.costs == nullptr ? std::vector<double>(of.own->count, 0) : least_by_class(*of.costs, *of.own)),
+      of_table(of.tables.size()) {
+    // By table and neighbour, the variable last: where a class leads.
+    std::vector<std::vector<std::vector<std::size_t>>> offsets;
+    for (const cost_table& table : of.tables) {
+        offsets.emplace_back(of.scope.size() + 1);
+        std::size_t stride = 1;
+        for (std::size_t place = table.scope.size(); place-- > 0;) {
+            const std::size_t other = position_in(of.scope, table.scope[place]);
+            const state_classes& fine = other == of.scope.size() ? *of.own : *of.classes[other];
+            std::vector<std::size_t>& steps = offsets.back()[other];
+            steps.resize(fine.count, 0);
+            for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
+                steps[static_cast<std::size_t>(fine.of_state[state])] =
+                    stride * static_cast<std::size_t>(table.classes[place]->of_state[state]);
+            }
+            stride *= table.classes[place]->count;
         }
-        std::vector<double> more(own.count, 0);
-        for (std::size_t state = 0; state < own.of_state.size(); ++state) {
-            const auto seen = static_cast<std::size_t>(table->classes.front()->of_state[state]);
-            more[static_cast<std::size_t>(own.of_state[state])] = (*table->cost)[seen];
+        offsets.back().back().resize(of.own->count, 0);
+        for (std::size_t one = 0; one < alone.size() && table.scope.size() == 1; ++one) {
+            alone[one] += (*table.cost)[offsets.back().back()[one]];
         }
-        std::transform(alone.begin(), alone.end(), more.begin(), alone.begin(), std::plus<>());
     }
-    // The cheapest first: where the least of the rest exceeds the best sum, so do the sums.
     std::vector<ranked> by_cost;
-    for (std::size_t one = 0; one < own.count; ++one) {
+    for (std::size_t one = 0; one < alone.size(); ++one) {
         by_cost.emplace_back(alone[one], one);
     }
     sort_range(by_cost);
-    std::vector<int> order;
-    std::vector<double> first(padded, std::numeric_limits<double>::infinity());
-    for (std::size_t one = 0; one < own.count; ++one) {
+    for (std::size_t one = 0; one < alone.size(); ++one) {
+        alone[one] = by_cost[one].first;
         order.push_back(static_cast<int>(by_cost[one].second));
-        first[one] = by_cost[one].first;
     }
-    std::vector<table_rows> rows;
-    for (const cost_table* table : wide) {
-        rows.push_back(rows_of(*table, variable, order, own, scope, classes));
+    for (std::size_t number = 0; number < of_table.size(); ++number) {
+        rows& made = of_table[number];
+        made.steps.assign(of.scope.size(), 0);
+        std::vector<std::size_t> bases{0};
+        for (std::size_t other = 0; other < of.scope.size(); ++other) {
+            const std::vector<std::size_t>& steps = offsets[number][other];
+            if (steps.empty()) {
+                continue;
+            }
+            for (std::size_t& step : made.steps) {
+                step *= steps.size();
+            }
+            made.steps[other] = alone.size();
+            std::vector<std::size_t> finer;
+            for (const std::size_t base : bases) {
+                for (const std::size_t step : steps) {
+                    finer.push_back(base + step);
+                }
+            }
+            bases = std::move(finer);
+        }
+        for (const std::size_t base : bases) {
+            for (const int one : order) {
+                made.cells.push_back(
+                    static_cast<std::uint32_t>(base + offsets[number].back()[static_cast<std::size_t>(one)]));
+            }
+        }
+        const cost_table& table = of.tables[number];
+        for (std::size_t cell = 0; cell < made.cells.size() && table.scope.size() > 1; ++cell) {
+            made.costs.push_back((*table.cost)[made.cells[cell]]);
+        }
     }
+}
+
+/// The next combination of the neighbours' classes; false after the last one.
+EINPARALLEL_INLINE bool next_turn(std::vector<std::size_t>& turn,
+                                  const std::vector<std::shared_ptr<const state_classes>>& classes) {
+    std::size_t place = turn.size();
+    while (place > 0 && ++turn[place - 1] == classes[place - 1]->count) {
+        turn[--place] = 0;
+    }
+    return place > 0;
+}
+
+/// For every combination of the neighbours' classes the smallest sum over the states of the variable.
+EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
+    constexpr std::size_t side = 16;  // sums that are worked on side by side: the loops over them are vectorised
+    const bucket_rows in_rows(of);
+    const std::size_t count = in_rows.alone.size();
+    std::vector<double> first = in_rows.alone;
+    first.resize((count + side - 1) / side * side, std::numeric_limits<double>::infinity());
     std::vector<double> minimum;
-    std::vector<std::size_t> turn(scope.size(), 0);
-    std::vector<const double*> at(rows.size());
-    for (bool more = true; more;) {
-        for (std::size_t row = 0; row < rows.size(); ++row) {
-            at[row] = rows[row].costs.data();
-            for (std::size_t other = 0; other < scope.size(); ++other) {
-                at[row] += turn[other] * rows[row].steps[other];
+    std::vector<std::size_t> turn(of.scope.size(), 0);
+    std::vector<std::size_t> begins;
+    std::vector<const double*> at;
+    do {
+        in_rows.find(turn, begins);
+        at.clear();
+        for (std::size_t table = 0; table < begins.size(); ++table) {
+            if (!in_rows.of_table[table].costs.empty()) {
+                at.push_back(in_rows.of_table[table].costs.data() + begins[table]);
             }
         }
         double least = std::numeric_limits<double>::infinity();
-        for (std::size_t begin = 0; begin < own.count && first[begin] < least; begin += side) {
+        // Where the least of the rest exceeds the best sum, so do their sums.
+        for (std::size_t begin = 0; begin < count && first[begin] < least; begin += side) {
             std::array<double, side> sums{};
             std::copy_n(first.data() + begin, side, sums.data());
-            if (begin + side <= own.count) {
-                for (const double* const row : at) {
+            for (const double* const row : at) {
+                if (begin + side <= count) {
                     for (std::size_t one = 0; one < side; ++one) {
                         sums[one] += row[begin + one];
                     }
-                }
-            } else {
-                for (const double* const row : at) {
-                    for (std::size_t one = 0; begin + one < own.count; ++one) {
+                } else {
+                    for (std::size_t one = 0; begin + one < count; ++one) {
                         sums[one] += row[begin + one];
                     }
                 }
@@ -171,13 +192,69 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(std::size_t variable, const 
             }
         }
         minimum.push_back(least);
-        std::size_t other = scope.size();
-        while (other > 0 && ++turn[other - 1] == classes[other - 1]->count) {
-            turn[--other] = 0;
-        }
-        more = other > 0;
-    }
+    } while (next_turn(turn, of.classes));
     return minimum;
 }
+
+/// Minima and classes that are worked out once for equal questions. These are known by addresses: what is asked for has
+/// to stay alive.
+class shared_results {
+public:
+    std::size_t entries = 0;  ///< of tables that were looked at
+
+    /// The minimum over a bucket's variable; the same table for equal buckets.
+    EINPARALLEL_INLINE std::shared_ptr<const std::vector<double>> minimum(const bucket& of) {
+        std::vector<index> key{address(of.costs.get())};
+        for (const cost_table& table : of.tables) {
+            key.push_back(address(table.cost.get()));
+            for (std::size_t place = 0; place < table.scope.size(); ++place) {
+                const bool is_own = table.scope[place] == of.variable;
+                key.push_back(is_own ? -1 : static_cast<index>(position_in(of.scope, table.scope[place])));
+                key.push_back(address(table.classes[place].get()));
+            }
+            key.push_back(-2);
+        }
+        const auto [position, fresh] = outcome_numbers_.number_of(key);
+        if (fresh) {
+            outcomes_.push_back(std::make_shared<const std::vector<double>>(minimum_over(of)));
+            entries += outcomes_.back()->size() * of.own->count;
+        }
+        return outcomes_[position];
+    }
+
+    /// Coarsest classes that tell apart whatever any of `parts` tells apart; the same for the same parts.
+    EINPARALLEL_INLINE std::shared_ptr<const state_classes> refined(
+        const std::vector<std::shared_ptr<const state_classes>>& parts) {
+        if (std::ranges::all_of(parts, [&](const auto& part) { return part == parts.front(); })) {
+            return parts.front();
+        }
+        std::vector<index> key;
+        for (const std::shared_ptr<const state_classes>& part : parts) {
+            key.push_back(address(part.get()));
+        }
+        const auto [number, fresh] = refined_numbers_.number_of(key);
+        if (fresh) {
+            state_classes made;
+            numbering numbers;
+            for (std::size_t state = 0; state < parts.front()->of_state.size(); ++state) {
+                for (std::size_t part = 0; part < parts.size(); ++part) {
+                    key[part] = parts[part]->of_state[state];
+                }
+                made.of_state.push_back(static_cast<int>(numbers.number_of(key).first));
+            }
+            made.count = numbers.size();
+            refined_.push_back(std::make_shared<const state_classes>(std::move(made)));
+        }
+        return refined_[number];
+    }
+
+private:
+    EINPARALLEL_INLINE static index address(const void* of) { return reinterpret_cast<index>(of); }
+
+    numbering outcome_numbers_;
+    std::vector<std::shared_ptr<const std::vector<double>>> outcomes_;
+    numbering refined_numbers_;
+    std::vector<std::shared_ptr<const state_classes>> refined_;
+};
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

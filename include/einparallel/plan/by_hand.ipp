@@ -5,7 +5,6 @@
 #include <einparallel/plan/build.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
-#include <einparallel/plan/kept_constraints.ipp>
 #include <einparallel/plan/partition.hpp>
 
 #include <algorithm>
@@ -98,40 +97,31 @@ EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, st
     return named;
 }
 
-/// The label that `name` means, to be cut into `count` parts. `parts` holds what is known so far, 0 for nothing.
-/// @throws error where the vertex cannot be cut so
-EINPARALLEL_INLINE std::size_t checked_label(const vertex_to_cut& asked, const std::string& name, int count,
-                                             const std::vector<int>& parts) {
+/// The partition vector that `wanted` means. @throws error where the vertex cannot be cut so
+EINPARALLEL_INLINE std::vector<int> checked_parts(const vertex_to_cut& asked, const label_parts& wanted) {
     const vertex& einsum = asked.einsum;
     const std::string who = "plan_with: " + asked.name + " (" + einsum.form.text() + ") ";
-    const auto known = std::find(einsum.form.names.begin(), einsum.form.names.end(), name);
-    if (known == einsum.form.names.end()) {
-        throw error(who + "has no label " + name + " to cut");
-    }
-    const auto label = static_cast<std::size_t>(known - einsum.form.names.begin());
-    if (parts[label] != 0) {
-        throw error(who + "is told twice how to cut label " + name);
-    }
-    if (count < 1 || (count > 1 && count > einsum.extents[label])) {
-        throw error(who + "cannot cut label " + name + " of extent " + std::to_string(einsum.extents[label]) +
-                    " into " + std::to_string(count) + " parts");
-    }
-    index blocks = count;
-    for (const int part : parts) {
-        blocks *= std::max(part, 1);
-    }
-    if (blocks > asked.processes) {
-        throw error(who + "is cut over " + std::to_string(blocks) + " ranks or more, the plan is for " +
-                    std::to_string(asked.processes));
-    }
-    return label;
-}
-
-/// The partition vector that `wanted` means. @throws error where it means none
-EINPARALLEL_INLINE std::vector<int> checked_parts(const vertex_to_cut& asked, const label_parts& wanted) {
-    std::vector<int> parts(asked.einsum.extents.size(), 0);
+    std::vector<int> parts(einsum.extents.size(), 0);
+    index blocks = 1;
     for (const auto& [name, count] : wanted) {
-        parts[checked_label(asked, name, count, parts)] = count;
+        const auto known = std::find(einsum.form.names.begin(), einsum.form.names.end(), name);
+        if (known == einsum.form.names.end()) {
+            throw error(who + "has no label " + name + " to cut");
+        }
+        const auto label = static_cast<std::size_t>(known - einsum.form.names.begin());
+        if (parts[label] != 0) {
+            throw error(who + "is told twice how to cut label " + name);
+        }
+        if (count < 1 || (count > 1 && count > einsum.extents[label])) {
+            throw error(who + "cannot cut label " + name + " of extent " + std::to_string(einsum.extents[label]) +
+                        " into " + std::to_string(count) + " parts");
+        }
+        parts[label] = count;
+        blocks *= count;
+        if (blocks > asked.processes) {
+            throw error(who + "is cut over " + std::to_string(blocks) + " ranks or more, the plan is for " +
+                        std::to_string(asked.processes));
+        }
     }
     std::replace(parts.begin(), parts.end(), 0, 1);
     return parts;

@@ -1,101 +1,211 @@
 #pragma once
-// The partition vectors of a vertex one after the other, cheapest first, however it takes and leaves its sums.
+// The partition vectors of a vertex one after the other, cheapest first by what its own work costs at least: a
+// best-first search over vectors in which the first labels are decided. Any number of labels and ranks will do.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/partition_search.ipp>
+#include <einparallel/plan/partition.ipp>
+#include <einparallel/plan/traffic.ipp>
+#include <einparallel/schedule/pending.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <limits>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The vectors of all families of a vertex together, in the order of what they cost at least.
+/// The vectors that compete for a vertex which takes and leaves its sums in one way.
+struct partition_family {
+    pending_sums sums;
+    std::vector<std::vector<label_id>> tensors;  ///< labels of the operands, then of the output
+    std::vector<index> extents;                  ///< by label; the label of carried summands stands behind the others
+    std::vector<int> fixed;                      ///< by label: parts that are not to choose
+    std::vector<index> free;                     ///< by label: 1 where nothing is to choose, its extent elsewhere
+    std::vector<int> products;                   ///< of the parts to choose: the numbers of ranks that compete
+};
+
+/// A partition vector, and what a vertex that is cut so costs at least.
+struct partition_candidate {
+    double least = 0;
+    double block = 0;  ///< points of the largest block: of equals, the more even vector comes first
+    std::vector<int> parts;
+    std::size_t family = 0;
+};
+
+/// The vectors of all families of a vertex together.
 class cheapest_partitions {
 public:
     EINPARALLEL_INLINE cheapest_partitions(const vertex& einsum, const std::vector<partition_family>& families,
-                                           const options& asked);
+                                           const options& asked)
+        : families_(families), asked_(&asked), operations_(einsum.work->operations_per_point()) {
+        for (const std::shared_ptr<vertex>& operand : einsum.operands) {
+            element_bytes_.push_back(static_cast<double>(operand->element.bytes));
+        }
+        element_bytes_.push_back(static_cast<double>(einsum.element.bytes));
+        choices_.resize(families.size());
+        for (std::size_t number = 0; number < families.size(); ++number) {
+            const partition_family& each = families[number];
+            for (std::size_t place = 0; place < each.products.size(); ++place) {
+                if (each.free.empty() ? each.products[place] == 1 : !choices(number, 0, each.products[place]).empty()) {
+                    push({{0, 0, each.fixed, number}, place, 0, each.products[place]});
+                }
+            }
+        }
+        settle();
+    }
 
-    /// The next one; nothing where there is none, or where too many cost alike.
-    EINPARALLEL_INLINE std::optional<partition_candidate> next();
+    /// The next one; nothing where there is none, or where too many would have to be looked at.
+    EINPARALLEL_INLINE std::optional<partition_candidate> next() {
+        if (open_.empty() || gave_up_) {
+            return std::nullopt;
+        }
+        partition_candidate first = pop().made;
+        settle();
+        return first;
+    }
 
     /// What every vector that did not come yet costs at least; infinity where there is none.
     [[nodiscard]] double rest() const {
-        return next_ < listed_.size() ? listed_[next_].least
-               : is_all_              ? std::numeric_limits<double>::infinity()
-                                      : limit_;
+        return open_.empty() ? std::numeric_limits<double>::infinity() : open_.front().made.least;
     }
 
 private:
-    /// Vectors that are written down at once, and beyond which a level is divided.
-    static constexpr std::size_t enough = 64;
-    static constexpr std::size_t too_many = 20'000;
+    /// Vectors whose labels before `label` are decided, with a product `left` to place on the others.
+    struct node {
+        partition_candidate made;
+        std::size_t product = 0;  ///< its place among those of the family
+        std::size_t label = 0;
+        int left = 1;
 
-    EINPARALLEL_INLINE void list_more();
+        /// The costs; then as they would be listed, those with more parts of a label first.
+        friend bool operator>(const node& a, const node& b) {
+            const auto rank = [](const node& each) {
+                return std::tie(each.made.least, each.made.block, each.made.family, each.product);
+            };
+            return rank(a) != rank(b) ? rank(a) > rank(b) : a.made.parts < b.made.parts;
+        }
+    };
 
-    std::vector<partition_search> searches_;
-    std::vector<partition_candidate> listed_;
-    std::size_t next_ = 0;
-    double limit_ = -1;  // all that cost no more have been listed
-    double least_ = 0;
-    double step_ = 1;
-    bool is_all_ = false;
+    static constexpr std::size_t most_nodes = 200'000;
+
+    EINPARALLEL_INLINE void push(node next) {
+        const bool whole = next.label == families_[next.made.family].free.size();
+        next.made.least = cost(next.made, whole, next.left) * (whole ? 1 : 1 - 1e-12);
+        open_.push_back(std::move(next));
+        std::push_heap(open_.begin(), open_.end(), std::greater<>());
+    }
+
+    EINPARALLEL_INLINE node pop() {
+        std::pop_heap(open_.begin(), open_.end(), std::greater<>());
+        node first = std::move(open_.back());
+        open_.pop_back();
+        return first;
+    }
+
+    /// Decides labels until a whole vector comes first.
+    EINPARALLEL_INLINE void settle() {
+        while (!open_.empty() && !gave_up_ && open_.front().label < families_[open_.front().made.family].free.size()) {
+            const node first = pop();
+            for (const int parts : choices(first.made.family, first.label, first.left)) {
+                node next = first;
+                next.made.parts[next.label++] *= parts;
+                next.left /= parts;
+                push(std::move(next));
+            }
+            gave_up_ = open_.size() > most_nodes;
+        }
+    }
+
+    /// Parts of a label with which the product `left` can be placed on it and the labels behind it.
+    EINPARALLEL_INLINE const std::vector<int>& choices(std::size_t family, std::size_t label, int left) {
+        const auto [known, fresh] = choices_[family].try_emplace({label, left});
+        const std::vector<index>& free = families_[family].free;
+        for (const int parts : fresh ? divisors_of(left) : std::vector<int>{}) {
+            const bool fits = parts == 1 || parts <= free[label];
+            if (fits &&
+                (label + 1 == free.size() ? parts == left : !choices(family, label + 1, left / parts).empty())) {
+                known->second.push_back(parts);
+            }
+        }
+        return known->second;
+    }
+
+    /// What a whole vector costs, or what all costs at least that has these parts and a product `left` of others:
+    /// replication only grows. Under time one tensor's transfer may hide all arithmetic or be hidden by it; every
+    /// transfer brings all but a rank's own share of its largest block.
+    EINPARALLEL_INLINE double cost(partition_candidate& of, bool whole, int left) const {
+        const partition_family& family = families_[of.family];
+        const auto block = [&](std::size_t label) {
+            return static_cast<double>(block_of(family.extents[label], of.parts[label], 0).size());
+        };
+        double ranks = 1;
+        double points = 1;  // of one rank, or of the largest block
+        for (std::size_t label = 0; label < of.parts.size(); ++label) {
+            ranks *= of.parts[label];
+            points *= whole ? block(label) : static_cast<double>(family.extents[label]);
+        }
+        points /= whole ? 1 : ranks * left;
+        of.block = whole ? points : 0;
+        double sum = 0;
+        double longest = 0;
+        double steps = 0;  // what each of them costs besides
+        for (std::size_t tensor = 0; tensor < family.tensors.size(); ++tensor) {
+            const bool is_output = tensor + 1 == family.tensors.size();
+            double replication = ranks;
+            double elements = 1;  // that move per replica; under time those of a block
+            const std::vector<label_id>& labels = family.tensors[tensor];
+            for (std::size_t label = 0; label < of.parts.size(); ++label) {
+                const auto times = std::count(labels.begin(), labels.end(), static_cast<label_id>(label));
+                const auto extent = static_cast<double>(family.extents[label]);
+                const int parts = of.parts[label];
+                if (times == 0) {
+                    continue;
+                }
+                replication /= parts;
+                if (times > 1 && !whole) {
+                    elements = 0;
+                } else if (asked_->objective == objective::time) {
+                    elements *= whole ? std::pow(block(label), static_cast<double>(times)) : extent;
+                } else if (asked_->objective == objective::bytes) {
+                    elements *= diagonal_elements(family.extents[label], parts, times);
+                } else {
+                    elements *= extent * std::pow(extent / parts, static_cast<double>(times - 1));
+                }
+            }
+            if (asked_->objective == objective::paper) {
+                sum += (replication - (is_output ? 1 : 0)) * elements;
+            } else if (replication == 1 || (is_output && family.sums.output)) {
+                continue;
+            } else if (asked_->objective == objective::bytes) {
+                sum += (replication - 1) * elements * element_bytes_[tensor];
+            } else {
+                const machine& constants = asked_->machine;
+                elements *= whole ? 1 : replication / (ranks * left);
+                const auto rounds = std::bit_width(static_cast<unsigned>(replication) - 1U);
+                const double transfer = rounds * constants.seconds_per_message + (replication - 1) / replication *
+                                                                                     elements * element_bytes_[tensor] *
+                                                                                     constants.seconds_per_byte;
+                sum += transfer;
+                steps += rounds * messages_per_step * constants.seconds_per_message;
+                longest = std::max(longest, transfer);
+            }
+        }
+        const double arithmetic = points * operations_ * asked_->machine.seconds_per_flop;
+        return asked_->objective != objective::time ? sum : sum - longest + std::max(longest, arithmetic) + steps;
+    }
+
+    const std::vector<partition_family>& families_;
+    const options* asked_;
+    double operations_;
+    std::vector<double> element_bytes_;
+    std::vector<std::map<std::pair<std::size_t, int>, std::vector<int>>> choices_;  // by family
+    std::vector<node> open_;                                                        // a heap
     bool gave_up_ = false;
 };
-
-EINPARALLEL_INLINE cheapest_partitions::cheapest_partitions(const vertex& einsum,
-                                                            const std::vector<partition_family>& families,
-                                                            const options& asked)
-    : least_(std::numeric_limits<double>::infinity()), step_(least_) {
-    for (std::size_t number = 0; number < families.size(); ++number) {
-        searches_.emplace_back(einsum, families[number], number, asked);
-        least_ = std::min(least_, searches_.back().least());
-        step_ = std::min(step_, searches_.back().unit());
-    }
-    is_all_ = least_ == std::numeric_limits<double>::infinity();
-    list_more();
-}
-
-EINPARALLEL_INLINE void cheapest_partitions::list_more() {
-    listed_.clear();
-    next_ = 0;
-    const double above = limit_;
-    double fits = limit_;
-    for (int divided = 0; !is_all_ && !gave_up_ && listed_.size() < enough;) {
-        const double limit = std::max(least_, fits) + step_;
-        std::vector<partition_candidate> found;
-        bool all = true;
-        bool few = true;
-        for (partition_search& search : searches_) {
-            few = few && search.list(above, limit, too_many, found, all);
-        }
-        if (few && found.size() <= too_many) {
-            listed_ = std::move(found);
-            fits = limit;
-            is_all_ = all;
-            step_ *= divided == 0 ? 2 : 1;
-            continue;
-        }
-        step_ /= 8;
-        if (!listed_.empty()) {
-            break;
-        }
-        gave_up_ = ++divided > 12;
-    }
-    limit_ = fits;
-    std::stable_sort(listed_.begin(), listed_.end());
-}
-
-EINPARALLEL_INLINE std::optional<partition_candidate> cheapest_partitions::next() {
-    if (next_ == listed_.size()) {
-        list_more();
-    }
-    return next_ < listed_.size() ? std::optional(listed_[next_++]) : std::nullopt;
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,5 +1,6 @@
 #pragma once
-// Pins and marks of a graph as the planner reads them: checked once, before anything is searched.
+// What is fixed before anything is searched: pins and marks of a graph and where its inputs lie; and whether a plan
+// obeys.
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
@@ -10,6 +11,7 @@
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/task.hpp>
 
@@ -17,6 +19,8 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,13 +67,39 @@ EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
     return axes;
 }
 
-/// Where a pinned placeholder rests.
-EINPARALLEL_INLINE distribution pinned_resting(const vertex& input) {
-    std::vector<label_id> labels;
-    for (std::size_t dimension = 0; dimension < input.bounds.size(); ++dimension) {
-        labels.push_back(static_cast<label_id>(dimension));
+/// Inputs that lie somewhere already: on one rank, in somebody's own distribution, or where a pin binds them. All
+/// others are read by every rank as it needs them, at no cost.
+EINPARALLEL_INLINE bool lies_somewhere(const vertex& input) {
+    return input.is_input() && input.origin != nullptr &&
+           (input.origin->kind() == source_kind::root || input.origin->kind() == source_kind::resting ||
+            is_pinned_input(input));
+}
+
+/// Inputs that are bound at the run, where one of their readers or a pin wants them.
+EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
+    return input.is_input() && input.origin != nullptr && input.origin->kind() == source_kind::placeholder;
+}
+
+/// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that rest somewhere.
+EINPARALLEL_INLINE bool is_moved(const vertex& tensor) {
+    return !tensor.is_input() || lies_somewhere(tensor) || is_placeholder(tensor);
+}
+
+/// Where an input lies that lies somewhere.
+EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {
+    if (is_pinned_input(input)) {
+        std::vector<label_id> labels(input.bounds.size());
+        std::iota(labels.begin(), labels.end(), label_id{0});
+        return {input.bounds, mesh{pinned_axes(input)}, std::move(labels), 0};
     }
-    return {input.bounds, mesh{pinned_axes(input)}, std::move(labels), 0};
+    if (input.origin->kind() == source_kind::root) {
+        return held_by_one(input.bounds, input.origin->root());
+    }
+    std::vector<box> boxes;
+    for (int rank = 0; rank < input.origin->holders(); ++rank) {
+        boxes.push_back(input.origin->held_by(rank));
+    }
+    return {input.bounds, std::move(boxes)};
 }
 
 /// True where the axes that cut a vertex's output stand as its pin wants them, whatever stands between them.
@@ -203,6 +233,74 @@ EINPARALLEL_INLINE free_cuts cuts_left(const vertex& einsum, int processes) {
         left.processes /= axis.parts;
     }
     return left;
+}
+
+/// A dimension along which a tensor does not lie as it is wanted, so that some elements have to change ranks; nothing
+/// where all of them stay. A tensor without dimensions counts as one dimension.
+EINPARALLEL_INLINE std::optional<std::size_t> moved_dimension(const distribution& from, const distribution& wanted) {
+    for (int rank = 0; rank < wanted.holders(); ++rank) {
+        const box here = from.held_by(rank);
+        const box there = wanted.held_by(rank);
+        if (there.empty() || intersect(here, there) == there) {
+            continue;
+        }
+        std::size_t dimension = 0;
+        while (!here.nothing && dimension + 1 < there.sides.size() &&
+               intersect(here.sides[dimension], there.sides[dimension]) == there.sides[dimension]) {
+            ++dimension;
+        }
+        return dimension;
+    }
+    return std::nullopt;
+}
+
+/// Why a vertex that is marked to run without communication does not; empty where it does, and for other vertices.
+EINPARALLEL_INLINE std::string reason_to_communicate(const plan& made, const planned_vertex& each) {
+    if (!each.wishes.without_communication) {
+        return {};
+    }
+    const einsum_form& form = each.work.form;
+    for (const mesh_axis& axis : each.work.ranks.axes) {
+        if (!is_silent(form, axis.label)) {
+            return "label " + form.names[static_cast<std::size_t>(axis.label)] +
+                   " is cut, which not all of its operands and its result have";
+        }
+    }
+    for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
+        const planned_vertex& read = made.vertices()[each.inputs[operand]];
+        const source* origin = read.is_input() ? read.origin->origin.get() : nullptr;
+        if (read.is_input() && (origin == nullptr || origin->kind() == source_kind::everywhere)) {
+            continue;
+        }
+        if (const std::optional<std::size_t> at = moved_dimension(read.resting, each.work.operands[operand])) {
+            const bool named = *at < form.operands[operand].size() && form.operands[operand][*at] != no_label;
+            return read.name + " does not lie where it would be read" +
+                   (named ? ", along label " + form.names[static_cast<std::size_t>(form.operands[operand][*at])]
+                          : std::string());
+        }
+    }
+    return {};
+}
+
+/// Number of vertices that communicate against a mark.
+EINPARALLEL_INLINE std::size_t broken_marks(const plan& made) {
+    return static_cast<std::size_t>(
+        std::count_if(made.vertices().begin(), made.vertices().end(),
+                      [&](const planned_vertex& each) { return !reason_to_communicate(made, each).empty(); }));
+}
+
+/// @throws error where a plan does not obey a wish
+EINPARALLEL_INLINE void check_kept(const plan& made, const std::string& who) {
+    for (const planned_vertex& each : made.vertices()) {
+        if (const std::string reason = reason_to_communicate(made, each); !reason.empty()) {
+            throw error(who + ": no plan was found in which " + each.name + " (" + each.work.form.text() +
+                        ") runs without communication: " + reason);
+        }
+        if (!each.is_input() && !follows_pin(*each.origin, each.work.ranks)) {
+            throw error(who + ": " + each.name + " (" + each.work.form.text() + ") is pinned to " +
+                        each.wishes.pin_text() + " and would be cut otherwise");
+        }
+    }
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

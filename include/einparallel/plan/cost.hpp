@@ -33,18 +33,8 @@ namespace einparallel::cost {
     return calls;
 }
 
-/// Numbers moved into the join: ∏d · Σ_r n_r, with n_r the elements of one block of operand r. `operands` holds the
-/// label list of each operand.
-[[nodiscard]] constexpr double join(std::span<const std::span<const label_id>> operands, std::span<const index> extents,
-                                    std::span<const int> parts) {
-    double elements = 0;
-    for (const std::span<const label_id> labels : operands) {
-        elements += block_elements(labels, extents, parts);
-    }
-    return kernel_calls(parts) * elements;
-}
-
-/// Numbers moved into the join of this einsum. `extents` and `parts` are by label of `form`.
+/// Numbers moved into the join: ∏d · Σ_r n_r, with n_r the elements of one block of operand r. `extents` and `parts`
+/// are by label of `form`.
 [[nodiscard]] constexpr double join(const einsum_form& form, std::span<const index> extents,
                                     std::span<const int> parts) {
     double elements = 0;
@@ -56,23 +46,13 @@ namespace einparallel::cost {
 
 /// Numbers moved into the aggregation: (∏d / n_agg) · (n_agg − 1) · n_Z, where n_agg is the number of blocks that are
 /// aggregated into one (∏ d over the labels that the output lacks) and n_Z the elements of one block of the output.
-[[nodiscard]] constexpr double aggregate(std::span<const label_id> output, std::span<const index> extents,
+[[nodiscard]] constexpr double aggregate(const einsum_form& form, std::span<const index> extents,
                                          std::span<const int> parts) {
     double aggregated = 1;
     for (std::size_t label = 0; label < parts.size(); ++label) {
-        bool kept = false;
-        for (const label_id each : output) {
-            kept = kept || each == static_cast<label_id>(label);
-        }
-        aggregated *= kept ? 1 : parts[label];
+        aggregated *= form.in_output(static_cast<label_id>(label)) ? 1 : parts[label];
     }
-    return kernel_calls(parts) / aggregated * (aggregated - 1) * block_elements(output, extents, parts);
-}
-
-/// Numbers moved into the aggregation of this einsum.
-[[nodiscard]] constexpr double aggregate(const einsum_form& form, std::span<const index> extents,
-                                         std::span<const int> parts) {
-    return aggregate(std::span<const label_id>(form.output), extents, parts);
+    return kernel_calls(parts) / aggregated * (aggregated - 1) * block_elements(form.output, extents, parts);
 }
 
 /// Numbers moved between a producer and a consumer of one tensor that cut its dimensions into `producer` and

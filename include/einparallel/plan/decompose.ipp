@@ -8,10 +8,8 @@
 #include <einparallel/plan/build.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/einsum_graph.hpp>
-#include <einparallel/plan/kept_constraints.ipp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/search.ipp>
-#include <einparallel/plan/sums.hpp>
 #include <einparallel/plan/vertex_cuts.ipp>
 
 #include <algorithm>
@@ -78,42 +76,6 @@ EINPARALLEL_INLINE void check_sources(const einsum_graph& graph, int processes) 
                         " ranks, the plan is for " + std::to_string(processes));
         }
     }
-}
-
-/// How every vertex may be cut, with the sums that may be left pending.
-EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked) {
-    const pending_offers offers = offers_of(graph, asked);
-    std::vector<vertex_cuts> made(graph.vertices.size());
-    std::vector<std::vector<int>> left(graph.vertices.size());  // numbers of summands
-    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
-        const vertex& einsum = *graph.vertices[number];
-        if (einsum.is_input()) {
-            continue;
-        }
-        made[number] = competing_cuts(einsum, asked);
-        const bool leaves = offers.any && offers.leaves[number];
-        if (leaves) {
-            add_pending_family(einsum, asked, {0, 1, true}, made[number]);
-        }
-        for (const std::uint64_t operands : offers.any ? offers.reads[number] : std::vector<std::uint64_t>{}) {
-            std::optional<std::vector<int>> counts;  // that all makers of the operands may leave
-            for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
-                if (((operands >> operand) & 1U) != 0) {
-                    const std::vector<int>& of = left[graph.inputs[number][operand]];
-                    counts = counts ? *counts : of;
-                    std::erase_if(*counts, [&](int count) { return std::ranges::find(of, count) == of.end(); });
-                }
-            }
-            for (const int count : *counts) {
-                add_pending_family(einsum, asked, {operands, count, false}, made[number]);
-                if (leaves) {
-                    add_pending_family(einsum, asked, {operands, count, true}, made[number]);
-                }
-            }
-        }
-        left[number] = summands_left(einsum, made[number]);
-    }
-    return made;
 }
 
 /// The states with these partition vectors, by number of the vertex, that move the fewest bytes.

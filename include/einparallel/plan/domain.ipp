@@ -11,7 +11,6 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/partition_search.ipp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/traffic.hpp>
 #include <einparallel/schedule/pending.hpp>
@@ -67,7 +66,10 @@ class domain {
 public:
     /// Of the paper's cost, which knows blocks but not where they are, all states are exact.
     EINPARALLEL_INLINE domain(const vertex& einsum, vertex_cuts may_be, seen_tensors seen, const options& asked,
-                              place_table& table);
+                              place_table& table)
+        : einsum_(&einsum), may_be_(std::move(may_be)), seen_(std::move(seen)), asked_(&asked), table_(&table) {
+        vectors_.emplace(einsum, may_be_.families, asked);
+    }
 
     /// Of a tensor that is bound at the run: a state for each place.
     domain() = default;
@@ -75,25 +77,103 @@ public:
     std::vector<state> states;
 
     /// What no state costs less than that is neither here nor stood for; infinity where there is none.
-    [[nodiscard]] double rest() const { return vectors_.empty() || closed_ ? unlisted : vectors_.front().rest(); }
+    [[nodiscard]] double rest() const { return !vectors_ || closed_ ? unlisted : vectors_->rest(); }
     /// Nothing that is not here is worth a look.
     void close() { closed_ = true; }
     double unlisted = std::numeric_limits<double>::infinity();  ///< of a tensor that is bound
 
     /// Adds the states of the next `count` partition vectors; false where there are none.
-    EINPARALLEL_INLINE bool grow(std::size_t count);
+    EINPARALLEL_INLINE bool grow(std::size_t count) {
+        const std::size_t before = states.size();
+        while (states.size() < before + count && vectors_ && !closed_) {
+            const std::optional<partition_candidate> next = vectors_->next();
+            if (!next) {
+                break;
+            }
+            add_vector(*next);
+        }
+        return states.size() > before;
+    }
 
     /// Adds open states whose partition vector follows a mesh over some of the labels: its cuts, and what ranks are
     /// left along any one label. False where nothing new is added.
-    EINPARALLEL_INLINE bool follow(const mesh& like);
+    EINPARALLEL_INLINE bool follow(const mesh& like) {
+        const partition_family& family = may_be_.families.front();
+        std::vector<int> parts = family.fixed;
+        int product = 1;
+        for (const mesh_axis& axis : like.axes) {
+            const auto label = static_cast<std::size_t>(axis.label);
+            if (parts[label] == family.fixed[label] && family.free[label] >= axis.parts) {
+                parts[label] *= axis.parts;
+                product *= axis.parts;
+            }
+        }
+        const std::size_t before = states.size();
+        constexpr std::size_t tried = 3;  // numbers of ranks
+        std::size_t fitting = 0;
+        for (const int ranks : family.products) {
+            if (ranks % product != 0 || fitting == tried) {
+                continue;
+            }
+            ++fitting;
+            const int left = ranks / product;
+            for (std::size_t label = 0; label < (left == 1 ? std::min<std::size_t>(1, parts.size()) : parts.size());
+                 ++label) {
+                if (left == 1 || family.free[label] >= index{left} * (parts[label] / family.fixed[label])) {
+                    partition_candidate next{-1, 0, parts, 0};
+                    next.parts[label] *= left;
+                    add_vector(next);
+                }
+            }
+        }
+        return states.size() > before;
+    }
 
     /// Exact placements with the partition vector of a state; true where these are all of them, and no more than `few`.
     /// @param like orders of the axes that neighbours have
     EINPARALLEL_INLINE bool placements_of(const state& of, const std::vector<mesh>& like, std::size_t few,
-                                          std::vector<state>& into);
+                                          std::vector<state>& into) {
+        const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, of.sums, of.ranks);
+        const std::vector<mesh> orders = axis_orders(*einsum_, of.ranks, like);
+        std::vector<task_cuts> cuts = cuts_for(summed, of.ranks, of.sums.output, true);
+        const bool all = of.ranks.axes.size() <= 4 && orders.size() * cuts.size() <= few;
+        if (!all) {
+            cuts = cuts_for(summed, of.ranks, of.sums.output, false);
+        }
+        for (const task_cuts& cut : cuts) {
+            state made = of;
+            made.open = false;
+            made.cuts = cut;
+            if (asked_->objective == objective::time) {
+                made.cost = cost_of(summed, of.ranks, cut);
+            }
+            for (const mesh& ranks : orders) {
+                made.ranks = ranks;
+                put(made, summed, false);
+                into.push_back(made);
+            }
+        }
+        return all;
+    }
 
     /// Adds an exact state; false where it is known, or one that looks alike to all others is as cheap.
-    EINPARALLEL_INLINE bool add(state made);
+    EINPARALLEL_INLINE bool add(state made) {
+        std::vector<index> look(made.operands.begin(), made.operands.end());
+        look.insert(look.end(), {made.output, static_cast<index>(made.sums.operands), made.sums.summands});
+        const auto [number, fresh] = looks_.number_of(look);
+        if (fresh) {
+            by_look_.emplace_back(states.size(), made.cost);
+            states.push_back(std::move(made));
+            return true;
+        }
+        auto& [known, cost] = by_look_[number];
+        if (!better(made.cost, cost)) {
+            return false;  // perhaps dropped for what it costs
+        }
+        cost = made.cost;
+        states[known] = std::move(made);
+        return true;
+    }
 
     /// A state that is in no plan worth a look keeps its number and costs more than any.
     void drop(std::size_t number) {
@@ -105,242 +185,153 @@ public:
     [[nodiscard]] double least_memory() const { return least_memory_; }
 
 private:
-    EINPARALLEL_INLINE [[nodiscard]] bool moves_input(const state& made) const;
-    EINPARALLEL_INLINE bool add_vector(const partition_candidate& next);
-    EINPARALLEL_INLINE void put(state& made, const summed_einsum& summed, bool open);
+    /// True where some input that lies somewhere has to move, whatever the order of the axes and the cuts.
+    EINPARALLEL_INLINE [[nodiscard]] bool moves_input(const state& made) const {
+        bool any = false;
+        for (std::size_t operand = 0; operand < seen_.from.size(); ++operand) {
+            const std::vector<label_id>& labels = einsum_->form.operands[operand];
+            bool all = seen_.from[operand] != anywhere;
+            for (const mesh& ranks : all ? axis_orders(*einsum_, made.ranks, {}) : std::vector<mesh>{}) {
+                const place_id to =
+                    table_->exact(bounds_of(labels, einsum_->extents), ranks, labels, made.cuts.operands[operand]);
+                all = all && table_->between(seen_.from[operand], to).elements > 0;
+            }
+            any = any || all;
+        }
+        return any;
+    }
+
+    /// Adds an open state for a partition vector that is new and within the memory limit.
+    EINPARALLEL_INLINE bool add_vector(const partition_candidate& next) {
+        std::vector<index> key(next.parts.begin(), next.parts.end());
+        key.push_back(static_cast<index>(next.family));
+        if (!vectors_met_.number_of(key).second) {
+            return false;
+        }
+        state made;
+        made.ranks = natural_mesh(*einsum_, next.parts);
+        made.sums = may_be_.families[next.family].sums;
+        if (made.sums.output && summands_over(einsum_->form.output, made.ranks) == 1) {
+            return false;  // finished as it is
+        }
+        const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, made.sums, made.ranks);
+        made.open = asked_->objective != objective::paper;
+        made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
+        made.cuts.output = made.sums.output ? 0 : made.cuts.output;
+        if (asked_->memory_limit > 0) {
+            made.cuts = cuts_for(summed, made.ranks, made.sums.output, true).front();
+            const double memory = task_memory(work_of(summed, made.ranks, made.cuts));
+            if (memory > static_cast<double>(asked_->memory_limit)) {
+                least_memory_ = std::min(least_memory_, memory);
+                return false;
+            }
+        }
+        made.cost = made.open ? cost_of(summed, made.ranks, made.cuts) : next.least;
+        if (asked_->objective == objective::time) {
+            for (const task_cuts& cuts : cuts_for(summed, made.ranks, made.sums.output, true)) {
+                made.cost = std::min(made.cost, cost_of(summed, made.ranks, cuts));
+            }
+        }
+        if (!made.open && einsum_->wishes.without_communication && moves_input(made)) {
+            made.cost += forbidden_move;
+        }
+        put(made, summed, true);
+        states.push_back(std::move(made));
+        return true;
+    }
+
+    /// Fills in where a state has the tensors that others see.
+    EINPARALLEL_INLINE void put(state& made, const summed_einsum& summed, bool open) {
+        const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
+            const std::vector<index> bounds = bounds_of(labels, summed.extents);
+            if (!open) {
+                return table_->exact(bounds, ranks, labels, cut);
+            }
+            tensor_cut known = cut_of(ranks, labels);
+            return table_->open(bounds, seen_.pieces ? std::move(known) : tensor_cut{std::move(known.parts), 1, 1});
+        };
+        made.operands.clear();
+        for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
+            made.operands.push_back(seen_.operands[operand]
+                                        ? place(summed.form.operands[operand], made.ranks, made.cuts.operands[operand])
+                                        : anywhere);
+        }
+        if (made.sums.output) {
+            made.output = place(summed.form.output, axes_of_summands(made.ranks, summed.form.output), 0);
+        } else if (seen_.output) {
+            made.output = place(summed.form.output, made.ranks, made.cuts.output);
+        }
+    }
+
     EINPARALLEL_INLINE [[nodiscard]] task work_of(const summed_einsum& summed, const mesh& ranks,
-                                                  const task_cuts& cuts) const;
-    EINPARALLEL_INLINE [[nodiscard]] double cost_of(const task& work) const;
+                                                  const task_cuts& cuts) const {
+        task work = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, ranks, cuts);
+        choose_best_travelling(work, may_be_.wanted, einsum_->work->operations_per_point(), *asked_);
+        return work;
+    }
+
+    EINPARALLEL_INLINE [[nodiscard]] double cost_of(const summed_einsum& summed, const mesh& ranks,
+                                                    const task_cuts& cuts) const {
+        const task work = work_of(summed, ranks, cuts);
+        return asked_->objective == objective::bytes
+                   ? task_bytes(work)
+                   : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine);
+    }
+
+    /// Along which dimensions shared blocks rest in pieces. The usual cuts first, then those that leave every sharer a
+    /// slice (of the output two): every combination, or each tensor's other cuts beside the usual ones of the others;
+    /// under a memory limit those that keep to it, or the ones that need the least.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<task_cuts> cuts_for(const summed_einsum& summed, const mesh& ranks,
-                                                                     bool output_is_pending, bool all) const;
+                                                                     bool output_is_pending, bool all) const {
+        std::vector<task_cuts> found{choose_cuts(summed.form, summed.extents, ranks)};
+        found.front().output = output_is_pending ? 0 : found.front().output;
+        const auto vary = [&](const std::vector<label_id>& labels, int slices, auto&& cut_of) {
+            const int pieces = sharers(labels, ranks);
+            const std::size_t before = all ? found.size() : 1;
+            for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1; ++dimension) {
+                const label_id label = labels[dimension];
+                const index extent = label == no_label ? 1 : summed.extents[static_cast<std::size_t>(label)];
+                if (dimension == cut_of(found.front()) ||
+                    block_of(extent, ranks.parts(label), 0).size() < index{slices} * pieces) {
+                    continue;
+                }
+                for (std::size_t position = 0; position < before; ++position) {
+                    task_cuts other = found[position];
+                    cut_of(other) = dimension;
+                    found.push_back(std::move(other));
+                }
+            }
+        };
+        for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
+            if (seen_.rests[operand] || asked_->memory_limit > 0) {
+                vary(summed.form.operands[operand], 1,
+                     [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
+            }
+        }
+        if (!output_is_pending) {
+            vary(summed.form.output, 2, [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
+        }
+        if (asked_->memory_limit > 0) {
+            const auto memory_of = [&](const task_cuts& cuts) { return task_memory(work_of(summed, ranks, cuts)); };
+            const task_cuts least = *std::ranges::min_element(found, {}, memory_of);
+            std::erase_if(found, [&](const task_cuts& cuts) {
+                return !(cuts == least) && memory_of(cuts) > static_cast<double>(asked_->memory_limit);
+            });
+        }
+        return found;
+    }
 
     const vertex* einsum_ = nullptr;
     vertex_cuts may_be_;
     seen_tensors seen_;
     const options* asked_ = nullptr;
     place_table* table_ = nullptr;
-    std::vector<cheapest_partitions> vectors_;  // one, or none of a tensor that is bound
+    std::optional<cheapest_partitions> vectors_;  // of einsums
     bool closed_ = false;
     numbering vectors_met_;
     numbering looks_;
     std::vector<std::pair<std::size_t, double>> by_look_;  // the state, and its cost
     double least_memory_ = std::numeric_limits<double>::infinity();
 };
-
-EINPARALLEL_INLINE domain::domain(const vertex& einsum, vertex_cuts may_be, seen_tensors seen, const options& asked,
-                                  place_table& table)
-    : einsum_(&einsum), may_be_(std::move(may_be)), seen_(std::move(seen)), asked_(&asked), table_(&table) {
-    vectors_.emplace_back(einsum, may_be_.families, asked);
-}
-
-/// The usual cuts first. Otherwise every combination, or each tensor's other cuts beside the usual ones of the others.
-EINPARALLEL_INLINE std::vector<task_cuts> domain::cuts_for(const summed_einsum& summed, const mesh& ranks,
-                                                           bool output_is_pending, bool all) const {
-    const task_cuts usual = choose_cuts(summed.form, summed.extents, ranks);
-    std::vector<task_cuts> found{usual};
-    found.front().output = output_is_pending ? 0 : usual.output;
-    const auto vary = [&](std::size_t usual_cut, const std::vector<std::size_t>& cuts, auto&& place) {
-        const std::size_t before = all ? found.size() : 1;
-        for (const std::size_t cut : cuts) {
-            for (std::size_t position = 0; position < before && cut != usual_cut; ++position) {
-                found.push_back(found[position]);
-                place(found.back()) = cut;
-            }
-        }
-    };
-    for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
-        vary(usual.operands[operand],
-             cuts_of(summed.form.operands[operand], summed.extents, ranks, usual.operands[operand], 1,
-                     seen_.rests[operand]),
-             [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
-    }
-    if (!output_is_pending) {
-        vary(usual.output, cuts_of(summed.form.output, summed.extents, ranks, usual.output, 2, true),
-             [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
-    }
-    return found;
-}
-
-EINPARALLEL_INLINE task domain::work_of(const summed_einsum& summed, const mesh& ranks, const task_cuts& cuts) const {
-    task work = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, ranks, cuts);
-    choose_best_travelling(work, may_be_.wanted, einsum_->work->operations_per_point(), *asked_);
-    return work;
-}
-
-EINPARALLEL_INLINE double domain::cost_of(const task& work) const {
-    return asked_->objective == objective::bytes
-               ? task_bytes(work)
-               : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine);
-}
-
-/// Fills in where a state has the tensors that others see.
-EINPARALLEL_INLINE void domain::put(state& made, const summed_einsum& summed, bool open) {
-    const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
-        const std::vector<index> bounds = bounds_of(labels, summed.extents);
-        if (!open) {
-            return table_->exact(bounds, ranks, labels, cut);
-        }
-        tensor_cut known = cut_of(ranks, labels);
-        return table_->open(bounds, seen_.pieces ? std::move(known) : tensor_cut{std::move(known.parts), 1, 1});
-    };
-    made.operands.clear();
-    for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
-        made.operands.push_back(seen_.operands[operand]
-                                    ? place(summed.form.operands[operand], made.ranks, made.cuts.operands[operand])
-                                    : anywhere);
-    }
-    if (made.sums.output) {
-        made.output = place(summed.form.output, axes_of_summands(made.ranks, summed.form.output), 0);
-    } else if (seen_.output) {
-        made.output = place(summed.form.output, made.ranks, made.cuts.output);
-    }
-}
-
-EINPARALLEL_INLINE bool domain::grow(std::size_t count) {
-    const std::size_t before = states.size();
-    while (states.size() < before + count && !vectors_.empty() && !closed_) {
-        const std::optional<partition_candidate> next = vectors_.front().next();
-        if (!next) {
-            break;
-        }
-        add_vector(*next);
-    }
-    return states.size() > before;
-}
-
-EINPARALLEL_INLINE bool domain::follow(const mesh& like) {
-    const partition_family& family = may_be_.families.front();
-    std::vector<int> parts = family.fixed;
-    int product = 1;
-    for (const mesh_axis& axis : like.axes) {
-        const auto label = static_cast<std::size_t>(axis.label);
-        if (parts[label] == family.fixed[label] && family.free[label] >= axis.parts) {
-            parts[label] *= axis.parts;
-            product *= axis.parts;
-        }
-    }
-    const std::size_t before = states.size();
-    constexpr std::size_t tried = 3;  // numbers of ranks
-    std::size_t fitting = 0;
-    for (const int ranks : family.products) {
-        if (ranks % product != 0 || fitting == tried) {
-            continue;
-        }
-        ++fitting;
-        const int left = ranks / product;
-        for (std::size_t label = 0; label < (left == 1 ? std::min<std::size_t>(1, parts.size()) : parts.size());
-             ++label) {
-            if (left == 1 || family.free[label] >= index{left} * (parts[label] / family.fixed[label])) {
-                partition_candidate next{-1, 0, parts, 0};
-                next.parts[label] *= left;
-                add_vector(next);
-            }
-        }
-    }
-    return states.size() > before;
-}
-
-/// Adds an open state for a partition vector that is new and within the memory limit.
-EINPARALLEL_INLINE bool domain::add_vector(const partition_candidate& next) {
-    std::vector<index> key(next.parts.begin(), next.parts.end());
-    key.push_back(static_cast<index>(next.family));
-    if (!vectors_met_.number_of(key).second) {
-        return false;
-    }
-    state made;
-    made.ranks = natural_mesh(*einsum_, next.parts);
-    made.sums = may_be_.families[next.family].sums;
-    if (made.sums.output && summands_over(einsum_->form.output, made.ranks) == 1) {
-        return false;  // finished as it is
-    }
-    const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, made.sums, made.ranks);
-    made.open = asked_->objective != objective::paper;
-    made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
-    made.cuts.output = made.sums.output ? 0 : made.cuts.output;
-    if (asked_->memory_limit > 0) {
-        const double memory = task_memory(work_of(summed, made.ranks, made.cuts));
-        if (memory > static_cast<double>(asked_->memory_limit)) {
-            least_memory_ = std::min(least_memory_, memory);
-            return false;
-        }
-    }
-    if (asked_->objective == objective::paper) {
-        made.cost = cost::join(einsum_->form, einsum_->extents, next.parts) +
-                    cost::aggregate(einsum_->form, einsum_->extents, next.parts);
-    } else {
-        made.cost = cost_of(work_of(summed, made.ranks, made.cuts));
-        const bool varies = asked_->objective == objective::time;
-        for (const task_cuts& cuts :
-             varies ? cuts_for(summed, made.ranks, made.sums.output, true) : std::vector<task_cuts>{}) {
-            made.cost = std::min(made.cost, cost_of(work_of(summed, made.ranks, cuts)));
-        }
-    }
-    if (asked_->objective == objective::paper && einsum_->wishes.without_communication && moves_input(made)) {
-        made.cost += forbidden_move;
-    }
-    put(made, summed, true);
-    states.push_back(std::move(made));
-    return true;
-}
-
-/// True where some input that lies somewhere has to move, whatever the order of the axes and the cuts.
-EINPARALLEL_INLINE bool domain::moves_input(const state& made) const {
-    bool any = false;
-    for (std::size_t operand = 0; operand < seen_.from.size(); ++operand) {
-        const std::vector<label_id>& labels = einsum_->form.operands[operand];
-        bool all = seen_.from[operand] != anywhere;
-        for (const mesh& ranks : all ? axis_orders(*einsum_, made.ranks, {}) : std::vector<mesh>{}) {
-            const place_id to =
-                table_->exact(bounds_of(labels, einsum_->extents), ranks, labels, made.cuts.operands[operand]);
-            all = all && table_->between(seen_.from[operand], to).elements > 0;
-        }
-        any = any || all;
-    }
-    return any;
-}
-
-/// Of states that look alike to all others, the cheapest stays.
-EINPARALLEL_INLINE bool domain::add(state made) {
-    std::vector<index> look(made.operands.begin(), made.operands.end());
-    look.insert(look.end(), {made.output, static_cast<index>(made.sums.operands), made.sums.summands});
-    const auto [number, fresh] = looks_.number_of(look);
-    if (fresh) {
-        by_look_.emplace_back(states.size(), made.cost);
-        states.push_back(std::move(made));
-        return true;
-    }
-    auto& [known, cost] = by_look_[number];
-    if (!better(made.cost, cost)) {
-        return false;  // perhaps dropped for what it costs
-    }
-    cost = made.cost;
-    states[known] = std::move(made);
-    return true;
-}
-
-EINPARALLEL_INLINE bool domain::placements_of(const state& of, const std::vector<mesh>& like, std::size_t few,
-                                              std::vector<state>& into) {
-    const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, of.sums, of.ranks);
-    const std::vector<mesh> orders = axis_orders(*einsum_, of.ranks, like);
-    std::vector<task_cuts> cuts = cuts_for(summed, of.ranks, of.sums.output, true);
-    const bool all = of.ranks.axes.size() <= 4 && orders.size() * cuts.size() <= few;
-    if (!all) {
-        cuts = cuts_for(summed, of.ranks, of.sums.output, false);
-    }
-    for (const task_cuts& cut : cuts) {
-        state made = of;
-        made.open = false;
-        made.cuts = cut;
-        if (asked_->objective == objective::time) {
-            made.cost = cost_of(work_of(summed, of.ranks, cut));
-        }
-        for (const mesh& ranks : orders) {
-            made.ranks = ranks;
-            put(made, summed, false);
-            into.push_back(made);
-        }
-    }
-    return all;
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,8 +3,6 @@
 #include <einparallel/plan/explain.hpp>
 
 #include <einparallel/plan/figures.hpp>
-#include <einparallel/plan/formula.hpp>
-#include <einparallel/plan/text_table.hpp>
 #include <einparallel/plan/words.hpp>
 
 #include <algorithm>
@@ -42,8 +40,8 @@ EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
     return written.empty() ? "1" : written;
 }
 
-/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where the sum is left to
-/// the readers.
+/// `mn ring A`, `mn ring A, B`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
+/// the sum is left to the readers.
 EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_vertex& each) {
     if (each.work.pending != no_label) {
         planned_vertex finished = each;
@@ -54,9 +52,11 @@ EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_v
     if (each.work.travelling == nothing_travels) {
         return word;
     }
-    return each.work.travelling == output_travels
-               ? word + " ring"
-               : word + " ring " + shown.vertices()[each.inputs[static_cast<std::size_t>(each.work.travelling)]].name;
+    std::string names;
+    for (const std::size_t operand : travelling_operands(each.work)) {
+        names += (names.empty() ? " " : ", ") + shown.vertices()[each.inputs[operand]].name;
+    }
+    return word + " ring" + names;
 }
 
 /// `3.4 %`

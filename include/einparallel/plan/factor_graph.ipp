@@ -3,15 +3,16 @@
 // maker and its readers. Objectives differ in what a state costs and in what a move costs, in nothing else.
 //
 // Where to change what, in this room:
-//   a fourth objective         domain::cost_of and move_cost::one; partition_search::cost_of and at_least, a bound of
-//                              the former by the partition vector alone
+//   a fourth objective         domain::cost_of and move_cost::one; cheapest_partitions::cost, a bound of the former
+//                              by the partition vector alone
 //   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
 //   what a state decides       domain.ipp; vertex_cuts.ipp says which partition vectors compete, constraints.ipp what
 //                              the user fixed, sums.ipp which sums may stay pending
-//   what a move costs          move_cost.ipp; rank_grid.ipp, the one count of redistribution traffic; places.ipp,
-//                              which of them is exact and what none costs less than
-//   another solver             solve.hpp: a sum of tables in, states and a bound out
-//   how far the search looks   search.ipp; decompose.ipp puts the stages together, build.ipp writes the plan
+//   what a move costs          move_cost.ipp; rank_grid.ipp, the one count of redistribution traffic; places.ipp, which
+//                              of them is exact; least_traffic.ipp, what none costs less than
+//   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
+//   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; decompose.ipp puts
+//                              the stages together, build.ipp writes the plan
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
@@ -25,7 +26,6 @@
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/solve.hpp>
-#include <einparallel/plan/sources.ipp>
 
 #include <algorithm>
 #include <bit>
@@ -41,86 +41,198 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A reader of a tensor: its variable and the operands by which it reads it.
-struct tensor_reader {
-    std::size_t variable = 0;
-    std::vector<std::size_t> operands;
-};
-
-/// What moving one tensor from where it is made, or lies, to all its readers costs.
-struct factor {
-    std::size_t tensor = 0;            ///< number of its vertex
-    std::optional<std::size_t> maker;  ///< its variable
-    place_id from = anywhere;          ///< where it lies, without a maker
-    std::vector<tensor_reader> readers;
-    std::size_t first = 0;  ///< number of the first of these readers among those of the tensor
-};
-
 /// A graph's variables, their domains, and the factors between them.
 class factor_graph {
 public:
     /// What a vertex may be, by its number; see cuts_of_graph().
     EINPARALLEL_INLINE factor_graph(const einsum_graph& graph, const options& asked,
-                                    const std::vector<vertex_cuts>& may_be, place_table& table);
+                                    const std::vector<vertex_cuts>& may_be, place_table& table)
+        : graph_(graph), asked_(asked), table_(table), moves_(asked, table) {
+        const std::size_t count = graph.vertices.size();
+        std::vector<place_id> lies(count, anywhere);
+        std::vector<std::size_t> readings(count, 0);
+        for (std::size_t number = 0; number < count; ++number) {
+            if (lies_somewhere(*graph.vertices[number])) {
+                lies[number] = table.exact(resting_of_source(*graph.vertices[number]));
+            }
+            for (const std::size_t input : graph.inputs[number]) {
+                ++readings[input];
+            }
+        }
+        numbering kinds;
+        std::vector<std::size_t> variable_of(count, no_variable);
+        std::vector<std::vector<tensor_reader>> readers(count);
+        for (std::size_t number = 0; number < count; ++number) {
+            const vertex& einsum = *graph.vertices[number];
+            if (einsum.is_input()) {
+                continue;
+            }
+            const std::size_t variable = variable_of[number] = vertex_of_.size();
+            seen_tensors seen;
+            for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
+                const std::size_t input = graph.inputs[number][operand];
+                const vertex& read = *graph.vertices[input];
+                seen.operands.push_back(is_moved(read) &&
+                                        (readings[input] > 1 || !is_placeholder(read) || lies[input] >= 0));
+                seen.rests.push_back(is_moved(read));
+                seen.from.push_back(lies[input]);
+                std::vector<tensor_reader>& known = readers[input];
+                if (known.empty() || known.back().variable != variable) {
+                    known.push_back({variable, {}, einsum.wishes.without_communication});
+                }
+                known.back().operands.push_back(operand);
+            }
+            seen.output = readings[number] > 0;
+            seen.pieces = asked.objective != objective::paper || has_marks(graph);
+            vertex_of_.push_back(number);
+            kind_of_.push_back(kinds.number_of(key_of(number, may_be[number], seen)).first);
+            if (kind_of_.back() == domains_.size()) {
+                domains_.emplace_back(einsum, may_be[number], std::move(seen), asked, table);
+            }
+        }
+        for (std::size_t number = 0; number < count; ++number) {
+            const vertex& tensor = *graph.vertices[number];
+            if (readers[number].empty() || !is_moved(tensor) ||
+                (tensor.is_input() && asked.objective == objective::paper)) {
+                continue;
+            }
+            factor made{number, tensor.element.bytes, std::nullopt, lies[number], false, std::move(readers[number])};
+            if (tensor.is_input() && made.from == anywhere) {
+                if (readings[number] == 1) {
+                    continue;  // bound where its one reader wants it
+                }
+                const bool is_output = std::ranges::find(graph.outputs, number) != graph.outputs.end();
+                std::vector<index> key{-1, is_output ? 1 : 0};
+                for (const tensor_reader& reader : made.readers) {
+                    key.push_back(static_cast<index>(kind_of_[reader.variable]));
+                    key.insert(key.end(), reader.operands.begin(), reader.operands.end());
+                    key.push_back(-1);
+                }
+                made.is_bound = true;
+                made.maker = vertex_of_.size();
+                vertex_of_.push_back(number);
+                kind_of_.push_back(kinds.number_of(key).first);
+                if (kind_of_.back() == domains_.size()) {
+                    domains_.emplace_back();
+                    bound_.push_back({kind_of_.back(), made.readers, is_output});
+                }
+            } else if (!tensor.is_input()) {
+                made.maker = variable_of[number];
+            }
+            factors_.push_back(std::move(made));
+        }
+        touching_.resize(size());
+        for (std::size_t number = 0; number < factors_.size(); ++number) {
+            for (const tensor_reader& reader : factors_[number].readers) {
+                touching_[reader.variable].push_back(number);
+            }
+            if (factors_[number].maker) {
+                touching_[*factors_[number].maker].push_back(number);
+            }
+        }
+    }
 
     [[nodiscard]] std::size_t size() const { return vertex_of_.size(); }
     /// Number of a variable's vertex.
     [[nodiscard]] std::size_t vertex_of(std::size_t variable) const { return vertex_of_[variable]; }
+    [[nodiscard]] const vertex& vertex_at(std::size_t variable) const { return *graph_.vertices[vertex_of_[variable]]; }
     /// Vertices of one kind share a domain.
     [[nodiscard]] std::size_t kind_of(std::size_t variable) const { return kind_of_[variable]; }
     [[nodiscard]] domain& states_of(std::size_t variable) { return domains_[kind_of_[variable]]; }
     [[nodiscard]] std::deque<domain>& domains() { return domains_; }
     [[nodiscard]] const std::vector<factor>& factors() const { return factors_; }
+    [[nodiscard]] move_cost& moves() { return moves_; }
+    [[nodiscard]] place_table& places() { return table_; }
     /// The factors that a variable appears in.
     [[nodiscard]] const std::vector<std::size_t>& touching(std::size_t variable) const { return touching_[variable]; }
 
-    /// Which of a domain's states a model is over.
-    enum class which : std::uint8_t {
-        exact,    ///< those that are placements
-        written,  ///< with open ones; moves cost what they do at least
-        all       ///< with one more for those that are not written down
-    };
-
-    /// A sum of tables for some states of every variable.
-    struct model {
-        cost_sum sum;
-        std::vector<std::vector<int>> states;  ///< by kind: the states of the sum; -1 for the rest
-        bool whole = true;                     ///< no factor was split into pairs
-        std::size_t entries = 0;               ///< that were worked out
-    };
-
-    /// @param cells entries of one factor beyond which it is split into pairs of maker and reader: each reader then
-    /// pays all of its move, or with `all` an n-th where n of them may want the same place
-    /// @param known what some placement costs: combinations that cost more are not worked out to the end
-    EINPARALLEL_INLINE model tables(which states, std::size_t cells,
-                                    double known = std::numeric_limits<double>::infinity());
-
-    /// What one factor costs for chosen states, by variable.
-    EINPARALLEL_INLINE double cost(const factor& of, const std::vector<const state*>& chosen, bool at_least);
-
-    /// Looks up exactly what the moves between chosen states cost; true where some were estimates.
-    EINPARALLEL_INLINE bool settle(const std::vector<state>& chosen);
-
     /// The state that stands for all that are not written down.
-    EINPARALLEL_INLINE state rest_of(std::size_t kind) const;
+    EINPARALLEL_INLINE state rest_of(std::size_t kind) const {
+        state rest;
+        rest.open = true;
+        rest.cost = domains_[kind].rest();
+        return rest;
+    }
 
     /// Brings the places of tensors that are bound up to date with where their readers want them.
-    EINPARALLEL_INLINE void update_bound();
+    EINPARALLEL_INLINE void update_bound() {
+        constexpr std::size_t most = 512;
+        for (const auto& [kind, readers, is_output] : bound_) {
+            domain& places = domains_[kind];
+            std::vector<place_id> wanted;
+            std::vector<place_id> unknown;
+            bool all = true;
+            for (std::size_t number = 0; number < readers.size(); ++number) {
+                const tensor_reader& reader = readers[number];
+                const domain& of = states_of(reader.variable);
+                if (of.rest() < std::numeric_limits<double>::infinity()) {
+                    unknown.push_back(wherever(number));
+                }
+                for (const state& each : of.states) {
+                    for (const std::size_t operand : each.cost < std::numeric_limits<double>::infinity()
+                                                         ? reader.operands
+                                                         : std::vector<std::size_t>{}) {
+                        const place_id where = each.operands[operand];
+                        if (!each.open || !table_.is_diagonal(where)) {
+                            wanted.push_back(each.open ? where : table_.whole_of(where));
+                            if (!each.open && !is_output) {
+                                wanted.push_back(where);
+                            }
+                        } else {
+                            all = false;  // where it would be completed is not known
+                        }
+                    }
+                }
+            }
+            sort_range(wanted);
+            wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+            std::stable_partition(wanted.begin(), wanted.end(), [&](place_id place) { return !table_.is_open(place); });
+            if (wanted.size() > most) {
+                wanted.resize(most);
+                all = false;
+            }
+            places.unlisted = all ? std::numeric_limits<double>::infinity() : 0;
+            wanted.insert(wanted.end(), unknown.begin(), unknown.end());
+            places.states.assign(wanted.size(), {});
+            for (std::size_t place = 0; place < wanted.size(); ++place) {
+                places.states[place].output = wanted[place];
+                places.states[place].open = wanted[place] < 0 || table_.is_open(wanted[place]);
+            }
+        }
+    }
 
 private:
-    /// How the states of one kind have a tensor: equal ones are one class.
-    struct side {
-        std::shared_ptr<const state_classes> classes;
-        std::vector<std::vector<place_id>> places;  ///< by class
-        std::vector<place_id> only;                 ///< by class: its place where it is one; anywhere elsewhere
-    };
-
+    /// What vertices of one kind have in common: all that their states and costs depend on.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(std::size_t number, const vertex_cuts& may_be,
-                                                               const seen_tensors& seen) const;
-    EINPARALLEL_INLINE [[nodiscard]] side side_of(std::size_t kind, const std::vector<int>& states,
-                                                  const std::vector<std::size_t>& operands) const;
-    EINPARALLEL_INLINE double cost_between(const factor& of, place_id from,
-                                           const std::vector<const std::vector<place_id>*>& wanted, bool at_least);
+                                                               const seen_tensors& seen) const {
+        const vertex& einsum = *graph_.vertices[number];
+        constexpr index end = -2;  // of a list
+        std::vector<index> key{-2, seen.output ? 1 : 0};
+        for (std::size_t operand = 0; operand < einsum.form.operands.size(); ++operand) {
+            const std::vector<label_id>& labels = einsum.form.operands[operand];
+            key.insert(key.end(), labels.begin(), labels.end());
+            key.insert(key.end(), {end, static_cast<index>(einsum.operands[operand]->element.bytes),
+                                   (seen.operands[operand] ? 1 : 0) + (seen.rests[operand] ? 2 : 0),
+                                   einsum.wishes.without_communication ? seen.from[operand] : anywhere});
+        }
+        key.push_back(end);
+        key.insert(key.end(), einsum.form.output.begin(), einsum.form.output.end());
+        key.insert(key.end(), {end, static_cast<index>(einsum.element.bytes)});
+        key.insert(key.end(), einsum.extents.begin(), einsum.extents.end());
+        key.insert(key.end(), {static_cast<index>(may_be.wanted), may_be.fell_back ? 1 : 0,
+                               std::bit_cast<index>(einsum.work->operations_per_point()),
+                               einsum.wishes.without_communication ? 1 : 0, einsum.wishes.pin ? 1 : 0});
+        for (const mesh_axis& axis : pinned_axes(einsum)) {
+            key.insert(key.end(), {axis.label, axis.parts});
+        }
+        for (const partition_family& family : may_be.families) {
+            key.insert(key.end(), {end, static_cast<index>(family.sums.operands), family.sums.summands,
+                                   family.sums.output ? 1 : 0});
+            key.insert(key.end(), family.fixed.begin(), family.fixed.end());
+            key.insert(key.end(), family.free.begin(), family.free.end());
+        }
+        return key;
+    }
 
     /// A kind of tensors that are bound at the run, and who reads them.
     struct bound_kind {
@@ -141,244 +253,6 @@ private:
     std::vector<factor> factors_;
     std::vector<std::vector<std::size_t>> touching_;
     std::vector<bound_kind> bound_;
-    bool has_marks_ = false;
-    std::vector<place_id> wanted_;  // scratch
-    std::vector<place_id> marked_;
 };
-
-EINPARALLEL_INLINE factor_graph::factor_graph(const einsum_graph& graph, const options& asked,
-                                              const std::vector<vertex_cuts>& may_be, place_table& table)
-    : graph_(graph), asked_(asked), table_(table), moves_(asked, table), has_marks_(has_marks(graph)) {
-    const std::size_t count = graph.vertices.size();
-    std::vector<place_id> lies(count, anywhere);
-    std::vector<std::size_t> readings(count, 0);
-    for (std::size_t number = 0; number < count; ++number) {
-        if (lies_somewhere(*graph.vertices[number])) {
-            lies[number] = table.exact(resting_of_source(*graph.vertices[number]));
-        }
-        for (const std::size_t input : graph.inputs[number]) {
-            ++readings[input];
-        }
-    }
-    numbering kinds;
-    std::vector<std::size_t> variable_of(count, no_variable);
-    std::vector<std::vector<tensor_reader>> readers(count);
-    for (std::size_t number = 0; number < count; ++number) {
-        const vertex& einsum = *graph.vertices[number];
-        if (einsum.is_input()) {
-            continue;
-        }
-        const std::size_t variable = variable_of[number] = vertex_of_.size();
-        seen_tensors seen;
-        for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
-            const std::size_t input = graph.inputs[number][operand];
-            const vertex& read = *graph.vertices[input];
-            seen.operands.push_back(is_moved(read) &&
-                                    (readings[input] > 1 || !is_placeholder(read) || lies[input] >= 0));
-            seen.rests.push_back(is_moved(read));
-            seen.from.push_back(lies[input]);
-            std::vector<tensor_reader>& known = readers[input];
-            if (known.empty() || known.back().variable != variable) {
-                known.push_back({variable, {}});
-            }
-            known.back().operands.push_back(operand);
-        }
-        seen.output = readings[number] > 0;
-        seen.pieces = asked.objective != objective::paper || has_marks_;
-        vertex_of_.push_back(number);
-        kind_of_.push_back(kinds.number_of(key_of(number, may_be[number], seen)).first);
-        if (kind_of_.back() == domains_.size()) {
-            domains_.emplace_back(einsum, may_be[number], std::move(seen), asked, table);
-        }
-    }
-    for (std::size_t number = 0; number < count; ++number) {
-        const vertex& tensor = *graph.vertices[number];
-        if (readers[number].empty() || !is_moved(tensor) ||
-            (tensor.is_input() && asked.objective == objective::paper)) {
-            continue;
-        }
-        factor made{number, std::nullopt, lies[number], std::move(readers[number])};
-        if (tensor.is_input() && made.from == anywhere) {
-            if (readings[number] == 1) {
-                continue;  // bound where its one reader wants it
-            }
-            const bool is_output = std::ranges::find(graph.outputs, number) != graph.outputs.end();
-            std::vector<index> key{-1, is_output ? 1 : 0};
-            for (const tensor_reader& reader : made.readers) {
-                key.push_back(static_cast<index>(kind_of_[reader.variable]));
-                key.insert(key.end(), reader.operands.begin(), reader.operands.end());
-                key.push_back(-1);
-            }
-            made.maker = vertex_of_.size();
-            vertex_of_.push_back(number);
-            kind_of_.push_back(kinds.number_of(key).first);
-            if (kind_of_.back() == domains_.size()) {
-                domains_.emplace_back();
-                bound_.push_back({kind_of_.back(), made.readers, is_output});
-            }
-        } else if (!tensor.is_input()) {
-            made.maker = variable_of[number];
-        }
-        factors_.push_back(std::move(made));
-    }
-    touching_.resize(size());
-    for (std::size_t number = 0; number < factors_.size(); ++number) {
-        for (const tensor_reader& reader : factors_[number].readers) {
-            touching_[reader.variable].push_back(number);
-        }
-        if (factors_[number].maker) {
-            touching_[*factors_[number].maker].push_back(number);
-        }
-    }
-}
-
-/// What vertices of one kind have in common: all that their states and costs depend on.
-EINPARALLEL_INLINE std::vector<index> factor_graph::key_of(std::size_t number, const vertex_cuts& may_be,
-                                                           const seen_tensors& seen) const {
-    const vertex& einsum = *graph_.vertices[number];
-    constexpr index end = -2;  // of a list
-    std::vector<index> key{-2, seen.output ? 1 : 0};
-    for (std::size_t operand = 0; operand < einsum.form.operands.size(); ++operand) {
-        const std::vector<label_id>& labels = einsum.form.operands[operand];
-        key.insert(key.end(), labels.begin(), labels.end());
-        key.insert(key.end(), {end, static_cast<index>(einsum.operands[operand]->element.bytes),
-                               (seen.operands[operand] ? 1 : 0) + (seen.rests[operand] ? 2 : 0),
-                               einsum.wishes.without_communication ? seen.from[operand] : anywhere});
-    }
-    key.push_back(end);
-    key.insert(key.end(), einsum.form.output.begin(), einsum.form.output.end());
-    key.insert(key.end(), {end, static_cast<index>(einsum.element.bytes)});
-    key.insert(key.end(), einsum.extents.begin(), einsum.extents.end());
-    key.insert(key.end(), {static_cast<index>(may_be.wanted), may_be.fell_back ? 1 : 0,
-                           std::bit_cast<index>(einsum.work->operations_per_point()),
-                           einsum.wishes.without_communication ? 1 : 0, einsum.wishes.pin ? 1 : 0});
-    for (const mesh_axis& axis : pinned_axes(einsum)) {
-        key.insert(key.end(), {axis.label, axis.parts});
-    }
-    for (const partition_family& family : may_be.families) {
-        key.insert(key.end(),
-                   {end, static_cast<index>(family.sums.operands), family.sums.summands, family.sums.output ? 1 : 0});
-        key.insert(key.end(), family.fixed.begin(), family.fixed.end());
-        key.insert(key.end(), family.free.begin(), family.free.end());
-    }
-    return key;
-}
-
-EINPARALLEL_INLINE state factor_graph::rest_of(std::size_t kind) const {
-    state rest;
-    rest.open = true;
-    rest.cost = domains_[kind].rest();
-    return rest;
-}
-
-EINPARALLEL_INLINE void factor_graph::update_bound() {
-    constexpr std::size_t most = 512;
-    for (const auto& [kind, readers, is_output] : bound_) {
-        domain& places = domains_[kind];
-        std::vector<place_id> wanted;
-        std::vector<place_id> unknown;
-        bool all = true;
-        for (std::size_t number = 0; number < readers.size(); ++number) {
-            const tensor_reader& reader = readers[number];
-            const domain& of = states_of(reader.variable);
-            if (of.rest() < std::numeric_limits<double>::infinity()) {
-                unknown.push_back(wherever(number));
-            }
-            for (const state& each : of.states) {
-                for (const std::size_t operand : each.cost < std::numeric_limits<double>::infinity()
-                                                     ? reader.operands
-                                                     : std::vector<std::size_t>{}) {
-                    const place_id where = each.operands[operand];
-                    if (!each.open || !table_.is_diagonal(where)) {
-                        wanted.push_back(each.open ? where : table_.whole_of(where));
-                        if (!each.open && !is_output) {
-                            wanted.push_back(where);
-                        }
-                    } else {
-                        all = false;  // where it would be completed is not known
-                    }
-                }
-            }
-        }
-        sort_range(wanted);
-        wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-        std::stable_partition(wanted.begin(), wanted.end(), [&](place_id place) { return !table_.is_open(place); });
-        if (wanted.size() > most) {
-            wanted.resize(most);
-            all = false;
-        }
-        places.unlisted = all ? std::numeric_limits<double>::infinity() : 0;
-        wanted.insert(wanted.end(), unknown.begin(), unknown.end());
-        places.states.assign(wanted.size(), {});
-        for (std::size_t place = 0; place < wanted.size(); ++place) {
-            places.states[place].output = wanted[place];
-            places.states[place].open = wanted[place] < 0 || table_.is_open(wanted[place]);
-        }
-    }
-}
-
-EINPARALLEL_INLINE double factor_graph::cost_between(const factor& of, place_id from,
-                                                     const std::vector<const std::vector<place_id>*>& wanted,
-                                                     bool at_least) {
-    double sum = 0;
-    wanted_.clear();
-    marked_.clear();
-    if (of.maker && from >= 0 && graph_.vertices[of.tensor]->is_input() && table_.is_diagonal(from)) {
-        for (const std::vector<place_id>* places : wanted) {
-            if (std::ranges::any_of(*places, [&](place_id to) { return to >= 0 && to != from; })) {
-                return forbidden_move;  // it has not all that is wanted
-            }
-        }
-    }
-    for (std::size_t reader = 0; reader < wanted.size() && from < anywhere; ++reader) {
-        if (from == wherever(of.first + reader) &&
-            std::ranges::find(*wanted[reader], anywhere) == wanted[reader]->end()) {
-            return forbidden_move;  // this reader wants it elsewhere
-        }
-    }
-    for (std::size_t reader = 0; reader < wanted.size(); ++reader) {
-        const bool marked =
-            has_marks_ && graph_.vertices[vertex_of_[of.readers[reader].variable]]->wishes.without_communication;
-        if (asked_.objective == objective::paper) {
-            for (const place_id to : *wanted[reader]) {
-                sum += moves_.in_numbers(from, to, marked);
-            }
-            continue;
-        }
-        wanted_.insert(wanted_.end(), wanted[reader]->begin(), wanted[reader]->end());
-        if (marked) {
-            marked_.insert(marked_.end(), wanted[reader]->begin(), wanted[reader]->end());
-        }
-    }
-    return asked_.objective == objective::paper
-               ? sum
-               : moves_.of(from, wanted_, marked_, graph_.vertices[of.tensor]->element.bytes, at_least);
-}
-
-EINPARALLEL_INLINE double factor_graph::cost(const factor& of, const std::vector<const state*>& chosen, bool at_least) {
-    std::vector<std::vector<place_id>> places(of.readers.size());
-    std::vector<const std::vector<place_id>*> wanted;
-    for (std::size_t reader = 0; reader < places.size(); ++reader) {
-        const state& reading = *chosen[of.readers[reader].variable];
-        for (const std::size_t operand : of.readers[reader].operands) {
-            places[reader].push_back(reading.operands.empty() ? anywhere : reading.operands[operand]);
-        }
-        wanted.push_back(&places[reader]);
-    }
-    return cost_between(of, of.maker ? chosen[*of.maker]->output : of.from, wanted, at_least);
-}
-
-EINPARALLEL_INLINE bool factor_graph::settle(const std::vector<state>& chosen) {
-    bool changed = false;
-    for (const factor& each : factors_) {
-        const place_id from = each.maker ? chosen[*each.maker].output : each.from;
-        for (const tensor_reader& reader : each.readers) {
-            for (const std::size_t operand : reader.operands) {
-                changed = table_.settle(from, chosen[reader.variable].operands[operand]) || changed;
-            }
-        }
-    }
-    return changed;
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,6 +1,7 @@
 #pragma once
+// What a vertex computes, as its user wrote it: a kernel's formula with the operands' names in it.
 
-#include <einparallel/plan/formula.hpp>
+#include <einparallel/plan/words.hpp>
 
 #include <einparallel/kernel/formula.hpp>
 
@@ -11,12 +12,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// A letter, digit, underscore or dot.
+constexpr bool belongs_to_word(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '_' || letter == '.';
+}
+
 /// A name that can stand in a formula: in quotes where it is no word.
 EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
     const bool is_word = !name.empty() && std::ranges::all_of(name, [](char letter) {
-        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-               (letter >= '0' && letter <= '9') || letter == '_' || letter == '.' ||
-               static_cast<unsigned char>(letter) >= 0x80;
+        return belongs_to_word(letter) || static_cast<unsigned char>(letter) >= 0x80;
     });
     const bool is_bracketed = name.size() > 2 && name.front() == '(' && name.find(')') == name.size() - 1;
     return is_word || is_bracketed ? name : "'" + name + "'";
@@ -24,10 +29,6 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
 
 /// `formula` with operand r's letter replaced by names[r].
 EINPARALLEL_INLINE std::string with_names(std::string_view formula, const std::vector<std::string>& names) {
-    const auto belongs_to_word = [](char letter) {
-        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-               (letter >= '0' && letter <= '9') || letter == '_' || letter == '.';
-    };
     std::vector<std::string> letters;
     for (std::size_t operand = 0; operand < names.size(); ++operand) {
         letters.push_back(operand_letter(operand));

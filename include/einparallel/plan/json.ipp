@@ -1,99 +1,100 @@
 #pragma once
+// Plans for programs: JSON with a version.
 
-#include <einparallel/plan/json.hpp>
-
+#include <einparallel/plan/figures.hpp>
 #include <einparallel/plan/json_writer.hpp>
-#include <einparallel/plan/placements.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+namespace einparallel {
+
+void describe(const pinned_part& part, const auto& visit) {
+    part.label.empty() ? visit("dimension", part.dimension) : visit("label", part.label);
+    visit("parts", part.parts);
+}
+
+void describe(const element_type& element, const auto& visit) {
+    visit("kind", std::string(1, element.kind));
+    visit("bytes", element.bytes);
+}
+
+}  // namespace einparallel
+
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE void write_pin(json_writer& json, const vertex_wishes& wishes) {
-    json.key("pinned");
-    if (!wishes.pin) {
-        json.null();
-        return;
+/// Number of the form of the JSON text; it grows when a reader of an earlier form could misunderstand.
+inline constexpr int json_version = 1;
+
+/// `shard(i)`, `replicate` or `partial`.
+EINPARALLEL_INLINE std::string placement_text(const placement& shown, const std::vector<std::string>& names) {
+    switch (shown.kind) {
+        case placement_kind::shard:
+            return "shard(" + names[static_cast<std::size_t>(shown.label)] + ")";
+        case placement_kind::partial:
+            return "partial";
+        default:
+            return "replicate";
     }
-    json.open('[');
-    for (const pinned_part& part : *wishes.pin) {
-        json.open('{');
-        part.label.empty() ? json.key("dimension").value(part.dimension) : json.key("label").value(part.label);
-        json.key("parts").value(part.parts).close('}');
+}
+
+/// An axis of a mesh, and how the tensors lie along it.
+struct described_axis {
+    const std::vector<std::string>& names;
+    mesh_axis axis;
+    axis_placements along;
+};
+
+void describe(const described_axis& shown, const auto& visit) {
+    std::vector<std::string> operands;
+    for (const placement& operand : shown.along.operands) {
+        operands.push_back(placement_text(operand, shown.names));
     }
-    json.close(']');
+    visit("label", shown.names[static_cast<std::size_t>(shown.axis.label)]);
+    visit("parts", shown.axis.parts);
+    visit("operands", operands);
+    visit("output", placement_text(shown.along.output, shown.names));
 }
 
 EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const planned_vertex& each,
                                      const vertex_figures& figures) {
     const task& work = each.work;
-    json.key("einsum").value(work.form.text());
-    json.key("formula").value(formula_text(shown, each));
-    json.key("labels").value(work.form.names);
-    json.key("extents").value(work.extents);
-    std::vector<int> parts;
+    const auto summands = [&](label_id label) {
+        return label == no_label ? index{1} : work.extents[static_cast<std::size_t>(label)];
+    };
+    std::vector<index> parts;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
-        const bool pending = static_cast<label_id>(label) == work.pending;
-        parts.push_back(pending ? static_cast<int>(work.extents[label])
-                                : work.ranks.parts(static_cast<label_id>(label)));
+        const auto one = static_cast<label_id>(label);
+        parts.push_back(one == work.pending ? work.extents[label] : work.ranks.parts(one));
     }
-    json.key("parts").value(parts);
-    json.key("mesh").open('[');
-    for (const mesh_axis& axis : work.ranks.axes) {
-        json.open('{').key("label").value(work.form.names[static_cast<std::size_t>(axis.label)]);
-        json.key("parts").value(axis.parts);
-        const axis_placements along = placements_in(work, axis);
-        std::vector<std::string> operands;
-        for (const placement& operand : along.operands) {
-            operands.push_back(placement_text(operand, work.form.names));
-        }
-        json.key("operands").value(operands);
-        json.key("output").value(placement_text(along.output, work.form.names)).close('}');
+    std::vector<described_axis> axes;
+    for (axis_placements& along : placements_of(each)) {
+        axes.push_back({work.form.names, work.ranks.axes[axes.size()], std::move(along)});
     }
-    json.close(']');
-    json.key("inputs").value(each.inputs);
-    const auto write_cut = [&](const distribution& resting) {
-        resting.cut() ? json.value(*resting.cut()) : json.null();
-    };
-    json.key("operand_cuts").open('[');
+    std::vector<std::optional<std::size_t>> cuts;
     for (const distribution& operand : work.operands) {
-        write_cut(operand);
+        cuts.push_back(operand.cut());
     }
-    json.close(']');
-    json.key("output_cut");
-    write_cut(work.output);
-    const auto write_summands = [&](label_id label) {
-        json.value(label == no_label ? index{1} : work.extents[static_cast<std::size_t>(label)]);
-    };
-    json.key("summands_read");
-    write_summands(work.carried);
-    json.key("summands_left");
-    write_summands(work.pending);
-    json.key("algorithm").value(word_for(each.algorithm));
-    json.key("fell_back").value(each.fell_back);
-    json.key("travelling");
-    if (work.travelling == nothing_travels) {
-        json.null();
-    } else if (work.travelling == output_travels) {
-        json.value("output");
-    } else {
-        json.value(work.travelling);
-    }
-    json.key("bytes").value(each.bytes);
-    json.key("bytes_gathered").value(figures.gathered_bytes);
-    json.key("bytes_aggregated").value(figures.aggregated_bytes);
-    json.key("bytes_repartitioned").value(figures.repartitioned_bytes);
-    json.key("bytes_held").value(figures.held_bytes);
-    json.key("least_bytes_per_rank");
-    figures.least_bytes ? json.value(*figures.least_bytes) : json.null();
-    json.key("join").value(each.join);
-    json.key("aggregation").value(each.aggregation);
-    json.key("repartition").value(each.repartition);
-    json.key("seconds").value(each.seconds);
-    write_pin(json, each.wishes);
-    json.key("without_communication").value(each.wishes.without_communication);
+    json.member("einsum", work.form.text()).member("formula", formula_text(shown, each));
+    json.member("labels", work.form.names).member("extents", work.extents).member("parts", parts);
+    json.member("mesh", axes).member("inputs", each.inputs);
+    json.member("operand_cuts", cuts).member("output_cut", work.output.cut());
+    json.member("summands_read", summands(work.carried)).member("summands_left", summands(work.pending));
+    json.member("algorithm", each.algorithm).member("fell_back", each.fell_back).key("travelling");
+    work.travelling == output_travels    ? json.value("output")
+    : work.travelling == operands_travel ? json.value("operands")
+    : work.travelling == nothing_travels ? json.value(std::nullopt)
+                                         : json.value(work.travelling);
+    json.member("bytes", each.bytes).member("bytes_gathered", figures.gathered_bytes);
+    json.member("bytes_aggregated", figures.aggregated_bytes);
+    json.member("bytes_repartitioned", figures.repartitioned_bytes).member("bytes_held", figures.held_bytes);
+    json.member("least_bytes_per_rank", figures.least_bytes);
+    json.member("join", each.join).member("aggregation", each.aggregation).member("repartition", each.repartition);
+    json.member("seconds", each.seconds).member("pinned", each.wishes.pin);
+    json.member("without_communication", each.wishes.without_communication);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -127,7 +128,7 @@ namespace einparallel {
 ///         summands_left         number of summands in which the output is left to its readers, the label "+" (or
 ///                               "++") in front of it; 1 where its sum is finished
 ///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
-///         travelling            number of the operand that goes round a ring, "output", or null
+///         travelling            number of the operand that goes round a ring, "operands", "output", or null
 ///         bytes                 sent or read by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
 ///         bytes_held            at most by rank 0 meanwhile, all tensors together
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
@@ -136,41 +137,20 @@ namespace einparallel {
 ///         without_communication true where the einsum is marked so
 EINPARALLEL_INLINE std::string plan::to_json() const {
     detail::json_writer json;
-    json.open('{').key("version").value(detail::json_version).key("processes").value(processes_);
-    json.key("options").open('{').key("processes").value(options_.processes);
-    json.key("objective").value(detail::word_for(options_.objective));
-    json.key("memory_limit").value(options_.memory_limit);
-    json.key("algorithm").value(detail::word_for(options_.algorithm));
-    json.key("method").value(detail::word_for(options_.method));
-    json.key("powers_of_two").value(options_.powers_of_two);
-    json.key("effort").value(options_.effort);
-    json.key("ranks_per_node").value(options_.ranks_per_node);
-    json.key("machine").open('{').key("seconds_per_message").value(options_.machine.seconds_per_message);
-    json.key("seconds_per_byte").value(options_.machine.seconds_per_byte);
-    json.key("seconds_per_flop").value(options_.machine.seconds_per_flop);
-    json.key("exposed").value(options_.machine.exposed).close('}');
-    json.key("order").value(options_.order == order::best_plan ? "best_plan" : "fewest_operations").close('}');
+    json.open('{').member("version", detail::json_version).member("processes", processes_).member("options", options_);
+    json.member("cost", cost()).member("bytes", bytes_sent()).member("bytes_read", bytes_read());
+    json.member("peak_bytes", peak_bytes(0))
+        .member("seconds", seconds())
+        .member("outputs", outputs_)
+        .key("vertices")
+        .open('[');
     const std::vector<vertex_figures> figures = figures_of(*this);
-    json.key("cost")
-        .value(cost())
-        .key("bytes")
-        .value(bytes_sent())
-        .key("bytes_read")
-        .value(bytes_read())
-        .key("peak_bytes")
-        .value(peak_bytes(0));
-    json.key("seconds").value(seconds());
-    json.key("outputs").value(outputs_);
-    json.key("vertices").open('[');
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
         const planned_vertex& each = vertices_[number];
-        json.open('{').key("name").value(each.name);
-        json.key("kind").value(each.is_input() ? "input" : "einsum").key("bounds").value(each.bounds);
-        json.key("element").open('{').key("kind").value(std::string(1, each.element.kind));
-        json.key("bytes").value(each.element.bytes).close('}');
+        json.open('{').member("name", each.name).member("kind", each.is_input() ? "input" : "einsum");
+        json.member("bounds", each.bounds).member("element", each.element);
         if (each.is_input()) {
-            json.key("source").value(detail::source_text(each));
-            detail::write_pin(json, each.wishes);
+            json.member("source", detail::source_text(each)).member("pinned", each.wishes.pin);
         } else {
             detail::write_einsum(json, *this, each, figures[number]);
         }

@@ -2,13 +2,14 @@
 // JSON, member by member.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/words.hpp>
 
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -32,41 +33,47 @@ public:
         fresh_ = true;
         return *this;
     }
-    json_writer& value(std::string_view text) {
-        separate();
-        text_ += '"';
-        for (const char letter : text) {
-            escape(letter);
-        }
-        text_ += '"';
-        return *this;
+    template <class Value>
+    json_writer& member(std::string_view name, const Value& shown) {
+        return key(name).value(shown);
     }
-    json_writer& value(const char* text) { return value(std::string_view(text)); }
-    json_writer& value(const std::string& text) { return value(std::string_view(text)); }
 
-    /// Numbers as the shortest text that reads back as the same value, in every locale.
-    template <class Number>
-    requires std::is_arithmetic_v<Number> json_writer& value(Number number) {
-        separate();
-        if constexpr (std::is_same_v<Number, bool>) {
-            text_ += number ? "true" : "false";
-        } else {
+    /// Texts in quotes; numbers as the shortest text that reads back as the same value, in every locale; enumerations
+    /// as words; null for nothing; arrays; and objects of the fields that describe() knows.
+    template <class Value>
+    json_writer& value(const Value& shown) {
+        if constexpr (std::is_convertible_v<Value, std::string_view>) {
+            separate();
+            text_ += '"';
+            for (const char letter : std::string_view(shown)) {
+                escape(letter);
+            }
+            text_ += '"';
+        } else if constexpr (std::is_same_v<Value, bool>) {
+            separate();
+            text_ += shown ? "true" : "false";
+        } else if constexpr (std::is_arithmetic_v<Value>) {
+            separate();
             char written[32];
-            text_.append(written, std::to_chars(written, written + sizeof written, number).ptr);
+            text_.append(written, std::to_chars(written, written + sizeof written, shown).ptr);
+        } else if constexpr (std::is_enum_v<Value>) {
+            value(word_for(shown));
+        } else if constexpr (std::is_same_v<Value, std::nullopt_t>) {
+            separate();
+            text_ += "null";
+        } else if constexpr (requires { shown.has_value(); }) {
+            shown ? value(*shown) : value(std::nullopt);
+        } else if constexpr (requires { shown.begin(); }) {
+            open('[');
+            for (const auto& item : shown) {
+                value(item);
+            }
+            close(']');
+        } else {
+            open('{');
+            describe(shown, [this](std::string_view name, const auto& field) { this->member(name, field); });
+            close('}');
         }
-        return *this;
-    }
-    template <class Item>
-    json_writer& value(const std::vector<Item>& items) {
-        open('[');
-        for (const Item& item : items) {
-            value(item);
-        }
-        return close(']');
-    }
-    json_writer& null() {
-        separate();
-        text_ += "null";
         return *this;
     }
 

@@ -1,109 +1,167 @@
 #pragma once
-// What bringing a tensor from one place to all its readers costs, in the unit of the objective.
+// What bringing a tensor from where it is made, or lies, to all its readers costs, in the unit of the objective.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/cost.hpp>
+#include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/places.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
+#include <optional>
 #include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What bringing tensors from place to place costs.
+/// A reader of a tensor: its variable and the operands by which it reads it.
+struct tensor_reader {
+    std::size_t variable = 0;
+    std::vector<std::size_t> operands;
+    bool is_marked = false;  ///< nothing may move to it
+};
+
+/// A tensor that moves, over its maker and its readers.
+struct factor {
+    std::size_t tensor = 0;  ///< number of its vertex
+    std::size_t element_bytes = 0;
+    std::optional<std::size_t> maker;  ///< its variable
+    place_id from = anywhere;          ///< where it lies, without a maker
+    bool is_bound = false;             ///< at the run: its maker decides where
+    std::vector<tensor_reader> readers;
+    std::size_t first = 0;  ///< number of the first of these readers among those of the tensor
+};
+
+/// How moves are counted: as they are; as what they cost at least, open places being any that are cut so; or at least
+/// by the cuts alone.
+enum class counting : std::uint8_t { exact, at_least, by_cuts };
+
+/// The places that one reader wants a tensor at, by operand.
+using wanted_places = std::vector<place_id>;
+
+/// What moves cost.
 class move_cost {
 public:
     EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
 
-    /// From one place to several, each of them once; to `marked` ones, of readers without communication, nothing may
-    /// move. With `at_least`, no more than that: open places may be the same as others that are cut alike.
-    EINPARALLEL_INLINE double of(place_id from, std::vector<place_id>& wanted, const std::vector<place_id>& marked,
-                                 std::size_t element_bytes, bool at_least);
+    /// From one place to all that the readers want: under bytes and time to each place once, under paper, which knows
+    /// no places, by the paper's formula for every reading.
+    EINPARALLEL_INLINE double of(const factor& tensor, place_id from, const std::vector<const wanted_places*>& wanted,
+                                 counting how) {
+        const bool is_part = tensor.is_bound && from >= 0 && table_.is_diagonal(from);
+        double sum = 0;
+        places_.clear();
+        for (std::size_t reader = 0; reader < wanted.size(); ++reader) {
+            const wanted_places& to = *wanted[reader];
+            const bool has_own = from != wherever(tensor.first + reader);
+            if ((is_part && std::ranges::any_of(to, [&](place_id place) { return place >= 0 && place != from; })) ||
+                (!has_own && std::ranges::find(to, anywhere) == to.end())) {
+                return forbidden_move;  // not all that is wanted is there, or it is wanted elsewhere
+            }
+            if (from < 0) {
+                continue;
+            }
+            for (const place_id place : to) {
+                if (asked_.objective == objective::paper) {
+                    sum += in_numbers(from, place, tensor.readers[reader].is_marked);
+                } else if (tensor.readers[reader].is_marked) {
+                    const double cost = one(from, place, tensor.element_bytes, how);
+                    sum += cost > 0 && cost < forbidden_move ? forbidden_move : 0;
+                }
+            }
+            places_.insert(places_.end(), to.begin(), to.end());
+        }
+        return from < 0 || asked_.objective == objective::paper ? sum : sum + to_all(from, tensor.element_bytes, how);
+    }
 
-    /// Numbers by the paper's formula, for one reading.
-    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, bool marked);
+    /// Between chosen states, by variable.
+    EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const state*>& chosen, counting how) {
+        std::vector<wanted_places> places(tensor.readers.size());
+        std::vector<const wanted_places*> wanted;
+        for (std::size_t reader = 0; reader < places.size(); ++reader) {
+            const state& reading = *chosen[tensor.readers[reader].variable];
+            for (const std::size_t operand : tensor.readers[reader].operands) {
+                places[reader].push_back(reading.operands.empty() ? anywhere : reading.operands[operand]);
+            }
+            wanted.push_back(&places[reader]);
+        }
+        return of(tensor, tensor.maker ? chosen[*tensor.maker]->output : tensor.from, wanted, how);
+    }
+
+    /// Looks up exactly what the moves between chosen states cost; true where some were estimates.
+    EINPARALLEL_INLINE bool settle(const factor& tensor, const std::vector<state>& chosen) {
+        bool changed = false;
+        for (const tensor_reader& reader : tensor.readers) {
+            for (const std::size_t operand : reader.operands) {
+                changed = table_.settle(tensor.maker ? chosen[*tensor.maker].output : tensor.from,
+                                        chosen[reader.variable].operands[operand]) ||
+                          changed;
+            }
+        }
+        return changed;
+    }
 
 private:
-    EINPARALLEL_INLINE double one(place_id from, place_id to, std::size_t element_bytes, bool at_least);
-
-    const options& asked_;
-    place_table& table_;
-
-public:
-    bool cuts_only = false;  ///< whether what moves at least is counted by the cuts alone
-};
-
-EINPARALLEL_INLINE double move_cost::one(place_id from, place_id to, std::size_t element_bytes, bool at_least) {
-    if (from == to || from < 0 || to < 0) {
-        return 0;
-    }
-    if (table_.bounds(from) != table_.bounds(to)) {
-        return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
-    }
-    const traffic moving = cuts_only  ? table_.by_cuts(from, to)
-                           : at_least ? table_.at_least(from, to)
-                                      : table_.between(from, to);
-    return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
-                                                : redistribution_seconds(moving, element_bytes, asked_.machine);
-}
-
-EINPARALLEL_INLINE double move_cost::of(place_id from, std::vector<place_id>& wanted,
-                                        const std::vector<place_id>& marked, std::size_t element_bytes, bool at_least) {
-    if (from < 0) {
-        return 0;
-    }
-    if (wanted.size() > 1) {
-        sort_range(wanted);
-        wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    }
-    double sum = 0;
-    bool any_open = false;
-    for (const place_id to : wanted) {
-        any_open = any_open || (wanted.size() > 1 && to >= 0 && table_.is_open(to));
-    }
-    if (!any_open) {
-        for (const place_id to : wanted) {
-            sum += one(from, to, element_bytes, at_least);
+    EINPARALLEL_INLINE double one(place_id from, place_id to, std::size_t element_bytes, counting how) {
+        if (from == to || from < 0 || to < 0) {
+            return 0;
         }
-    } else {
-        // Places that are surely different, exact ones first, then the dearest.
-        std::vector<std::pair<double, place_id>> costs;
-        for (const place_id to : wanted) {
+        if (table_.bounds(from) != table_.bounds(to)) {
+            return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
+        }
+        const traffic moving = how == counting::by_cuts    ? table_.by_cuts(from, to)
+                               : how == counting::at_least ? table_.at_least(from, to)
+                                                           : table_.between(from, to);
+        return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
+                                                    : redistribution_seconds(moving, element_bytes, asked_.machine);
+    }
+
+    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, bool marked) {
+        if (to < 0 || !table_.is_open(from)) {
+            return 0;
+        }
+        const double numbers = cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to));
+        return numbers + (marked && table_.at_least(from, to).elements > 0 ? forbidden_move : 0);
+    }
+
+    /// To places_; of open ones, which may be the same as others that are cut alike, those that surely differ.
+    EINPARALLEL_INLINE double to_all(place_id from, std::size_t element_bytes, counting how) {
+        if (places_.size() > 1) {
+            sort_range(places_);
+            places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+        }
+        const auto is_open = [&](place_id to) { return to >= 0 && table_.is_open(to); };
+        double sum = 0;
+        if (places_.size() == 1 || std::ranges::none_of(places_, is_open)) {
+            for (const place_id to : places_) {
+                sum += one(from, to, element_bytes, how);
+            }
+            return sum;
+        }
+        std::vector<std::pair<double, place_id>> costs;  // exact places first, then the dearest
+        for (const place_id to : places_) {
             if (to >= 0) {
-                costs.emplace_back(table_.is_open(to) ? -one(from, to, element_bytes, at_least)
-                                                      : -std::numeric_limits<double>::infinity(),
-                                   to);
+                constexpr double infinity = std::numeric_limits<double>::infinity();
+                costs.emplace_back(is_open(to) ? -one(from, to, element_bytes, how) : -infinity, to);
             }
         }
         sort_range(costs);
-        std::vector<place_id> counted;
+        wanted_places counted;
         for (const auto& [cost, to] : costs) {
-            if (std::ranges::none_of(counted,
-                                     [&, place = to](place_id other) { return table_.may_be_one(place, other); })) {
-                sum += table_.is_open(to) ? -cost : one(from, to, element_bytes, at_least);
+            const auto same = [&, place = to](place_id other) { return table_.may_be_one(place, other); };
+            if (std::ranges::none_of(counted, same)) {
+                sum += is_open(to) ? -cost : one(from, to, element_bytes, how);
                 counted.push_back(to);
             }
         }
+        return sum;
     }
-    for (const place_id to : marked) {
-        const double cost = one(from, to, element_bytes, at_least);
-        sum += cost > 0 && cost < forbidden_move ? forbidden_move : 0;
-    }
-    return sum;
-}
 
-EINPARALLEL_INLINE double move_cost::in_numbers(place_id from, place_id to, bool marked) {
-    if (from < 0 || to < 0 || !table_.is_open(from)) {
-        return 0;
-    }
-    const double numbers = cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to));
-    return numbers + (marked && table_.at_least(from, to).elements > 0 ? forbidden_move : 0);
-}
+    const options& asked_;
+    place_table& table_;
+    wanted_places places_;  // scratch
+};
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -50,4 +50,25 @@ struct options {
     friend bool operator==(const options&, const options&) = default;
 };
 
+/// Every field once: `visit(name, value)`. JSON, hashes and the ranks' agreement go by this list.
+constexpr void describe(const machine& constants, const auto& visit) {
+    visit("seconds_per_message", constants.seconds_per_message);
+    visit("seconds_per_byte", constants.seconds_per_byte);
+    visit("seconds_per_flop", constants.seconds_per_flop);
+    visit("exposed", constants.exposed);
+}
+
+constexpr void describe(const options& asked, const auto& visit) {
+    visit("processes", asked.processes);
+    visit("objective", asked.objective);
+    visit("memory_limit", asked.memory_limit);
+    visit("algorithm", asked.algorithm);
+    visit("method", asked.method);
+    visit("powers_of_two", asked.powers_of_two);
+    visit("effort", asked.effort);
+    visit("ranks_per_node", asked.ranks_per_node);
+    visit("machine", asked.machine);
+    visit("order", asked.order);
+}
+
 }  // namespace einparallel

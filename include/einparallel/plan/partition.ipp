@@ -8,21 +8,18 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Divisors of a number, ascending.
 EINPARALLEL_INLINE std::vector<int> divisors_of(int number) {
-    std::vector<int> small;
-    std::vector<int> large;
+    std::vector<int> divisors;
     for (int divisor = 1; divisor <= number / divisor; ++divisor) {
         if (number % divisor == 0) {
-            small.push_back(divisor);
-            if (divisor != number / divisor) {
-                large.push_back(number / divisor);
-            }
+            divisors.push_back(divisor);
         }
     }
-    while (!large.empty()) {
-        small.push_back(large.back());
-        large.pop_back();
+    for (std::size_t place = divisors.size(); place-- > 0;) {
+        if (divisors[place] != number / divisors[place]) {
+            divisors.push_back(number / divisors[place]);
+        }
     }
-    return small;
+    return divisors;
 }
 
 /// For every label the number of ways to place each divisor of `product` on that label and the ones after it, no label
@@ -73,39 +70,25 @@ EINPARALLEL_INLINE std::size_t count_partitions(std::span<const index> extents, 
 EINPARALLEL_INLINE partition_vectors all_partitions(std::span<const index> extents, int product) {
     const detail::placement_counts counts(extents, product);
     partition_vectors found{product, extents.size(), counts.total(), {}};
-    if (found.count == 0 || extents.empty()) {
-        return found;
-    }
     found.entries.reserve(found.count * found.labels);
-    const std::vector<int>& divisors = counts.divisors;
-    std::vector<std::size_t> choice(extents.size(), 0);  // position of the divisor to try next, by label
-    std::vector<int> row(extents.size(), 1);
-    std::vector<int> left(extents.size() + 1, product);  // what labels from here on have to share
-    std::size_t label = 0;
-    while (true) {
-        const auto admissible = [&](int part) {
-            return left[label] % part == 0 && (part == 1 || part <= extents[label]) &&
-                   counts.ways[label + 1][counts.position_of(left[label] / part)] > 0;
-        };
-        while (choice[label] < divisors.size() && !admissible(divisors[choice[label]])) {
-            ++choice[label];
-        }
-        if (choice[label] == divisors.size()) {
-            choice[label] = 0;
-            if (label == 0) {
-                return found;
-            }
-            --label;
-            continue;
-        }
-        row[label] = divisors[choice[label]++];
-        left[label + 1] = left[label] / row[label];
-        if (label + 1 == extents.size()) {
+    std::vector<int> row(extents.size());
+    const auto place = [&](const auto& place_rest, std::size_t label, int left) -> void {
+        if (label == row.size()) {
             found.entries.insert(found.entries.end(), row.begin(), row.end());
-        } else {
-            ++label;
+            return;
         }
+        for (const int part : counts.divisors) {
+            if (left % part == 0 && (part == 1 || part <= extents[label]) &&
+                counts.ways[label + 1][counts.position_of(left / part)] > 0) {
+                row[label] = part;
+                place_rest(place_rest, label + 1, left / part);
+            }
+        }
+    };
+    if (found.count > 0) {
+        place(place, 0, product);
     }
+    return found;
 }
 
 EINPARALLEL_INLINE int largest_product(std::span<const index> extents, int processes, bool powers_of_two) {
@@ -114,15 +97,9 @@ EINPARALLEL_INLINE int largest_product(std::span<const index> extents, int proce
         capacity = std::min<index>(capacity * std::clamp<index>(extent, 1, index{1} << 30), index{1} << 30);
     }
     int product = planned_processes(processes, powers_of_two);
-    if (powers_of_two) {
-        while (product > 1 && count_partitions(extents, product) == 0) {
-            product /= 2;
-        }
-        return product;
-    }
-    product = static_cast<int>(std::min<index>(product, capacity));
+    product = powers_of_two ? product : static_cast<int>(std::min<index>(product, capacity));
     while (product > 1 && count_partitions(extents, product) == 0) {
-        --product;
+        product = powers_of_two ? product / 2 : product - 1;
     }
     return product;
 }

@@ -9,6 +9,7 @@
 #include <einparallel/plan/rank_grid.hpp>
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -105,21 +106,12 @@ private:
         rank_grid grid;
         std::vector<index> grids;   ///< how many cells every dimension may be cut into: numbers of such grids
         place_id whole = anywhere;  ///< itself where nothing
-        std::vector<std::pair<int, std::vector<int>>> cells;  ///< of the ranks that are looked at of so many
-    };
-
-    /// All of few ranks, some of many.
-    struct looked {
-        int ranks = 0;
-        std::vector<int> at;
+        std::map<int, std::vector<int>> cells;  ///< of the ranks that are looked at of so many
     };
 
     [[nodiscard]] static std::size_t at(place_id number) { return static_cast<std::size_t>(number); }
-    template <class Make>
-    traffic known(place_id from, place_id to, const Make& make);
     EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(const distribution& resting) const;
-    EINPARALLEL_INLINE const std::vector<int>& ranks_of(int ranks);
-    EINPARALLEL_INLINE static const std::vector<int>& cells_of(place& of, int ranks, const std::vector<int>& at);
+    EINPARALLEL_INLINE const std::vector<int>& cells_of(place& of, int ranks);
 
     bool elements_only_;
     std::vector<place> places_;
@@ -133,9 +125,9 @@ private:
     std::vector<place_id> by_description_;
     numbering boxes_;
     std::vector<place_id> by_boxes_;
-    std::vector<looked> looked_;
+    std::map<int, std::vector<int>> looked_;  // the ranks that are looked at of so many
     numbering pairs_;
-    std::vector<traffic> by_pair_;
+    std::vector<std::pair<traffic, bool>> by_pair_;  // and whether it is settled
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

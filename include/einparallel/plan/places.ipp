@@ -3,7 +3,6 @@
 #include <einparallel/plan/places.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -15,70 +14,6 @@ EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::siz
                                                  const machine& constants) {
     return moving.messages * constants.seconds_per_message +
            moving.busiest * static_cast<double>(element_bytes) * constants.seconds_per_byte;
-}
-
-EINPARALLEL_INLINE tensor_cut cut_of(const mesh& ranks, const std::vector<label_id>& labels) {
-    tensor_cut made{std::vector<int>(labels.size(), 1), 1, 1};
-    for (const mesh_axis& axis : ranks.axes) {
-        bool cuts = false;
-        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-            if (labels[dimension] == axis.label) {
-                made.parts[dimension] *= axis.parts;
-                cuts = true;
-            }
-        }
-        made.pieces *= cuts ? 1 : axis.parts;
-        made.ranks *= axis.parts;
-    }
-    return made;
-}
-
-EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& from,
-                                               const tensor_cut& to) {
-    if (from.parts.empty()) {
-        return 0;  // one element, on rank 0 before and after
-    }
-    // How many of the largest boxes a dimension has room for: fewer than parts where these are uneven.
-    const auto boxes_along = [&](std::size_t dimension, index parts) {
-        const index extent = bounds[dimension];
-        return extent % parts == 0 || extent == 0
-                   ? static_cast<double>(parts)
-                   : static_cast<double>(extent) / static_cast<double>(extent / parts + 1);
-    };
-    // Boxes that both cuts together make; the pieces of one block lie along one dimension, whichever makes fewest.
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    double boxes = 1;
-    double both = infinity;                             // pieces of both along one dimension: times so many
-    std::array<double, 2> readers{infinity, infinity};  // of `to` alone: the fewest, and the fewest along another
-    std::size_t least_along = 0;
-    for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
-        const index before = from.parts[dimension];
-        const index after = to.parts[dimension];
-        const double uncut = boxes_along(dimension, std::max(before, after));
-        boxes *= uncut;
-        both = std::min(both, boxes_along(dimension, std::max(before * from.pieces, after * to.pieces)) / uncut);
-        const double with_reader = boxes_along(dimension, std::max(before, after * to.pieces)) / uncut;
-        if (with_reader < readers[0]) {
-            readers = {with_reader, readers[0]};
-            least_along = dimension;
-        } else {
-            readers[1] = std::min(readers[1], with_reader);
-        }
-    }
-    double apart = infinity;
-    for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
-        const index before = from.parts[dimension];
-        const index after = to.parts[dimension];
-        const double with_maker = boxes_along(dimension, std::max(before * from.pieces, after)) /
-                                  boxes_along(dimension, std::max(before, after));
-        apart = std::min(apart, with_maker * readers[dimension == least_along ? 1 : 0]);
-    }
-    double wanted = static_cast<double>(to.ranks) / to.pieces;  // less than 1 of a diagonal's blocks
-    for (const int parts : to.parts) {
-        wanted /= parts;
-    }
-    const double kept = std::min(from.ranks, to.ranks) / (boxes * std::min(both, apart));
-    return std::max(0.0, wanted - kept);
 }
 
 /// What moves between any two distributions. The boxes of the irregular one are looked up in the other.
@@ -256,40 +191,19 @@ EINPARALLEL_INLINE std::vector<index> place_table::key_of(const distribution& re
     return key;
 }
 
-/// The ranks that are looked at of so many: of many, some that differ in all their digits.
-EINPARALLEL_INLINE const std::vector<int>& place_table::ranks_of(int ranks) {
-    for (const looked& known : looked_) {
-        if (known.ranks == ranks) {
-            return known.at;
-        }
-    }
-    looked made{ranks, {}};
-    for (int trial = 0; trial < std::min(ranks, looked_at); ++trial) {
+/// The cells of all of few ranks, of many of some that differ in all their digits.
+EINPARALLEL_INLINE const std::vector<int>& place_table::cells_of(place& of, int ranks) {
+    std::vector<int>& looked = looked_[ranks];
+    for (int trial = static_cast<int>(looked.size()); trial < std::min(ranks, looked_at); ++trial) {
         const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
-        made.at.push_back(ranks <= looked_at ? trial
-                                             : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
+        looked.push_back(ranks <= looked_at ? trial
+                                            : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
     }
-    looked_.push_back(std::move(made));
-    return looked_.back().at;
-}
-
-EINPARALLEL_INLINE const std::vector<int>& place_table::cells_of(place& of, int ranks, const std::vector<int>& at) {
-    for (const auto& [known, cells] : of.cells) {
-        if (known == ranks) {
-            return cells;
-        }
+    std::vector<int>& cells = of.cells[ranks];
+    if (cells.empty()) {
+        cells = of.grid.cells_of(looked);
     }
-    return of.cells.emplace_back(ranks, of.grid.cells_of(at)).second;
-}
-
-/// What is known of a pair; where it is asked for first, made.
-template <class Make>
-traffic place_table::known(place_id from, place_id to, const Make& make) {
-    const auto [number, fresh] = pairs_.number_of({from, to});
-    if (fresh) {
-        by_pair_.push_back(make());
-    }
-    return by_pair_[number];
+    return cells;
 }
 
 EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
@@ -298,23 +212,22 @@ EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
     }
     place& before = places_[at(from)];
     place& after = places_[at(to)];
-    const bool binary = before.grid.is_binary && after.grid.is_binary;
-    if (binary && before.grid.is_even && after.grid.is_even) {
-        return binary_traffic(before.grid, after.grid);
-    }
     const int ranks = std::max(before.grid.ranks, after.grid.ranks);
-    if (binary && ranks > looked_at) {
-        const std::optional<std::size_t> number = pairs_.find({from, to});
-        return number ? by_pair_[*number] : binary_traffic(before.grid, after.grid);
+    const bool is_even = before.grid.is_even && after.grid.is_even;
+    if (is_even || (before.grid.is_binary && after.grid.is_binary && ranks > looked_at)) {
+        const std::optional<std::size_t> settled = is_even ? std::nullopt : pairs_.find({from, to});
+        return settled ? by_pair_[*settled].first : binary_traffic(before.grid, after.grid);
     }
-    return known(from, to, [&] {
-        if (!before.grid.is_valid || !after.grid.is_valid) {
-            return irregular_traffic(*before.resting, *after.resting, !before.cut);
-        }
-        const std::vector<int>& looks = ranks_of(ranks);
-        return regular_traffic(before.grid, after.grid, cells_of(before, ranks, looks), cells_of(after, ranks, looks),
-                               looks.size(), elements_only_);
-    });
+    const auto [number, fresh] = pairs_.number_of({from, to});
+    if (fresh) {
+        by_pair_.emplace_back(
+            before.grid.is_valid && after.grid.is_valid
+                ? regular_traffic(before.grid, after.grid, cells_of(before, ranks), cells_of(after, ranks),
+                                  static_cast<std::size_t>(std::min(ranks, looked_at)), elements_only_)
+                : irregular_traffic(*before.resting, *after.resting, !before.cut),
+            false);
+    }
+    return by_pair_[number].first;
 }
 
 EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
@@ -323,21 +236,27 @@ EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
     }
     const rank_grid& before = places_[at(from)].grid;
     const rank_grid& after = places_[at(to)].grid;
-    if (!before.is_binary || !after.is_binary || (before.is_even && after.is_even) ||
-        std::max(before.ranks, after.ranks) <= looked_at || !pairs_.number_of({from, to}).second) {
+    if (!before.is_valid || !after.is_valid || (before.is_even && after.is_even) ||
+        std::max(before.ranks, after.ranks) <= looked_at) {
         return false;
     }
-    const std::optional<traffic> exact = digit_traffic(before, after, elements_only_);
-    by_pair_.push_back(exact ? *exact : binary_traffic(before, after));
-    return true;
+    const traffic estimate = between(from, to);
+    const auto [number, fresh] = pairs_.number_of({from, to});
+    if (fresh) {
+        by_pair_.emplace_back(estimate, false);
+    }
+    if (std::exchange(by_pair_[number].second, true)) {
+        return false;
+    }
+    by_pair_[number].first = digit_traffic(before, after, elements_only_).value_or(estimate);
+    return !(by_pair_[number].first == estimate);
 }
 
 EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
     const rank_grid& before = places_[at(from)].grid;
     const rank_grid& after = places_[at(to)].grid;
     const int ranks = std::max(before.ranks, after.ranks);
-    if (from == to || !before.is_valid || !after.is_valid ||
-        (before.is_binary && before.is_even && after.is_binary && after.is_even)) {
+    if (from == to || !before.is_valid || !after.is_valid || (before.is_even && after.is_even)) {
         return between(from, to);
     }
     std::vector<int> all(static_cast<std::size_t>(ranks));
@@ -352,58 +271,12 @@ EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
     const place& before = places_[at(from)];
     const place& after = places_[at(to)];
     if (before.resting && after.resting) {
-        const bool even = before.grid.is_binary && before.grid.is_even && after.grid.is_binary && after.grid.is_even;
-        if (even || !before.grid.is_valid || !after.grid.is_valid ||
+        if ((before.grid.is_even && after.grid.is_even) || !before.grid.is_valid || !after.grid.is_valid ||
             std::max(before.grid.ranks, after.grid.ranks) <= looked_at) {
             return between(from, to);
         }
     }
     return by_cuts(from, to);
-}
-
-EINPARALLEL_INLINE traffic place_table::by_cuts(place_id from, place_id to) const {
-    if (from == to || from < 0 || to < 0) {
-        return {};
-    }
-    const place& before = places_[at(from)];
-    const place& after = places_[at(to)];
-    if (!before.cut || !after.cut) {
-        return {};
-    }
-    double elements = 1;
-    for (const index bound : before.bounds) {
-        elements *= static_cast<double>(bound);
-    }
-    traffic least;
-    least.elements = elements * smallest_moved_share(before.bounds, *before.cut, *after.cut);
-    if (least.elements <= elements * 1e-9) {
-        return {};
-    }
-    least.busiest = least.elements / std::min(before.cut->ranks, after.cut->ranks);
-    // Ranks that hold something at least: where a block has fewer slices than pieces, perhaps one of its sharers.
-    const auto holders = [&](const tensor_cut& cut) {
-        bool all = true;
-        for (std::size_t dimension = 0; dimension < cut.parts.size() && cut.pieces > 1; ++dimension) {
-            all = all && before.bounds[dimension] / cut.parts[dimension] >= cut.pieces;
-        }
-        return all ? cut.ranks : cut.ranks / cut.pieces;
-    };
-    const auto partners = [](int many, int few) { return many > few ? (many - 1) / few : 0; };  // ⌈(many − few) / few⌉
-    least.messages = std::max(1, partners(holders(*after.cut), before.cut->ranks));
-    if (is_diagonal(from) || is_diagonal(to)) {
-        return least;
-    }
-    double targets = before.cut->pieces == 1 ? 1 : 0;  // blocks that one block meets
-    double sources = after.cut->pieces == 1 ? 1 : 0;
-    for (std::size_t dimension = 0; dimension < before.bounds.size(); ++dimension) {
-        const int had = before.cut->parts[dimension];
-        const int wanted = after.cut->parts[dimension];
-        sources *= had > wanted ? (had + wanted - 1) / wanted : 1;
-        targets *= wanted > had ? (wanted + had - 1) / had : 1;
-    }
-    const int senders = partners(holders(*before.cut), after.cut->ranks);
-    least.messages = std::max({least.messages, static_cast<double>(senders), sources - 1, targets - 1});
-    return least;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -4,11 +4,13 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/graph/wishes.hpp>
 #include <einparallel/layout/distribution.hpp>
+#include <einparallel/layout/placement.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +45,12 @@ struct planned_vertex {
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
     EINPARALLEL_INLINE friend bool operator==(const planned_vertex& a, const planned_vertex& b);
 };
+
+/// Along every axis of a vertex's mesh, outermost first, how its operands and its output lie while it is computed. At
+/// rest nothing is replicated: a block that several ranks compute with is stored in pieces, and what is Partial is
+/// summed up into pieces before the vertex ends, unless its sum is left pending; then it rests as it is, and its
+/// readers have it Partial. Empty for inputs, and for vertices that one rank computes.
+EINPARALLEL_INLINE [[nodiscard]] std::vector<axis_placements> placements_of(const planned_vertex& each);
 
 /// The plan for a graph on a number of ranks. Vertices stand in topological order, inputs first use first.
 class plan {
@@ -125,3 +133,10 @@ EINPARALLEL_INLINE bool operator==(const planned_vertex& a, const planned_vertex
 EINPARALLEL_INLINE bool operator==(const plan& a, const plan& b);
 
 }  // namespace einparallel
+
+/// Equal plans have equal hashes. Where tensors rest counts by the meshes of their vertices: distributions are equal
+/// however they are described.
+template <>
+struct std::hash<einparallel::plan> {
+    EINPARALLEL_INLINE std::size_t operator()(const einparallel::plan& hashed) const;
+};

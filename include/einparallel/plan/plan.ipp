@@ -5,7 +5,25 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/schedule/program.hpp>
 
+#include <functional>
+#include <string>
+
 namespace einparallel {
+
+EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vertex& each) {
+    std::vector<axis_placements> all;
+    for (const mesh_axis& axis : each.work.ranks.axes) {
+        all.push_back(placements_along(each.work.form, axis));
+        if (axis.label == each.work.carried) {  // the summands of operands, which the output adds up to its own
+            for (std::size_t operand = 0; operand < all.back().operands.size(); ++operand) {
+                const bool comes = each.work.form.in_operand(operand, axis.label);
+                all.back().operands[operand] = comes ? placement::partial() : placement::replicate();
+            }
+            all.back().output = placement::partial();
+        }
+    }
+    return all;
+}
 
 EINPARALLEL_INLINE bool operator==(const planned_vertex& a, const planned_vertex& b) {
     return a.name == b.name && a.bounds == b.bounds && a.element == b.element && a.inputs == b.inputs &&
@@ -68,3 +86,22 @@ EINPARALLEL_INLINE std::vector<std::pair<std::string, int>> plan::partition(cons
 }
 
 }  // namespace einparallel
+
+EINPARALLEL_INLINE std::size_t std::hash<einparallel::plan>::operator()(const einparallel::plan& hashed) const {
+    std::string text;
+    const auto add = [&](const auto& value) { text.append(std::to_string(value)).append(" "); };
+    describe(hashed.asked(), [&](const char* /*name*/, const auto& value) {
+        if constexpr (requires { std::to_string(value); }) {
+            add(value);
+        }
+    });
+    for (const einparallel::planned_vertex& each : hashed.vertices()) {
+        text.append(each.name).append(each.work.form.text());
+        add(each.bytes);
+        for (const einparallel::mesh_axis& axis : each.work.ranks.axes) {
+            add(axis.label);
+            add(axis.parts);
+        }
+    }
+    return std::hash<std::string>{}(text);
+}

@@ -21,36 +21,35 @@ struct traffic {
     friend bool operator==(const traffic&, const traffic&) = default;
 };
 
-/// A regular distribution by the digits of a rank's number: along every dimension, the coordinates of the axes that cut
-/// it, and of those that cut its blocks into pieces.
+/// A regular distribution by the digits of a rank's number, each of which counts in one dimension: in the number of the
+/// part, or of the piece of a part, that the rank has along it.
 struct rank_grid {
     struct digit {
         int stride = 1;
         int radix = 1;
+        std::size_t dimension = 0;
+        int weight = 1;  ///< in the number of the dimension's cell: part by part, piece by piece
     };
     struct side {
         index extent = 1;
         int parts = 1;
         int pieces = 1;
-        std::vector<digit> of_part;  ///< outermost first
-        std::vector<digit> of_piece;
-        std::vector<interval> cells;  ///< where they are few: part by part, piece by piece
+        std::vector<interval> cells;  ///< where they are few
         std::vector<int> before;      ///< of short extents, by index: cells with elements that begin no later
 
-        EINPARALLEL_INLINE [[nodiscard]] int cell_of(int rank) const;
         EINPARALLEL_INLINE [[nodiscard]] interval cell(int number) const;
         /// Cells that meet one that is not empty.
         EINPARALLEL_INLINE [[nodiscard]] double meeting(interval held) const;
         /// The most that any cell of this side meets of another, or more where there are many.
         EINPARALLEL_INLINE [[nodiscard]] double most_meeting(const side& others) const;
-        EINPARALLEL_INLINE void find_cells();
     };
+    std::vector<digit> digits;  ///< the innermost first
     std::vector<side> sides;
     int ranks = 1;
     bool is_valid = false;   ///< every element belongs to one rank, and no dimension is cut by another's digits
     bool is_binary = false;  ///< and all digits are powers of two
-    bool is_even = false;    ///< and cut their dimensions evenly
-    double mean = 1;         ///< binary: elements per rank, in the mean
+    bool is_even = false;    ///< and these cut their dimensions evenly
+    double mean = 1;         ///< elements per rank, in the mean
     std::vector<std::vector<int>> bits;  ///< binary: by dimension, of the rank's number, most significant first
 
     rank_grid() = default;
@@ -72,7 +71,8 @@ EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_gri
 
 /// The same from the digits of the ranks' numbers, where those of both grids go together: ranks keep a product over
 /// groups of dimensions that share digits, so each group is summed up by itself. Of uneven cells the busiest rank and
-/// the messages are no less than they are. Nothing where digits do not go together, or a group is too large.
+/// the messages are no less than they are.
+/// Nothing where digits do not go together, or a group is too large.
 EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, const rank_grid& to, bool elements_only);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

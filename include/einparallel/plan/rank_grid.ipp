@@ -5,44 +5,26 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-EINPARALLEL_INLINE int rank_grid::side::cell_of(int rank) const {
-    int number = 0;
-    for (const auto* digits : {&of_part, &of_piece}) {
-        for (const digit& each : *digits) {
-            number = number * each.radix + rank / each.stride % each.radix;
-        }
-    }
-    return number;
-}
 
 EINPARALLEL_INLINE interval rank_grid::side::cell(int number) const {
     return cells.empty() ? block_of(block_of(extent, parts, number / pieces), pieces, number % pieces)
                          : cells[static_cast<std::size_t>(number)];
 }
 
-EINPARALLEL_INLINE void rank_grid::side::find_cells() {
-    constexpr index is_short = 4096;
-    for (int part = 0; part < parts && index{parts} * pieces <= is_short; ++part) {
-        for (int piece = 0; piece < pieces; ++piece) {
-            cells.push_back(block_of(block_of(extent, parts, part), pieces, piece));
-        }
-    }
-    for (const interval& each : extent <= is_short ? cells : std::vector<interval>{}) {
-        before.insert(before.end(), static_cast<std::size_t>(each.size()), before.empty() ? 1 : before.back() + 1);
-    }
-}
-
 EINPARALLEL_INLINE std::vector<int> rank_grid::cells_of(const std::vector<int>& of_ranks) const {
-    std::vector<int> made;
-    made.reserve(of_ranks.size() * sides.size());
-    for (const side& along : sides) {
-        for (const int rank : of_ranks) {
-            made.push_back(rank < ranks ? along.cell_of(rank) : -1);
+    std::vector<int> made(of_ranks.size() * sides.size(), 0);
+    for (const digit& each : digits) {
+        for (std::size_t place = 0; place < of_ranks.size(); ++place) {
+            made[each.dimension * of_ranks.size() + place] += of_ranks[place] / each.stride % each.radix * each.weight;
         }
+    }
+    for (std::size_t cell = 0; cell < made.size(); ++cell) {
+        made[cell] = of_ranks[cell % of_ranks.size()] < ranks ? made[cell] : -1;
     }
     return made;
 }
@@ -90,48 +72,58 @@ EINPARALLEL_INLINE double rank_grid::side::most_meeting(const side& others) cons
 
 EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const mesh& over,
                                         const std::vector<label_id>& labels, std::size_t cut)
-    : ranks(over.size()), is_valid(true), bits(bounds.size()) {
+    : ranks(over.size()),
+      is_valid(true),
+      is_binary(std::has_single_bit(static_cast<unsigned>(ranks))),
+      is_even(is_binary) {
     for (const index bound : bounds) {
         sides.emplace_back().extent = bound;
     }
-    int stride = ranks;
-    for (const mesh_axis& axis : over.axes) {
-        stride /= axis.parts;
-        const auto times = std::count(labels.begin(), labels.end(), axis.label);
-        if (times > 1 || (times == 0 && bounds.empty())) {
-            is_valid = false;  // a diagonal, whose blocks do not cover the tensor, or one element for many ranks
-            return;
-        }
-        const auto dimension =
-            times == 0 ? cut
-                       : static_cast<std::size_t>(std::find(labels.begin(), labels.end(), axis.label) - labels.begin());
-        side& along = sides[dimension];
-        (times == 0 ? along.pieces : along.parts) *= axis.parts;
-        (times == 0 ? along.of_piece : along.of_part).push_back({stride, axis.parts});
-    }
-    for (side& along : sides) {
-        along.find_cells();
-    }
-    is_binary = std::has_single_bit(static_cast<unsigned>(ranks));
-    is_even = true;
-    for (std::size_t dimension = 0; dimension < bounds.size() && is_binary; ++dimension) {
-        const side& along = sides[dimension];
-        const index parts = static_cast<index>(along.parts) * along.pieces;
-        is_even = is_even && bounds[dimension] % parts == 0;
-        mean *= static_cast<double>(bounds[dimension]) / static_cast<double>(parts);
-        for (const auto* digits : {&along.of_part, &along.of_piece}) {
-            for (const digit& one : *digits) {
-                const int low = std::countr_zero(static_cast<unsigned>(one.stride));
-                for (int bit = std::countr_zero(static_cast<unsigned>(one.radix)); bit-- > 0;) {
-                    bits[dimension].push_back(low + bit);
-                }
+    int stride = 1;
+    for (const bool piece : {true, false}) {  // the digits of a part stand before those of its pieces
+        stride = 1;
+        for (std::size_t axis = over.axes.size(); axis-- > 0; stride *= over.axes[axis].parts) {
+            const auto [label, parts] = over.axes[axis];
+            const auto times = std::count(labels.begin(), labels.end(), label);
+            if (times > 1 || (times == 0 && bounds.empty())) {
+                is_valid = is_even =
+                    false;  // a diagonal, whose blocks do not cover the tensor, or one element for many ranks
+                return;
+            }
+            if (piece == (times == 0)) {
+                const auto place = std::find(labels.begin(), labels.end(), label) - labels.begin();
+                const std::size_t dimension = piece ? cut : static_cast<std::size_t>(place);
+                side& along = sides[dimension];
+                digits.push_back({stride, parts, dimension, along.parts * along.pieces});
+                (piece ? along.pieces : along.parts) *= parts;
             }
         }
     }
+    for (side& along : sides) {
+        constexpr index is_short = 4096;
+        const index all = index{along.parts} * along.pieces;
+        for (int number = 0; number < all && all <= is_short; ++number) {
+            along.cells.push_back(block_of(block_of(along.extent, along.parts, number / along.pieces), along.pieces,
+                                           number % along.pieces));
+        }
+        for (const interval& each : along.extent <= is_short ? along.cells : std::vector<interval>{}) {
+            along.before.insert(along.before.end(), static_cast<std::size_t>(each.size()),
+                                along.before.empty() ? 1 : along.before.back() + 1);
+        }
+        is_even = is_even && along.extent % all == 0;
+        mean *= static_cast<double>(along.extent) / static_cast<double>(all);
+    }
+    bits.resize(bounds.size());
+    std::ranges::sort(digits, std::greater<>(), &digit::weight);
+    for (const digit& each : is_binary ? digits : std::vector<digit>{}) {
+        for (int bit = std::countr_zero(static_cast<unsigned>(each.radix)); bit-- > 0;) {
+            bits[each.dimension].push_back(std::countr_zero(static_cast<unsigned>(each.stride)) + bit);
+        }
+    }
+    std::ranges::sort(digits, {}, &digit::stride);
 }
 
-/// What moves between two binary grids of one tensor. Ranks keep something where all bits that both grids cut a
-/// dimension by agree; they all keep the same amount then. Of grids that cut unevenly an estimate.
+/// Ranks keep something where all bits that both grids cut a dimension by agree; they all keep the same amount then.
 EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid& to) {
     constexpr std::size_t most_bits = 32;
     std::array<std::size_t, most_bits + 1> parent{};
@@ -222,92 +214,56 @@ EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_gri
 
 EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, const rank_grid& to,
                                                         bool elements_only) {
-    constexpr std::size_t most_digits = 64;
     constexpr double most_cells = 4096;
-    struct atom {
-        int stride = 1;
-        int radix = 1;
-        std::array<std::size_t, 2> side{};  // dimension that it counts in, before and after
-        std::array<int, 2> weight{};
+    struct atom {  // a digit of both grids: of the cells' numbers along a dimension before, and along one after
+        int radix;
+        std::size_t before, after;
+        int weight_before, weight_after;
     };
     const std::size_t dimensions = from.sides.size();
-    std::array<int, most_digits> strides{};
-    std::size_t count = 0;
-    for (const rank_grid* grid : {&from, &to}) {
-        strides[count++] = grid->ranks;
-        for (const rank_grid::side& along : grid->sides) {
-            for (const auto* digits : {&along.of_part, &along.of_piece}) {
-                for (const rank_grid::digit& each : *digits) {
-                    if (count == most_digits) {
-                        return std::nullopt;
-                    }
-                    strides[count++] = each.stride;
-                }
-            }
-        }
-    }
-    std::sort(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(count));
     const int fewer = std::min(from.ranks, to.ranks);
-    std::array<atom, most_digits> atoms{};
-    std::size_t used = 0;
-    int below = 1;
-    for (std::size_t place = 0; place < count; ++place) {
-        if (strides[place] % below != 0) {
+    std::vector<atom> atoms;
+    std::vector<std::size_t> group(dimensions);
+    std::iota(group.begin(), group.end(), std::size_t{0});
+    auto had = from.digits.begin();
+    auto has = to.digits.begin();
+    for (int below = 1; below < fewer;) {
+        const int next = std::min({had->stride * had->radix, has->stride * has->radix, fewer});
+        if (next % below != 0) {
             return std::nullopt;
         }
-        if (strides[place] > below && strides[place] <= fewer) {
-            atoms[used].stride = below;
-            atoms[used++].radix = strides[place] / below;
-        }
-        below = strides[place];
+        atoms.push_back({next / below, had->dimension, has->dimension, had->weight * (below / had->stride),
+                         has->weight * (below / has->stride)});
+        const std::size_t merged = group[had->dimension];
+        std::replace(group.begin(), group.end(), merged, group[has->dimension]);
+        had += next == had->stride * had->radix ? 1 : 0;
+        has += next == has->stride * has->radix ? 1 : 0;
+        below = next;
     }
-    std::array<std::size_t, most_digits> group{};
-    for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
-        group[dimension] = dimension;
-    }
-    for (std::size_t end = 0; end < 2; ++end) {
-        const rank_grid& grid = end == 0 ? from : to;
-        for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
-            int weight = 1;
-            const rank_grid::side& along = grid.sides[dimension];
-            for (const auto* digits : {&along.of_piece, &along.of_part}) {
-                for (std::size_t place = digits->size(); place-- > 0;) {
-                    const rank_grid::digit& each = (*digits)[place];
-                    for (std::size_t one = 0; one < used; ++one) {
-                        if (atoms[one].stride >= each.stride && atoms[one].stride < each.stride * each.radix) {
-                            atoms[one].side[end] = dimension;
-                            atoms[one].weight[end] = weight * (atoms[one].stride / each.stride);
-                        }
-                    }
-                    weight *= each.radix;
-                }
-            }
-        }
-    }
-    for (std::size_t one = 0; one < used; ++one) {
-        const std::size_t a = group[atoms[one].side[0]];
-        const std::size_t b = group[atoms[one].side[1]];
-        std::replace(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(dimensions), a, b);
-    }
+    double elements = 1;
+    double sent = 1;
+    double received = 1;
     double kept = 1;
     double least_kept = 1;
-    std::array<std::array<int, 2>, most_digits> cell{};
-    std::array<int, most_digits> value{};
+    double targets = 1;
+    double sources = 1;
     for (std::size_t leader = 0; leader < dimensions; ++leader) {
-        std::array<std::size_t, most_digits> own{};
-        std::array<std::size_t, most_digits> inside{};
-        std::size_t digits = 0;
-        std::size_t sides = 0;
-        double cells = 1;
-        for (std::size_t one = 0; one < used; ++one) {
-            if (group[atoms[one].side[0]] == leader) {
-                own[digits++] = one;
-                cells *= atoms[one].radix;
-            }
+        const rank_grid::side& here = from.sides[leader];
+        const rank_grid::side& there = to.sides[leader];
+        elements *= static_cast<double>(here.extent);
+        sent *= static_cast<double>(here.cell(0).size());
+        received *= static_cast<double>(there.cell(0).size());
+        targets *= elements_only ? 1 : here.most_meeting(there);
+        sources *= elements_only ? 1 : there.most_meeting(here);
+        if (group[leader] != leader) {
+            continue;
         }
-        for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
-            if (group[dimension] == leader) {
-                inside[sides++] = dimension;
+        std::vector<atom> own;
+        double cells = 1;
+        for (const atom& each : atoms) {
+            if (group[each.before] == leader) {
+                own.push_back(each);
+                cells *= each.radix;
             }
         }
         if (cells > most_cells) {
@@ -315,45 +271,34 @@ EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, c
         }
         double sum = 0;
         double least = std::numeric_limits<double>::infinity();
-        for (bool more = sides > 0; more;) {
+        std::vector<int> before(dimensions, 0);
+        std::vector<int> after(dimensions, 0);
+        std::vector<int> value(own.size(), 0);
+        for (bool more = true; more;) {
             double both = 1;
-            for (std::size_t place = 0; place < sides; ++place) {
-                const std::size_t dimension = inside[place];
-                both *= static_cast<double>(intersect(from.sides[dimension].cell(cell[dimension][0]),
-                                                      to.sides[dimension].cell(cell[dimension][1]))
-                                                .size());
+            for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
+                if (group[dimension] == leader) {
+                    both *= static_cast<double>(intersect(from.sides[dimension].cell(before[dimension]),
+                                                          to.sides[dimension].cell(after[dimension]))
+                                                    .size());
+                }
             }
             sum += both;
             least = std::min(least, both);
             more = false;
-            for (std::size_t place = 0; place < digits && !more; ++place) {
-                const atom& each = atoms[own[place]];
-                const int step = ++value[own[place]] < each.radix ? 1 : 1 - each.radix;
-                more = step == 1;
-                value[own[place]] = more ? value[own[place]] : 0;
-                cell[each.side[0]][0] += step * each.weight[0];
-                cell[each.side[1]][1] += step * each.weight[1];
+            for (std::size_t place = 0; place < own.size() && !more; ++place) {
+                more = ++value[place] < own[place].radix;
+                const int step = more ? 1 : 1 - own[place].radix;
+                value[place] = more ? value[place] : 0;
+                before[own[place].before] += step * own[place].weight_before;
+                after[own[place].after] += step * own[place].weight_after;
             }
         }
-        kept *= sides > 0 ? sum : 1;
-        least_kept *= sides > 0 ? least : 1;
+        kept *= sum;
+        least_kept *= least;
     }
     traffic moving;
-    double sent = 1;
-    double received = 1;
-    moving.elements = 1;
-    double targets = 1;
-    double sources = 1;
-    for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
-        const rank_grid::side& had = from.sides[dimension];
-        const rank_grid::side& has = to.sides[dimension];
-        moving.elements *= static_cast<double>(had.extent);
-        sent *= static_cast<double>(had.cell(0).size());
-        received *= static_cast<double>(has.cell(0).size());
-        targets *= elements_only ? 1 : had.most_meeting(has);
-        sources *= elements_only ? 1 : has.most_meeting(had);
-    }
-    moving.elements -= kept;
+    moving.elements = elements - kept;
     if (moving.elements > 0) {
         const double stays_here = from.ranks == fewer ? least_kept : 0;
         const double stays_there = to.ranks == fewer ? least_kept : 0;

@@ -13,124 +13,99 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Places the ranks of a plan on the labels of one vertex, step by step.
-class rank_placing {
+EINPARALLEL_INLINE class rank_placing {
 public:
-    explicit rank_placing(const vertex_to_cut& asked)
-        : asked_(asked), parts_(asked.einsum.extents.size(), 1), left_(asked.processes) {}
+    /// @param kept what is cut already
+    explicit rank_placing(const vertex_to_cut& asked, const label_parts& kept = {})
+        : einsum_(asked.einsum), parts_(asked.einsum.extents.size(), 1), left_(asked.processes) {
+        for (const auto& [name, count] : kept) {
+            parts_[position_of(name)] = count;
+            left_ /= count;
+        }
+    }
 
     /// Cuts a label as finely as what is left allows: into the largest divisor of the ranks left that is no more than
     /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have.
-    EINPARALLEL_INLINE void cut(const std::string& name, int most = std::numeric_limits<int>::max());
-
-    /// Cuts as the operands are cut.
-    EINPARALLEL_INLINE void keep_operands_cut();
+    void cut(const std::string& name, int most = std::numeric_limits<int>::max()) {
+        if (position_of(name) < parts_.size()) {
+            cut(position_of(name), most);
+        }
+    }
 
     /// Cuts two labels into numbers of parts that are as equal as can be with as many ranks as they take; the longer
     /// one into more.
-    EINPARALLEL_INLINE void cut_in_squares(std::size_t longer, std::size_t shorter);
-
-    /// The rest of the ranks, on the longest labels of the output, then on the longest contracted ones.
-    EINPARALLEL_INLINE void occupy_the_rest();
+    void cut_in_squares(std::size_t longer, std::size_t shorter) {
+        const std::vector<index> extents{einsum_.extents[longer], einsum_.extents[shorter]};
+        const partition_vectors rows = viable(extents, left_);
+        std::pair<int, int> best{rows[0][0], rows[0][1]};
+        for (std::size_t row = 1; row < rows.size(); ++row) {
+            const std::pair<int, int> other{rows[row][0], rows[row][1]};
+            const int spread = std::max(other.first, other.second) - std::max(best.first, best.second);
+            if (spread < 0 || (spread == 0 && other.first > best.first)) {
+                best = other;
+            }
+        }
+        parts_[longer] = best.first;
+        parts_[shorter] = best.second;
+        left_ /= best.first * best.second;
+    }
 
     /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<std::size_t> labels_by_length() const;
+    [[nodiscard]] std::vector<std::size_t> labels_by_length() const {
+        std::vector<std::size_t> labels;
+        for (const label_id label : einsum_.form.output) {
+            labels.push_back(static_cast<std::size_t>(label));
+        }
+        const auto kept = static_cast<std::ptrdiff_t>(labels.size());
+        for (std::size_t label = 0; label < parts_.size(); ++label) {
+            if (!einsum_.form.in_output(static_cast<label_id>(label))) {
+                labels.push_back(label);
+            }
+        }
+        const auto is_longer = [&](std::size_t a, std::size_t b) { return einsum_.extents[a] > einsum_.extents[b]; };
+        std::stable_sort(labels.begin(), labels.begin() + kept, is_longer);
+        std::stable_sort(labels.begin() + kept, labels.end(), is_longer);
+        return labels;
+    }
 
-    EINPARALLEL_INLINE [[nodiscard]] label_parts parts() const;
+    /// The parts, with the rest of the ranks on the longest labels of the output, then on the longest contracted ones.
+    label_parts parts(bool occupy_the_rest = true) {
+        for (const std::size_t label : occupy_the_rest ? labels_by_length() : std::vector<std::size_t>{}) {
+            cut(label, std::numeric_limits<int>::max());
+        }
+        label_parts named;
+        for (std::size_t label = 0; label < parts_.size(); ++label) {
+            if (parts_[label] > 1) {
+                named.emplace_back(einsum_.form.names[label], parts_[label]);
+            }
+        }
+        return named;
+    }
 
 private:
-    EINPARALLEL_INLINE void cut(std::size_t label, int most);
+    [[nodiscard]] std::size_t position_of(const std::string& name) const {
+        const std::vector<std::string>& names = einsum_.form.names;
+        return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+    }
 
-    const vertex_to_cut& asked_;
+    void cut(std::size_t label, int most) {
+        const index room = einsum_.extents[label] / parts_[label];
+        int count = static_cast<int>(std::min<index>({left_, room, most}));
+        while (count > 1 && left_ % count != 0) {
+            --count;
+        }
+        parts_[label] *= std::max(count, 1);
+        left_ /= std::max(count, 1);
+    }
+
+    const vertex& einsum_;
     std::vector<int> parts_;
     int left_;
 };
 
-EINPARALLEL_INLINE void rank_placing::cut(const std::string& name, int most) {
-    const std::vector<std::string>& names = asked_.einsum.form.names;
-    const auto known = std::find(names.begin(), names.end(), name);
-    if (known != names.end()) {
-        cut(static_cast<std::size_t>(known - names.begin()), most);
-    }
-}
-
-EINPARALLEL_INLINE void rank_placing::keep_operands_cut() {
-    for (const auto& [name, count] : asked_.from_operands) {
-        const std::vector<std::string>& names = asked_.einsum.form.names;
-        const auto known = std::find(names.begin(), names.end(), name);
-        parts_[static_cast<std::size_t>(known - names.begin())] = count;
-        left_ /= count;
-    }
-}
-
-EINPARALLEL_INLINE void rank_placing::cut_in_squares(std::size_t longer, std::size_t shorter) {
-    const std::vector<index> extents{asked_.einsum.extents[longer], asked_.einsum.extents[shorter]};
-    const partition_vectors rows = viable(extents, left_);
-    std::pair<int, int> best{rows[0][0], rows[0][1]};
-    for (std::size_t row = 1; row < rows.size(); ++row) {
-        const std::pair<int, int> other{rows[row][0], rows[row][1]};
-        const int spread = std::max(other.first, other.second) - std::max(best.first, best.second);
-        if (spread < 0 || (spread == 0 && other.first > best.first)) {
-            best = other;
-        }
-    }
-    parts_[longer] = best.first;
-    parts_[shorter] = best.second;
-    left_ /= best.first * best.second;
-}
-
-EINPARALLEL_INLINE void rank_placing::occupy_the_rest() {
-    for (const std::size_t label : labels_by_length()) {
-        cut(label, std::numeric_limits<int>::max());
-    }
-}
-
-EINPARALLEL_INLINE std::vector<std::size_t> rank_placing::labels_by_length() const {
-    std::vector<std::size_t> labels;
-    for (const label_id label : asked_.einsum.form.output) {
-        labels.push_back(static_cast<std::size_t>(label));
-    }
-    const auto kept = static_cast<std::ptrdiff_t>(labels.size());
-    for (std::size_t label = 0; label < parts_.size(); ++label) {
-        if (!asked_.einsum.form.in_output(static_cast<label_id>(label))) {
-            labels.push_back(label);
-        }
-    }
-    const auto is_longer = [&](std::size_t a, std::size_t b) {
-        return asked_.einsum.extents[a] > asked_.einsum.extents[b];
-    };
-    std::stable_sort(labels.begin(), labels.begin() + kept, is_longer);
-    std::stable_sort(labels.begin() + kept, labels.end(), is_longer);
-    return labels;
-}
-
-EINPARALLEL_INLINE label_parts rank_placing::parts() const {
-    label_parts named;
-    for (std::size_t label = 0; label < parts_.size(); ++label) {
-        if (parts_[label] > 1) {
-            named.emplace_back(asked_.einsum.form.names[label], parts_[label]);
-        }
-    }
-    return named;
-}
-
-EINPARALLEL_INLINE void rank_placing::cut(std::size_t label, int most) {
-    const index room = asked_.einsum.extents[label] / parts_[label];
-    int count = static_cast<int>(std::min<index>({left_, room, most}));
-    while (count > 1 && left_ % count != 0) {
-        --count;
-    }
-    if (count > 1) {
-        parts_[label] *= count;
-        left_ /= count;
-    }
-}
-
 /// What a rule does with a vertex that it does not speak of: the cut of the operands, and no rank idle.
 EINPARALLEL_INLINE label_parts as_operands_are(const vertex_to_cut& each) {
-    rank_placing placing(each);
-    placing.keep_operands_cut();
-    placing.occupy_the_rest();
-    return placing.parts();
+    return rank_placing(each, each.from_operands).parts();
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -147,7 +122,6 @@ EINPARALLEL_INLINE cutting_rule sqrt() {
             const std::vector<std::size_t> labels = placing.labels_by_length();
             placing.cut_in_squares(labels[0], labels[1]);
         }
-        placing.occupy_the_rest();
         return placing.parts();
     };
 }
@@ -160,7 +134,7 @@ EINPARALLEL_INLINE cutting_rule along(std::string label) {
         }
         detail::rank_placing placing(each);
         placing.cut(label);
-        return placing.parts();
+        return placing.parts(false);
     };
 }
 
@@ -199,7 +173,6 @@ EINPARALLEL_INLINE cutting_rule megatron(group_labels labels) {
             placing.cut(labels.batch, std::max(1, each.processes / degree));
         }
         placing.cut(labels.tokens);
-        placing.occupy_the_rest();
         return placing.parts();
     };
 }

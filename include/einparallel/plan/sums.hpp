@@ -5,7 +5,6 @@
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,13 +14,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct pending_offers {
     std::vector<bool> leaves;                       ///< the vertex may leave its output in summands
     std::vector<std::vector<std::uint64_t>> reads;  ///< sets of operands that it may read in summands, as bits
-    bool any = false;
-
-    /// True for a vertex that may do either.
-    [[nodiscard]] bool touch(std::size_t number) const { return any && (leaves[number] || !reads[number].empty()); }
 };
 
-/// Nothing under the paper's cost, which knows no pending sums, and where the user says how contractions are to run.
+/// A tensor may stay pending if it is no output and not pinned, neither its maker nor a reader is marked to run without
+/// communication, and every reader takes it in summands of the same ⊕ (kernel::takes_summands) and gains from it: it
+/// makes fewer elements of it, or it adds several such tensors up. Nothing under the paper's cost, which knows no
+/// pending sums, and where the user says how contractions are to run.
 EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const options& asked);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -26,28 +26,30 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work);
 /// Bytes that all ranks together send for one task.
 EINPARALLEL_INLINE double task_bytes(const task& work);
 
-/// Bytes of the largest block of a tensor, and of the largest piece that one of its sharers holds.
+/// Bytes of the largest block of a tensor, and of its largest piece along the cut; of as many as it has sharers, unless
+/// another number is given.
 struct largest_shares {
     double block = 0;
     double piece = 0;
 
-    EINPARALLEL_INLINE largest_shares(const distribution& resting, std::size_t element_bytes);
+    EINPARALLEL_INLINE largest_shares(const distribution& resting, std::size_t element_bytes, int pieces = 0);
 };
 
 /// Seconds of the rank with the largest share: every step of a ring takes the longer of its arithmetic and its
 /// transfer, and a share of the shorter (`exposed`); its calls share what packing operands anew and reading the output
-/// anew costs. Gathers come before the ring and reductions after it, with the copies that they make. Every step with
-/// messages has a fixed cost.
+/// anew costs. Gathers and the first slices of a double ring come before the ring and reductions after it, with the
+/// copies that they make. Every step with messages has a fixed cost.
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants);
 
-/// Chooses what travels round a ring. Where the planner is free to and minimises seconds: the fastest by task_seconds()
-/// among nothing (gather first, reduce last), each operand that fills a ring and the output; under a memory limit, of
-/// those that need no more memory than what choose_travelling() says. Otherwise what choose_travelling() says.
+/// Chooses what travels round a ring. Where the planner is free to, the fastest by task_seconds() among nothing (gather
+/// first, reduce last), each operand that fills a ring, several of them together and the output; under a memory limit,
+/// the fastest that keeps to it by task_memory(), or what needs the least. Otherwise, and where bytes or numbers are
+/// minimised without a limit, what choose_travelling() says.
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const options& asked);
 
 /// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
-/// goes round, and what is written.
+/// goes round (of several, beside what rests), and what is written.
 EINPARALLEL_INLINE double task_memory(const task& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

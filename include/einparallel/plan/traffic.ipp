@@ -53,7 +53,7 @@ EINPARALLEL_INLINE double task_bytes(const task& work) {
     return gathered_bytes(work) + aggregated_bytes(work);
 }
 
-EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, std::size_t element_bytes) {
+EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, std::size_t element_bytes, int pieces) {
     block = static_cast<double>(element_bytes);
     for (std::size_t dimension = 0; dimension < resting.bounds().size(); ++dimension) {
         block *= static_cast<double>(resting.largest_block_extent(dimension));
@@ -61,16 +61,17 @@ EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, s
     piece = block;
     if (resting.cut() && block > 0) {
         const index whole = resting.largest_block_extent(*resting.cut());
-        piece *= static_cast<double>(block_of(whole, resting.replication(), 0).size()) / static_cast<double>(whole);
+        piece *= static_cast<double>(block_of(whole, pieces > 0 ? pieces : resting.replication(), 0).size()) /
+                 static_cast<double>(whole);
     }
 }
 
 /// An element that is packed, copied or added costs as much as so many operations, being bound by memory.
 inline constexpr double operations_per_touch = 24;
 
-/// Starting, polling and completing the messages of a step, and calling the kernel once more, cost as much as so many
-/// messages (48³ on two ranks of a node: 3 µs, a message .7).
-inline constexpr double messages_per_step = 4;
+/// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
+/// of a node: 1.5 µs, a message 3).
+inline constexpr double messages_per_step = 0.5;
 
 /// Elements of the blocks that a ring along `label` touches anew with every call: operands without the label are packed
 /// again, an output without it is read and written again.
@@ -86,6 +87,15 @@ EINPARALLEL_INLINE double touched_again(const task& work, label_id label) {
     }
     add(work.form.output, work.output);
     return elements;
+}
+
+/// Slices that a ring of these operands goes round in; of several, two for each sharer of the most shared one.
+EINPARALLEL_INLINE int ring_slices(const task& work, const std::vector<std::size_t>& travelling) {
+    int sharers = 1;
+    for (const std::size_t operand : travelling) {
+        sharers = std::max(sharers, work.operands[operand].replication());
+    }
+    return travelling.size() > 1 ? 2 * sharers : sharers;
 }
 
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants) {
@@ -104,27 +114,35 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
     };
     const auto touch = [&](double elements) { return elements * operations_per_touch * constants.seconds_per_flop; };
     // `calls` of the kernel with a transfer under way, and `last` ones without.
-    const auto ring_of = [&](int calls, int last, double bytes, label_id label) {
+    const auto ring_of = [&](int calls, int last, double moving, label_id label) {
         const double again = label == no_label ? 0 : (calls + last - 1) * touch(touched_again(work, label));
         const double arithmetic = (compute + again) / (calls + last);
-        const double moving = transfer(bytes);
         const double step = std::max(arithmetic, moving) + constants.exposed * std::min(arithmetic, moving);
         return calls * (step + seconds_per_step) + last * arithmetic;
     };
     double seconds = 0;
     double ring = compute;
+    const std::vector<std::size_t> travelling = travelling_operands(work);
+    const int slices = ring_slices(work, travelling);
+    double moving = 0;
+    for (const std::size_t operand : travelling) {
+        moving += transfer(largest_shares(work.operands[operand], work.operand_bytes[operand], slices).piece);
+    }
+    if (!travelling.empty()) {
+        const std::size_t first = travelling.front();
+        const std::optional<std::size_t> cut = work.operands[first].cut();
+        ring = ring_of(slices - 1, 1, moving, cut ? work.form.operands[first][*cut] : no_label);
+        seconds += travelling.size() > 1 ? moving + seconds_per_step : 0;  // the first slices, which nothing hides
+    }
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const distribution& resting = work.operands[operand];
         const int pieces = resting.replication();
-        if (pieces == 1) {
+        if (pieces == 1 || std::ranges::find(travelling, operand) != travelling.end()) {
             continue;
         }
         const largest_shares share(resting, work.operand_bytes[operand]);
         const auto elements = [&](double bytes) { return bytes / static_cast<double>(work.operand_bytes[operand]); };
-        if (runs_mn_ring(work, operand)) {
-            ring = ring_of(pieces - 1, 1, share.piece,
-                           resting.cut() ? work.form.operands[operand][*resting.cut()] : no_label);
-        } else if (every_replica_has_a_piece(resting)) {
+        if (every_replica_has_a_piece(resting)) {
             seconds += (pieces - 1) * (transfer(share.piece) + seconds_per_step) + touch(elements(share.piece));
         } else {
             seconds += static_cast<double>(tree_rounds(pieces)) * (transfer(share.block) + seconds_per_step);
@@ -135,7 +153,7 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
         const largest_shares share(work.output, work.output_bytes);
         const auto elements = [&](double bytes) { return bytes / static_cast<double>(work.output_bytes); };
         if (runs_k_ring(work)) {
-            ring = ring_of(2 * summands - 2, 2, share.piece / 2, work.form.output[*work.output.cut()]);
+            ring = ring_of(2 * summands - 2, 2, transfer(share.piece / 2), work.form.output[*work.output.cut()]);
         } else if (every_replica_has_a_piece(work.output)) {
             seconds += (summands - 1) * (transfer(share.piece) + seconds_per_step + touch(elements(share.piece))) +
                        touch(elements(share.piece));
@@ -150,39 +168,47 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const options& asked) {
     work.travelling = choose_travelling(work, wanted);
-    if (wanted != algorithm::automatic || asked.objective != objective::time || work.travelling == nothing_travels) {
+    const bool limited = asked.memory_limit > 0;
+    if (wanted != algorithm::automatic || work.travelling == nothing_travels ||
+        (asked.objective != objective::time && !limited)) {
         return;
     }
-    const double most_memory = asked.memory_limit > 0 ? task_memory(work) : std::numeric_limits<double>::infinity();
+    // What is beyond the limit counts before seconds do.
+    const auto measure = [&] {
+        const double memory = limited ? task_memory(work) : 0;
+        return std::pair{memory > static_cast<double>(asked.memory_limit) ? memory : 0.0,
+                         task_seconds(work, operations_per_point, asked.machine)};
+    };
     int best = work.travelling;
-    double least = task_seconds(work, operations_per_point, asked.machine);
-    const auto consider = [&](int travelling) {
-        work.travelling = travelling;
-        const double seconds = task_seconds(work, operations_per_point, asked.machine);
-        if (seconds < least && task_memory(work) <= most_memory) {
+    std::pair<double, double> least = measure();
+    const auto consider = [&](int travelling, bool suits) {
+        work.travelling = suits ? travelling : best;
+        if (const std::pair<double, double> measured = suits ? measure() : least; measured < least) {
             best = travelling;
-            least = seconds;
+            least = measured;
         }
     };
-    consider(nothing_travels);
+    consider(nothing_travels, true);
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        const distribution& resting = work.operands[operand];
-        if (resting.replication() > 1 && every_replica_has_a_piece(resting)) {
-            consider(static_cast<int>(operand));
-        }
+        consider(static_cast<int>(operand), every_replica_has_a_piece(work.operands[operand]));
     }
-    if (work.output.replication() > 1 && k_ring_suits(work)) {
-        consider(output_travels);
-    }
+    consider(operands_travel, !double_ring_operands(work).empty());
+    consider(output_travels, k_ring_suits(work));
     work.travelling = best;
 }
 
 EINPARALLEL_INLINE double task_memory(const task& work) {
+    const std::vector<std::size_t> travelling = travelling_operands(work);
+    const int slices = ring_slices(work, travelling);
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const largest_shares share(work.operands[operand], work.operand_bytes[operand]);
-        const bool shared = work.operands[operand].replication() > 1;
-        bytes += !shared ? share.piece : runs_mn_ring(work, operand) ? 2 * share.piece : share.block;
+        if (std::ranges::find(travelling, operand) == travelling.end()) {
+            bytes += work.operands[operand].replication() > 1 ? share.block : share.piece;
+        } else {
+            bytes += 2 * largest_shares(work.operands[operand], work.operand_bytes[operand], slices).piece +
+                     (travelling.size() > 1 ? share.piece : 0);
+        }
     }
     const largest_shares share(work.output, work.output_bytes);
     return bytes + (work.output.replication() > 1 && !runs_k_ring(work) ? share.block : share.piece);

@@ -8,15 +8,36 @@
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/partition_search.ipp>
+#include <einparallel/plan/sums.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Numbers of ranks up to which every smaller one competes where a vertex may leave ranks idle.
+inline constexpr int every_number_limit = 16;
+
+/// The numbers of ranks that compete for a vertex with these extents: the largest alone, or under `every` also smaller
+/// ones: all of few ranks; of many, divisors of the largest and of p, and powers of two. Descending.
+EINPARALLEL_INLINE std::vector<int> competing_products(std::span<const index> extents, int processes, bool every,
+                                                       bool powers_of_two) {
+    const int largest = largest_product(extents, processes, powers_of_two);
+    std::vector<int> products;
+    for (int product = largest; product >= (every ? 1 : largest); --product) {
+        const bool is_power = (product & (product - 1)) == 0;
+        if (product == largest || is_power ||
+            (!powers_of_two && (largest <= every_number_limit || largest % product == 0 || processes % product == 0))) {
+            products.push_back(product);
+        }
+    }
+    return products;
+}
 
 /// Extents as `wanted` allows them to be cut: 1 for the labels of other classes.
 EINPARALLEL_INLINE std::vector<index> cuttable_extents(const vertex& einsum, std::vector<index> extents,
@@ -125,6 +146,41 @@ EINPARALLEL_INLINE std::vector<int> summands_left(const vertex& einsum, const ve
     }
     std::sort(counts.begin(), counts.end());
     return counts;
+}
+
+/// How every vertex may be cut, with the sums that may be left pending.
+EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked) {
+    const pending_offers offers = offers_of(graph, asked);
+    std::vector<vertex_cuts> made(graph.vertices.size());
+    std::vector<std::vector<int>> left(graph.vertices.size());  // numbers of summands
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const vertex& einsum = *graph.vertices[number];
+        if (einsum.is_input()) {
+            continue;
+        }
+        made[number] = competing_cuts(einsum, asked);
+        if (offers.leaves[number]) {
+            add_pending_family(einsum, asked, {0, 1, true}, made[number]);
+        }
+        for (const std::uint64_t operands : offers.reads[number]) {
+            std::optional<std::vector<int>> counts;  // that all makers of the operands may leave
+            for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
+                if (pending_sums{operands}.reads(operand)) {
+                    const std::vector<int>& of = left[graph.inputs[number][operand]];
+                    counts = counts ? *counts : of;
+                    std::erase_if(*counts, [&](int count) { return std::ranges::find(of, count) == of.end(); });
+                }
+            }
+            for (const int count : *counts) {
+                add_pending_family(einsum, asked, {operands, count, false}, made[number]);
+                if (offers.leaves[number]) {
+                    add_pending_family(einsum, asked, {operands, count, true}, made[number]);
+                }
+            }
+        }
+        left[number] = summands_left(einsum, made[number]);
+    }
+    return made;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,12 +1,15 @@
 #pragma once
-// The planner's enumerations and vertices in words.
+// Enumerations, vertices, machines and numbers in words, and tables of them.
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -22,7 +25,48 @@ EINPARALLEL_INLINE std::string word_for(source_kind named);
 EINPARALLEL_INLINE std::string printable(std::string text);
 EINPARALLEL_INLINE std::string source_text(const planned_vertex& each);
 
+/// What a vertex computes: `sum A*B`, `max |A - B|`; without the word for ⊕ where every label is in the output.
+EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each);
+
 /// Every rank can read any part of this input: nothing has to be sent, whatever the consumers want.
 EINPARALLEL_INLINE bool read_by_all(const planned_vertex& input);
 
+/// `value` with three significant digits, at least.
+EINPARALLEL_INLINE std::string three_digits(double value);
+
+/// What is counted: whole up to five digits, then in thousands (k), millions (M), ….
+EINPARALLEL_INLINE std::string counted(double value);
+
+EINPARALLEL_INLINE std::string duration_text(double seconds);
+
+/// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.
+EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width);
+
+/// A table of text, columns as wide as their widest cell.
+class text_table {
+public:
+    /// One letter per column: l for words, r for numbers.
+    explicit text_table(std::string alignment) : alignment_(std::move(alignment)) {}
+
+    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+    EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
+
+private:
+    std::string alignment_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+EINPARALLEL_INLINE std::string machine_text(const machine& shown);
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+/// "2.00us per message, 10.0GB/s, 50.0Gflop/s, 10.0% of the shorter of arithmetic and transfer exposed".
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const machine& shown) {
+    return stream << detail::machine_text(shown);
+}
+
+}  // namespace einparallel

@@ -22,8 +22,8 @@ EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<d
 /// kernels and messages, so shared memory and shared network cards are seen; the slowest rank counts, and of several
 /// durations the median.
 ///
-/// - seconds_per_message: a shift of 8 bytes round the ring of all ranks;
-/// - seconds_per_byte: a shift of 4 MiB, less that;
+/// - seconds_per_byte: a shift of 4 MiB round the ring of all ranks, less one of 4 KiB;
+/// - seconds_per_message: a shift of 4 KiB, less its bytes;
 /// - seconds_per_flop: the mean of matrix products of 128³ and 512³ double-precision multiply-adds (of the small one
 ///   alone where the large one would take too long);
 /// - exposed: a shift of 4 MiB with a product of the same duration meanwhile, against either alone; between 0.01 and 1.

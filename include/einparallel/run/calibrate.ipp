@@ -54,13 +54,14 @@ public:
         const double per_operation = arithmetic();
         found.seconds_per_flop = measured(per_operation, found.seconds_per_flop);
         if (ranks_ > 1) {
-            const prepared_messages eight_bytes = shift_of(sizeof(double));
-            const double latency = duration(0.15, 256, [&] { shift(eight_bytes); });
+            const prepared_messages kilobytes = shift_of(few_bytes);
+            const double few = duration(0.15, 256, [&] { shift(kilobytes); });
             const prepared_messages megabytes = shift_of(message_bytes);
             const double shifted = duration(0.25, 8, [&] { shift(megabytes); });
-            found.seconds_per_message = measured(latency, found.seconds_per_message);
             found.seconds_per_byte =
-                measured((shifted - latency) / static_cast<double>(message_bytes), found.seconds_per_byte);
+                measured((shifted - few) / static_cast<double>(message_bytes - few_bytes), found.seconds_per_byte);
+            found.seconds_per_message =
+                measured(few - static_cast<double>(few_bytes) * found.seconds_per_byte, found.seconds_per_message);
             if (per_operation > 0) {
                 found.exposed = exposed(shifted, megabytes, found);
             }
@@ -71,9 +72,10 @@ public:
 
 private:
     static constexpr std::size_t message_bytes = std::size_t{4} << 20U;
-    static constexpr index small = 128;      ///< operands of such a product lie in the second-level cache
-    static constexpr index large = 512;      ///< 2 MiB each
-    static constexpr index step_side = 256;  ///< of the matrix that a ring's step multiplies slices with
+    static constexpr std::size_t few_bytes = 4096;  ///< shorter messages cost a quarter of what longer ones begin at
+    static constexpr index small = 128;             ///< operands of such a product lie in the second-level cache
+    static constexpr index large = 512;             ///< 2 MiB each
+    static constexpr index step_side = 256;         ///< of the matrix that a ring's step multiplies slices with
     static constexpr index step_rows = 2048;
     static constexpr double shortest_sample = 2e-4;  ///< what any clock resolves
     static constexpr double clock_stands = 1e-6;     ///< no repeated work is as short as this

@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace einparallel {
@@ -31,21 +32,7 @@ namespace EINPARALLEL_DETAIL {
 /// then the one that says most.
 EINPARALLEL_INLINE class graph_facts {
 public:
-    explicit graph_facts(const options& asked) {
-        add("options", "processes", asked.processes);
-        add("options", "objective", word_for(asked.objective));
-        add("options", "memory_limit", std::to_string(asked.memory_limit));
-        add("options", "algorithm", word_for(asked.algorithm));
-        add("options", "method", word_for(asked.method));
-        add("options", "powers_of_two", asked.powers_of_two ? "true" : "false");
-        add("options", "effort", std::to_string(asked.effort));
-        add("options", "ranks_per_node", asked.ranks_per_node);
-        add("options", "order", word_for(asked.order));
-        add_number("options", "machine.seconds_per_message", asked.machine.seconds_per_message);
-        add_number("options", "machine.seconds_per_byte", asked.machine.seconds_per_byte);
-        add_number("options", "machine.seconds_per_flop", asked.machine.seconds_per_flop);
-        add_number("options", "machine.exposed", asked.machine.exposed);
-    }
+    explicit graph_facts(const options& asked) { add_fields("", asked); }
 
     void add(const einsum_graph& graph) {
         add("the graph", "number of vertices", static_cast<index>(graph.vertices.size()));
@@ -97,6 +84,24 @@ private:
         std::array<char, 32> digits{};
         std::snprintf(digits.data(), digits.size(), "%.17g", value);
         add(subject, quantity, digits.data());
+    }
+
+    void add_fields(const std::string& of, const auto& fields) {
+        describe(fields, [&](std::string_view name, const auto& value) {
+            using field = std::remove_cvref_t<decltype(value)>;
+            const std::string quantity = of + std::string(name);
+            if constexpr (std::is_enum_v<field>) {
+                add("options", quantity, word_for(value));
+            } else if constexpr (std::is_same_v<field, bool>) {
+                add("options", quantity, value ? "true" : "false");
+            } else if constexpr (std::is_floating_point_v<field>) {
+                add_number("options", quantity, value);
+            } else if constexpr (std::is_integral_v<field>) {
+                add("options", quantity, std::to_string(value));
+            } else {
+                add_fields(quantity + ".", value);
+            }
+        });
     }
 
     void add_structure(const einsum_graph& graph, std::size_t number) {

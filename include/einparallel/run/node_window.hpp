@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <exception>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -21,7 +22,11 @@ public:
     node_window& operator=(const node_window&) = delete;
     /// Collective over the node; but where an exception is on its way MPI keeps the memory, for its other ranks may
     /// never come.
-    EINPARALLEL_INLINE ~node_window();
+    ~node_window() {
+        if (std::uncaught_exceptions() == 0) {
+            release();
+        }
+    }
 
     [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
     /// Bytes per rank.

@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <new>
 #include <thread>
 
@@ -63,14 +62,8 @@ EINPARALLEL_INLINE node_window::node_window(const communicator& ranks, int ranks
     shares_ = found == asked;
 }
 
-EINPARALLEL_INLINE node_window::~node_window() {
-    if (std::uncaught_exceptions() == 0 && mpi_is_running()) {
-        release();
-    }
-}
-
 EINPARALLEL_INLINE void node_window::release() noexcept {
-    if (window_ != MPI_WIN_NULL) {
+    if (window_ != MPI_WIN_NULL && mpi_is_running()) {
         MPI_Win_unlock_all(window_);
         MPI_Win_free(&window_);
     }

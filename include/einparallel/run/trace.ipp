@@ -4,7 +4,7 @@
 
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/plan/json_writer.hpp>
-#include <einparallel/plan/text_table.hpp>
+#include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>
 
 #include <algorithm>

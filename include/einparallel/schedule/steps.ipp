@@ -146,6 +146,36 @@ struct rank_share {
     }
 };
 
+/// The calls of a ring of operands, slice by slice along a label (or no_label: all in one). Along a label of the output
+/// every slice is written once; along another one the first that holds a term overwrites and the others add to it.
+struct slice_writer {
+    const rank_share& share;
+    label_id label = no_label;
+    buffer_id output = no_buffer;
+    bool written = false;
+
+    EINPARALLEL_INLINE void contract(step& in, const std::vector<buffer_id>& blocks, interval slice) {
+        if (slice.empty()) {
+            return;
+        }
+        std::vector<interval> ranges = share.ranges;
+        if (label != no_label) {
+            ranges[static_cast<std::size_t>(label)] = slice;
+        }
+        const bool own_slice = label != no_label && share.work.form.in_output(label);
+        share.contract(in, blocks, output, std::move(ranges),
+                       own_slice || !written ? write_mode::overwrite : write_mode::combine);
+        written = true;
+    }
+
+    /// Where no slice holds a term (the contracted extent is 0) a call over nothing writes the identity.
+    EINPARALLEL_INLINE void finish(step& in, const std::vector<buffer_id>& resting) {
+        if (!written) {
+            share.contract(in, resting, output, share.ranges, write_mode::overwrite);
+        }
+    }
+};
+
 /// The part of the iteration space of `rank`, by label.
 EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
     std::vector<interval> ranges;

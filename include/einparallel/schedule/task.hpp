@@ -18,7 +18,8 @@ enum class algorithm : std::uint8_t { automatic, c, mn, k, master_worker };
 
 /// Which tensor travels round a ring while the arithmetic goes on.
 inline constexpr int nothing_travels = -2;
-inline constexpr int output_travels = -1;  ///< the k ring; otherwise the number of an operand: the m/n ring
+inline constexpr int output_travels = -1;   ///< the k ring; otherwise the number of an operand: the m/n ring
+inline constexpr int operands_travel = -3;  ///< the double ring: operands that are cut along one label
 
 /// Everything that a schedule needs to know of a vertex, as a value.
 struct task {

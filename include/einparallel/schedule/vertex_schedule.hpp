@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace einparallel {
 
@@ -16,8 +17,12 @@ namespace EINPARALLEL_DETAIL {
 /// True where the output's chunks really go round: they are asked to, and there are enough of them.
 EINPARALLEL_INLINE bool runs_k_ring(const task& work);
 
-/// True where operand `operand` goes round in pieces.
-EINPARALLEL_INLINE bool runs_mn_ring(const task& work, std::size_t operand);
+/// The operands that could go round together: at least two that several ranks share, cut along one label with a slice
+/// for every sharer; none where there are no two.
+EINPARALLEL_INLINE std::vector<std::size_t> double_ring_operands(const task& work);
+
+/// The operands that go round: none, one in a ring, or several in a double ring.
+EINPARALLEL_INLINE std::vector<std::size_t> travelling_operands(const task& work);
 
 /// Rounds of a binomial tree over `ranks` ranks: ⌈log2 ranks⌉.
 EINPARALLEL_INLINE std::size_t tree_rounds(int ranks);
@@ -36,7 +41,7 @@ EINPARALLEL_INLINE std::size_t phases_of(const task& work);
 /// `operands[r]` is the buffer that holds the rank's resting piece of operand r, in work.operands[r]; it is read only.
 /// Returns the buffer that holds the rank's resting piece of the output when these phases are done. Ranks beyond the
 /// mesh do nothing and get an empty buffer.
-/// Messages: operands that do not travel are all-gathered at the same time; then a piece of the travelling tensor per
+/// Messages: operands that do not travel are all-gathered at the same time; then a piece of each travelling tensor per
 /// phase; then, where the output is Partial and did not travel, the reduce-scatter. A tensor whose block q ranks share
 /// costs each of them (q-1)/q of the block whichever way it moves.
 EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,

@@ -4,6 +4,7 @@
 
 #include <einparallel/schedule/gather.ipp>
 #include <einparallel/schedule/reduce.ipp>
+#include <einparallel/schedule/ring_double.ipp>
 #include <einparallel/schedule/ring_k.ipp>
 #include <einparallel/schedule/ring_mn.ipp>
 #include <einparallel/schedule/steps.ipp>
@@ -16,8 +17,29 @@ EINPARALLEL_INLINE bool runs_k_ring(const task& work) {
     return work.travelling == output_travels && k_ring_suits(work);
 }
 
-EINPARALLEL_INLINE bool runs_mn_ring(const task& work, std::size_t operand) {
-    return work.travelling == static_cast<int>(operand) && work.operands[operand].replication() > 1;
+EINPARALLEL_INLINE std::vector<std::size_t> double_ring_operands(const task& work) {
+    std::vector<std::size_t> together;
+    for (std::size_t first = 0; first < work.operands.size() && together.size() < 2; ++first) {
+        const auto label_of = [&](std::size_t operand) {
+            const distribution& resting = work.operands[operand];
+            return fills_ring(resting, 1) ? work.form.operands[operand][*resting.cut()] : no_label;
+        };
+        together.clear();
+        for (std::size_t operand = first; operand < work.operands.size() && label_of(first) != no_label; ++operand) {
+            if (label_of(operand) == label_of(first)) {
+                together.push_back(operand);
+            }
+        }
+    }
+    return together.size() < 2 ? std::vector<std::size_t>{} : together;
+}
+
+EINPARALLEL_INLINE std::vector<std::size_t> travelling_operands(const task& work) {
+    if (work.travelling == operands_travel) {
+        return double_ring_operands(work);
+    }
+    const bool one = work.travelling >= 0 && work.operands[static_cast<std::size_t>(work.travelling)].replication() > 1;
+    return one ? std::vector{static_cast<std::size_t>(work.travelling)} : std::vector<std::size_t>{};
 }
 
 /// Phases of a task, part by part; the parts follow each other.
@@ -29,14 +51,16 @@ struct task_phases {
     [[nodiscard]] std::size_t total() const { return gather + compute + reduce; }
 };
 
-EINPARALLEL_INLINE task_phases count_phases(const task& work) {
+EINPARALLEL_INLINE task_phases count_phases(const task& work, std::span<const std::size_t> travelling) {
     task_phases count;
-    count.compute = runs_k_ring(work) ? ring_k_phases(work.output) : 1;
+    count.gather = travelling.size() > 1 ? 1 : 0;
+    count.compute = runs_k_ring(work)        ? ring_k_phases(work.output)
+                    : travelling.empty()     ? 1
+                    : travelling.size() == 1 ? ring_mn_phases(work.operands[travelling.front()])
+                                             : ring_double_phases(work, travelling);
     count.reduce = runs_k_ring(work) ? 0 : reduce_phases(work.output);
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (runs_mn_ring(work, operand)) {
-            count.compute = ring_mn_phases(work.operands[operand]);
-        } else {
+        if (std::ranges::find(travelling, operand) == travelling.end()) {
             count.gather = std::max(count.gather, gather_phases(work.operands[operand]));
         }
     }
@@ -48,7 +72,7 @@ EINPARALLEL_INLINE task_phases count_phases(const task& work) {
 namespace einparallel {
 
 EINPARALLEL_INLINE std::size_t phases_of(const task& work) {
-    return detail::count_phases(work).total();
+    return detail::count_phases(work, detail::travelling_operands(work)).total();
 }
 
 EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
@@ -57,11 +81,12 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
     if (rank >= work.ranks.size()) {
         return output;
     }
-    const detail::task_phases count = detail::count_phases(work);
+    const std::vector<std::size_t> travelling = detail::travelling_operands(work);
+    const detail::task_phases count = detail::count_phases(work, travelling);
     detail::step_collector steps(of_rank, first_phase, count.total());
     detail::rank_share share{work, vertex, rank, detail::ranges_of(work, rank), {operands.begin(), operands.end()}};
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (!detail::runs_mn_ring(work, operand)) {
+        if (std::ranges::find(travelling, operand) == travelling.end()) {
             share.operands[operand] =
                 detail::gather(steps, work.operands[operand], rank, work.operand_bytes[operand], operands[operand]);
         }
@@ -72,11 +97,12 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
         const bool reduces = work.output.replication() > 1;
         const buffer_id block =
             reduces ? of_rank.add_buffer(work.output.block_of_rank(rank), work.output_bytes) : output;
-        const std::size_t travelling = static_cast<std::size_t>(std::max(work.travelling, 0));
-        if (work.travelling >= 0 && detail::runs_mn_ring(work, travelling)) {
-            detail::ring_mn(steps, share, count.gather, travelling, block);
-        } else {
+        if (travelling.empty()) {
             share.contract(steps.at(count.gather), share.operands, block, share.ranges, write_mode::overwrite);
+        } else if (travelling.size() == 1) {
+            detail::ring_mn(steps, share, count.gather, travelling.front(), block);
+        } else {
+            detail::ring_double(steps, share, count.gather, travelling, block);
         }
         if (reduces) {
             detail::reduce(steps, share, count.gather + count.compute, block, output);

@@ -1,0 +1,210 @@
+#pragma once
+// From open states to placements: the exact states that one stands for, and among them those that suit the neighbours.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/factor_graph.ipp>
+
+#include <algorithm>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::vector<const state*> pointers(const std::vector<state>& chosen) {
+    std::vector<const state*> all;
+    for (const state& each : chosen) {
+        all.push_back(&each);
+    }
+    return all;
+}
+
+/// Writes down the exact states of a factor graph's open ones.
+class placement_writer {
+public:
+    EINPARALLEL_INLINE placement_writer(const einsum_graph& graph, factor_graph& factors)
+        : graph_(graph), factors_(factors) {}
+
+    std::size_t few = few_states;  ///< exact states of an open one up to which all of them are written down
+    std::size_t spent = 0;         ///< states and factors that were looked at
+
+    static constexpr std::size_t few_states = 48;
+
+    /// What a vertex costs in this state with all that moves to and from it.
+    EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, std::vector<const state*>& chosen,
+                                        counting how) {
+        const state* const before = std::exchange(chosen[variable], &tried);
+        double sum = tried.cost;
+        for (const std::size_t number : factors_.touching(variable)) {
+            sum += factors_.moves().of(factors_.factors()[number], chosen, how);
+        }
+        spent += factors_.touching(variable).size() + 1;
+        chosen[variable] = before;
+        return sum;
+    }
+
+    /// A key that is equal for variables of one kind beside the same places.
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<index> surroundings(std::size_t variable,
+                                                                     const std::vector<state>& chosen) const {
+        std::vector<index> key{static_cast<index>(factors_.kind_of(variable))};
+        const auto add = [&](std::size_t of) {
+            key.insert(key.end(), chosen[of].operands.begin(), chosen[of].operands.end());
+            key.insert(key.end(), {chosen[of].output, -2});
+        };
+        add(variable);
+        for (const std::size_t number : factors_.touching(variable)) {
+            const factor& each = factors_.factors()[number];
+            for (const tensor_reader& reader : each.readers) {
+                add(reader.variable);
+            }
+            add(each.maker.value_or(variable));
+        }
+        return key;
+    }
+
+    /// Writes down the exact states of an open one: all of them where they are few, and it is then open no more; of
+    /// many those that suit the neighbours of a variable best.
+    EINPARALLEL_INLINE bool refine(std::size_t number, std::size_t variable) {
+        domain& of = factors_.states_of(variable);
+        std::vector<state> made;
+        if (!placements_of(variable, state(of.states[number]), few, made)) {
+            return add_best(variable, made);
+        }
+        of.drop(number);
+        for (state& each : made) {
+            of.add(std::move(each));
+        }
+        return true;
+    }
+
+    /// Makes a placement of what a model takes: there and back through the graph, every vertex keeps its partition
+    /// vector and gets the order of axes and the cuts that suit its neighbours best. Vertices in equal surroundings are
+    /// looked at once. Of the rest, of which nothing is known, it takes the `best` known.
+    EINPARALLEL_INLINE bool round_off(std::vector<state> from, const std::vector<state>& best) {
+        rounded_ = std::move(from);
+        bool fresh = false;
+        for (const bool forward : {true, false}) {
+            numbering met;
+            std::vector<state> known;
+            for (std::size_t step = 0; step < factors_.size(); ++step) {
+                const std::size_t variable = forward ? step : factors_.size() - 1 - step;
+                if (factors_.vertex_at(variable).is_input()) {
+                    continue;
+                }
+                if (rounded_[variable].operands.empty()) {
+                    rounded_[variable] = best[variable];
+                }
+                const auto [place, unlike] = met.number_of(surroundings(variable, rounded_));
+                if (unlike) {
+                    domain& of = factors_.states_of(variable);
+                    std::vector<state> made;
+                    placements_of(variable, rounded_[variable], few_states, made);
+                    const std::size_t before = of.states.size();
+                    for (const mesh& like : like_neighbours(variable)) {
+                        fresh = of.follow(like) || fresh;
+                    }
+                    for (std::size_t number = before; number < of.states.size(); ++number) {
+                        placements_of(variable, state(of.states[number]), few_states, made);
+                    }
+                    fresh = add_best(variable, made) || fresh;
+                    known.push_back(rounded_[variable]);
+                }
+                rounded_[variable] = known[place];
+            }
+        }
+        return fresh;
+    }
+
+    /// Writes down the exact states of readers whose open ones want a tensor where the bound's model binds it.
+    EINPARALLEL_INLINE bool open_readers(std::size_t variable, place_id bound_at) {
+        bool changed = false;
+        for (const tensor_reader& reader : factors_.factors()[factors_.touching(variable).front()].readers) {
+            const std::vector<state>& states = factors_.states_of(reader.variable).states;
+            for (std::size_t number = 0, count = states.size(); number < count; ++number) {
+                const bool wants =
+                    states[number].open && std::ranges::any_of(reader.operands, [&](std::size_t operand) {
+                        return states[number].operands[operand] == bound_at;
+                    });
+                changed = (wants && refine(number, reader.variable)) || changed;
+            }
+        }
+        return changed;
+    }
+
+private:
+    /// How many of more exact states are written down.
+    static constexpr std::size_t beam = 8;
+
+    /// Orders of a vertex's axes in which the rounded placement has its neighbours, as their labels stand in its own
+    /// tensors.
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<mesh> like_neighbours(std::size_t variable) const {
+        std::vector<mesh> like;
+        const auto translate = [&](std::size_t from, const std::vector<label_id>& theirs,
+                                   const std::vector<label_id>& own) {
+            mesh& made = like.emplace_back();
+            for (const mesh_axis& axis : rounded_[from].ranks.axes) {
+                const auto place = static_cast<std::size_t>(std::ranges::find(theirs, axis.label) - theirs.begin());
+                if (place < own.size() && own[place] != no_label) {
+                    made.axes.push_back({own[place], axis.parts});
+                }
+            }
+        };
+        for (const std::size_t number : rounded_.empty() ? std::vector<std::size_t>{} : factors_.touching(variable)) {
+            const factor& each = factors_.factors()[number];
+            const std::vector<label_id>& made = graph_.vertices[each.tensor]->form.output;
+            for (const tensor_reader& reader : each.readers) {
+                const std::vector<label_id>& read =
+                    factors_.vertex_at(reader.variable).form.operands[reader.operands.front()];
+                if (each.maker == variable) {
+                    translate(reader.variable, read, made);
+                } else if (reader.variable == variable && each.maker && !each.is_bound) {
+                    translate(*each.maker, made, read);
+                }
+            }
+        }
+        return like;
+    }
+
+    /// The exact states of one, the axes in orders that neighbours have: those that they know first, the others behind.
+    EINPARALLEL_INLINE bool placements_of(std::size_t variable, const state& of, std::size_t most,
+                                          std::vector<state>& into) {
+        std::vector<mesh> like;
+        for (const mesh& theirs : of.ranks.axes.size() > 4 ? like_neighbours(variable) : std::vector<mesh>{}) {
+            const auto position = [&](const mesh_axis& axis) {
+                return std::ranges::find(theirs.axes, axis.label, &mesh_axis::label) - theirs.axes.begin();
+            };
+            mesh ordered = of.ranks;
+            std::stable_sort(ordered.axes.begin(), ordered.axes.end(),
+                             [&](const mesh_axis& a, const mesh_axis& b) { return position(a) < position(b); });
+            if (std::ranges::find(like, ordered) == like.end()) {
+                like.push_back(std::move(ordered));
+            }
+        }
+        const std::size_t before = into.size();
+        const bool all = factors_.states_of(variable).placements_of(of, like, most, into);
+        spent += into.size() - before;
+        return all;
+    }
+
+    /// Adds the states that suit the neighbours of a variable best, as the rounded placement has them; the best of them
+    /// takes its part in it.
+    EINPARALLEL_INLINE bool add_best(std::size_t variable, std::vector<state>& made) {
+        std::vector<const state*> all = pointers(rounded_);
+        std::vector<ranked> order;
+        for (std::size_t place = 0; place < made.size(); ++place) {
+            order.emplace_back(cost_with(variable, made[place], all, counting::at_least), place);
+        }
+        const std::size_t kept = std::min(beam, order.size());
+        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());
+        bool fresh = false;
+        for (std::size_t place = 0; place < kept; ++place) {
+            fresh = factors_.states_of(variable).add(made[order[place].second]) || fresh;
+        }
+        rounded_[variable] = std::move(made[order.front().second]);
+        return fresh;
+    }
+
+    const einsum_graph& graph_;
+    factor_graph& factors_;
+    std::vector<state> rounded_;  // by variable: a placement with the vectors of a model
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,95 @@
+#pragma once
+// The double ring: operands that are cut along one label travel together while the arithmetic goes on (Cannon 1969,
+// for any two numbers of sharers).
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/schedule/steps.ipp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Phases of the ring: two per piece of the label's range, which has as many as the most shared operand has sharers;
+/// beside the one in which the first slices come.
+EINPARALLEL_INLINE std::size_t ring_double_phases(const task& work, std::span<const std::size_t> travelling) {
+    int pieces = 1;
+    for (const std::size_t operand : travelling) {
+        pieces = std::max(pieces, work.operands[operand].replication());
+    }
+    return 2 * static_cast<std::size_t>(pieces);
+}
+
+/// A slice is half a piece of the label's range. In phase t a rank contracts slice s+t of every travelling operand
+/// while slice s+t+1 comes, each part of it from the rank where it rests; s differs between the sharers of every
+/// operand, so that each of them reads and sends a slice of its own: 2q contractions, (q-1)/q of the block of an
+/// operand with q sharers. Nothing is sent on, so two slices are alive beside what rests. The first slices come in the
+/// phase before; one that lies in pieces of several ranks is put together.
+/// @param first phase of the first contraction, at least 1
+EINPARALLEL_INLINE void ring_double(step_collector& steps, const rank_share& share, std::size_t first,
+                                    std::span<const std::size_t> travelling, buffer_id output) {
+    const task& work = share.work;
+    const auto dimension_of = [&](std::size_t operand) { return *work.operands[operand].cut(); };
+    const label_id label = work.form.operands[travelling.front()][dimension_of(travelling.front())];
+    const interval whole = share.ranges[static_cast<std::size_t>(label)];
+    const int turns = static_cast<int>(ring_double_phases(work, travelling));
+    const auto slice_of = [&](int rank, int turn) {
+        int number = turn;
+        for (const std::size_t operand : travelling) {
+            const distribution& resting = work.operands[operand];
+            number += 2 * resting.replica_number(rank) * (turns / 2 / resting.replication());
+        }
+        return block_of(block_of(whole, turns / 2, number % turns / 2), 2, number % 2);
+    };
+    // The messages of one operand for a turn; returns the buffer that holds the rank's slice then.
+    const auto bring = [&](step& now, const replica_ring& ring, std::size_t operand, int turn) {
+        const buffer_id resting = share.operands[operand];
+        const auto region_of = [&](interval side) {
+            box region = ring.resting.block_of_rank(share.rank);
+            region.sides[dimension_of(operand)] = side;
+            return region;
+        };
+        const auto piece = [&](int number) { return block_of(whole, ring.size(), number); };
+        const interval own = piece(ring.self);
+        const interval slice = slice_of(share.rank, turn);
+        const bool rests = slice.empty() || intersect(own, slice) == slice;
+        const buffer_id held =
+            rests ? resting : steps.target().add_buffer(region_of(slice), work.operand_bytes[operand]);
+        for (int number = 0; number < ring.size(); ++number) {
+            const int peer = ring.group[static_cast<std::size_t>(number)];
+            const interval given = intersect(own, slice_of(peer, turn));
+            const interval taken = intersect(piece(number), slice);
+            if (number == ring.self) {
+                copy(now, held, resting, rests ? no_box(0) : region_of(taken));
+                continue;
+            }
+            if (!given.empty()) {
+                send(now, peer, resting, region_of(given));
+            }
+            if (!taken.empty()) {
+                receive(now, peer, held, region_of(taken));
+            }
+        }
+        return held;
+    };
+    std::vector<replica_ring> rings;
+    for (const std::size_t operand : travelling) {
+        rings.push_back(replica_ring::of(work.operands[operand], share.rank));
+    }
+    slice_writer writer{share, label, output};
+    std::vector<buffer_id> blocks = share.operands;
+    for (int turn = -1; turn < turns; ++turn) {
+        step& now = steps.at(first + static_cast<std::size_t>(turn + 1) - 1);
+        if (turn >= 0) {
+            writer.contract(now, blocks, slice_of(share.rank, turn));
+        }
+        for (std::size_t position = 0; position < travelling.size() && turn + 1 < turns; ++position) {
+            blocks[travelling[position]] = bring(now, rings[position], travelling[position], turn + 1);
+        }
+    }
+    writer.finish(steps.at(first), share.operands);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
