@@ -302,8 +302,11 @@ private:
                 }
             }
         };
+        const auto shared = std::ranges::count_if(summed.form.operands, [&](const std::vector<label_id>& labels) {
+            return sharers(labels, ranks) > 1;  // two of them may travel together, cut along one label
+        });
         for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
-            if (seen_.rests[operand] || asked_->memory_limit > 0) {
+            if (seen_.rests[operand] || shared > 1) {
                 vary(summed.form.operands[operand], 1,
                      [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
             }
