@@ -83,8 +83,10 @@ TEST_CASE("ranks that share no memory, or too little, send messages") {
     const ep::tensor<double, 2> b = ep::placeholder<double>({side, side});
     const ep::tensor<double, 2> large = ep::einsum<"ij,jk->ik">(a, b);
     const ep::plan refused = ep::decompose(world, asked_of(world, ep::algorithm::mn, 2), large);
-    CHECK(refused.asked().ranks_per_node == 1);
-    CHECK(refused == ep::decompose(world, asked_of(world, ep::algorithm::mn, 1), large));
+    if (world.size() > 1) {  // one rank needs no window, whatever it asks for
+        CHECK(refused.asked().ranks_per_node == 1);
+        CHECK(refused == ep::decompose(world, asked_of(world, ep::algorithm::mn, 1), large));
+    }
     CHECK(refused.bytes_read() == 0);
     const product graph(8, 6, 5);
     const ep::plan small = ep::decompose(world, asked_of(world, ep::algorithm::mn, world.size()), graph.handle());
