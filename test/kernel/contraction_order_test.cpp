@@ -178,9 +178,9 @@ network random_tensor_network(std::mt19937& random, std::size_t operands, std::s
 /// What the plain greedy order costs.
 cost greedy_cost(const network& net) {
     const auto prepared = einparallel::detail::make_network(net.operands, net.output, net.extents);
-    const auto greedy = einparallel::detail::greedy_contractions(prepared, {});
+    const auto greedy = einparallel::detail::greedy_order(prepared, 1);
     REQUIRE(greedy.steps.size() + 1 == net.operands.size());
-    return {greedy.cost.operations, greedy.cost.elements};
+    return play(net, einparallel::detail::with_labels(greedy.steps, net.operands, net.output, net.extents.size()));
 }
 
 }  // namespace
@@ -206,20 +206,28 @@ TEST_CASE("contraction_order multiplies tensors that share nothing where that is
     CHECK(order.front().left + order.front().right == 1);
 }
 
-TEST_CASE("contraction_order: the greedy order alone is a full order, and what it says of its cost is so") {
+TEST_CASE("contraction_order: greedy and annealed orders are full orders, and what they say of their cost is so") {
     std::mt19937 random(12);
     for (int repetition = 0; repetition < 200; ++repetition) {
         CAPTURE(repetition);
         const network net = random_network(random, 3 + random() % 10, 1 + random() % 20, repetition % 7 == 0);
         const auto prepared = einparallel::detail::make_network(net.operands, net.output, net.extents);
-        const auto greedy =
-            einparallel::detail::greedy_contractions(prepared, {1, static_cast<unsigned>(repetition % 3) * 16, 7});
-        REQUIRE(greedy.steps.size() + 1 == net.operands.size());
-        const cost played =
-            play(net, einparallel::detail::with_labels(greedy.steps, net.operands, net.output, net.extents.size()));
-        CHECK(played.operations == greedy.cost.operations);
-        CHECK(played.elements == greedy.cost.elements);
+        for (const auto& found : {einparallel::detail::greedy_order(prepared, repetition % 3),
+                                  einparallel::detail::annealed_order(prepared)}) {
+            REQUIRE(found.steps.size() + 1 == net.operands.size());
+            const cost played =
+                play(net, einparallel::detail::with_labels(found.steps, net.operands, net.output, net.extents.size()));
+            CHECK(played.operations == found.operations);
+        }
     }
+}
+
+TEST_CASE("contraction_order: turned and numbered anew, an order is the same tree") {
+    using pairs = std::vector<einparallel::detail::tensor_pair>;
+    CHECK(einparallel::detail::in_order({}) == pairs{});
+    // ((2 0) (3 1)), the step of 3 and 1 first, sides exchanged.
+    CHECK(einparallel::detail::in_order({{3, 1}, {2, 0}, {4, 5}}) == pairs{{1, 3}, {0, 2}, {5, 4}});
+    CHECK(einparallel::detail::in_order({{0, 2}, {1, 3}, {5, 4}}) == pairs{{1, 3}, {0, 2}, {5, 4}});
 }
 
 TEST_CASE("contraction_order: exact for twelve operands, so never worse than greedy, and often better") {
@@ -254,7 +262,7 @@ TEST_CASE("contraction_order: hundreds of operands, never worse than greedy, oft
     CHECK(better > 4);
 }
 
-TEST_CASE("contraction_order: restarts find on seven by seven lattices what one greedy run misses") {
+TEST_CASE("contraction_order: annealing finds on seven by seven lattices what a greedy run misses") {
     network lattice;
     lattice.operands.resize(49);
     for (std::size_t row = 0; row < 7; ++row) {
@@ -276,7 +284,25 @@ TEST_CASE("contraction_order: restarts find on seven by seven lattices what one 
     CHECK(found.operations < greedy.operations);
 }
 
-TEST_CASE("contraction_order: the sequence behind the restarts is the same everywhere") {
+TEST_CASE("contraction_order: annealing mostly finds the cheapest of all orders of ten operands") {
+    std::mt19937 random(15);
+    int best = 0;
+    constexpr int repetitions = 100;
+    for (int repetition = 0; repetition < repetitions; ++repetition) {
+        CAPTURE(repetition);
+        const network net = repetition % 2 == 0 ? random_network(random, 10, 8 + random() % 10)
+                                                : random_tensor_network(random, 10, 5 + random() % 6);
+        const auto prepared = einparallel::detail::make_network(net.operands, net.output, net.extents);
+        const cost exact = play(net, contraction_order(net.operands, net.output, net.extents));
+        const double found = einparallel::detail::annealed_order(prepared).operations;
+        CHECK(found >= exact.operations);
+        best += found == exact.operations ? 1 : 0;
+    }
+    MESSAGE("annealed orders that are the cheapest of all: ", best, " of ", repetitions);
+    CHECK(best > repetitions / 3);
+}
+
+TEST_CASE("contraction_order: the sequence behind annealing, and what comes of it, is the same everywhere") {
     std::uint64_t state = 0;
     CHECK(einparallel::detail::next_random(state) == 0xe220a8397b1dcdafU);  // splitmix64's published first numbers
     CHECK(einparallel::detail::next_random(state) == 0x6e789e6aa1b965f4U);

@@ -65,7 +65,7 @@ public:
         // From the best of them on, as long as a turn makes it better.
         for (bool changed = true; changed && !steps_.empty();) {
             changed = false;
-            for (const std::vector<tensor_pair>& steps : turned_orders(trees_.front().leaves.size(), steps_).result()) {
+            for (const std::vector<tensor_pair>& steps : turned_orders(steps_)) {
                 changed = consider(steps) || changed;
             }
         }

@@ -1,0 +1,99 @@
+#pragma once
+// A product of many tensors as a network: sets of labels and their sizes, and orders of pairwise contractions of it.
+
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Sets of labels as bits, any number of labels; all sets of one computation lie in one array.
+class label_sets {
+public:
+    label_sets(std::size_t label_count, std::size_t set_count)
+        : words_(std::max<std::size_t>((label_count + 63) / 64, 1)), bits_(words_ * set_count, 0) {}
+
+    [[nodiscard]] std::size_t words() const { return words_; }
+    [[nodiscard]] std::uint64_t* of(std::size_t set) { return bits_.data() + set * words_; }
+    [[nodiscard]] const std::uint64_t* of(std::size_t set) const { return bits_.data() + set * words_; }
+    void insert(std::size_t set, std::size_t label) { of(set)[label / 64] |= std::uint64_t{1} << (label % 64); }
+    [[nodiscard]] bool contains(std::size_t set, std::size_t label) const {
+        return (of(set)[label / 64] >> (label % 64) & 1U) != 0;
+    }
+
+    /// Calls visit(label) for every label of a set, ascending.
+    template <class Visit>
+    void each(std::size_t set, Visit&& visit) const {
+        for (std::size_t word = 0; word < words_; ++word) {
+            for (std::uint64_t rest = of(set)[word]; rest != 0; rest &= rest - 1) {
+                visit(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
+            }
+        }
+    }
+
+private:
+    std::size_t words_;
+    std::vector<std::uint64_t> bits_;
+};
+
+/// Elements of a tensor with a set of labels, eight labels at a time. Whole numbers below 2^53 are exact; what is
+/// beyond 1e300 counts as that, so that sums of sizes stay numbers that can be compared.
+class extent_products {
+public:
+    EINPARALLEL_INLINE explicit extent_products(const std::vector<double>& extents);
+
+    EINPARALLEL_INLINE [[nodiscard]] double operator()(const std::uint64_t* set, std::size_t words) const;
+
+private:
+    static constexpr double largest = 1e300;
+
+    std::vector<std::array<double, 256>> by_byte_;
+};
+
+/// Operands and output of a product. Labels that the same operands have, and the output has or not, are one label here
+/// whose extent is the product of theirs; labels of extent 1 and those that are summed in a single operand, which
+/// happens before anything is contracted, are none.
+struct product_network {
+    std::size_t operands = 0;
+    std::vector<double> extents;  ///< by label of this network
+    label_sets labels;            ///< of the operands, then of the output
+    extent_products size_of;
+
+    [[nodiscard]] const std::uint64_t* output() const { return labels.of(operands); }
+};
+
+/// The network of a product; the extents are by label of the einsum.
+EINPARALLEL_INLINE product_network make_network(const std::vector<std::vector<label_id>>& operands,
+                                                const std::vector<label_id>& output, const std::vector<index>& extents);
+
+/// Numbers of the two tensors that a step contracts; see pairwise_contraction.
+struct tensor_pair {
+    std::size_t left = 0;
+    std::size_t right = 0;
+
+    friend bool operator==(const tensor_pair&, const tensor_pair&) = default;
+};
+
+/// An order and its multiply-adds.
+struct found_order {
+    std::vector<tensor_pair> steps;
+    double operations = 0;
+};
+
+/// The sets of labels that the tensors of an order have: the operands, then the result of every step. The last of the
+/// given sets is the output's.
+EINPARALLEL_INLINE label_sets labels_on_the_way(const label_sets& given, std::size_t label_count,
+                                                const std::vector<tensor_pair>& steps);
+
+/// The order of a tree of contractions whose steps come in any sequence, the root last: each step after those that it
+/// reads, the part with the lowest operand on the left. Equal trees give equal orders.
+EINPARALLEL_INLINE std::vector<tensor_pair> in_order(std::vector<tensor_pair> steps);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
