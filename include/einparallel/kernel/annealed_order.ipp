@@ -3,6 +3,7 @@
 
 #include <einparallel/kernel/contraction_order.hpp>
 
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -11,8 +12,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// A tree whose contractions are turned one at a time: where the product of a and b meets c, a meets c first.
 EINPARALLEL_INLINE class annealed_tree {
 public:
-    annealed_tree(const product_network& net, const std::vector<tensor_pair>& steps)
+    annealed_tree(const product_network& net, const std::vector<tensor_pair>& steps, std::uint64_t seed)
         : net_(net),
+          seed_(seed),
           steps_(steps),
           labels_(labels_on_the_way(net.labels, net.extents.size(), steps)),
           inner_(labels_.words()),
@@ -75,11 +77,11 @@ public:
 
 private:
     const product_network& net_;
+    std::uint64_t seed_;
     std::vector<tensor_pair> steps_;  // in any sequence, the root last
     label_sets labels_;               // of the operands, then of the steps' results
     std::vector<double> operations_;  // by step
     std::vector<std::uint64_t> inner_, inner_joined_, outer_joined_;
-    std::uint64_t seed_ = 0;
 };
 
 /// A network in which no tensor has only labels of another: those are multiplied into the other one first.
@@ -148,8 +150,9 @@ EINPARALLEL_INLINE absorbed_network absorb(const product_network& whole) {
 }
 
 EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
-    constexpr double temperatures[] = {0.125, 1, 4};  // each begins with the best order so far
-    constexpr double most_turns = 1.5e6;              // at each
+    constexpr double temperatures[] = {0.125, 1, 4};  // each run begins with the best order so far
+    constexpr double most_turns = 4.5e6;
+    constexpr double most_sweeps = 1500;  // of a run: the same turns in more runs find better orders
     absorbed_network small = absorb(net);
     const std::size_t operands = small.net.operands;
     found_order best = greedy_order(small.net, 1);
@@ -161,13 +164,14 @@ EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
     for (const double weight : {0.5, 0.0, 2.0}) {
         consider(greedy_order(small.net, weight));
     }
-    for (const double temperature : temperatures) {
-        annealed_tree tree(small.net, best.steps);
-        const double turns = std::min(best.operations / 3, most_turns);
-        const auto sweeps = static_cast<std::size_t>(turns / static_cast<double>(operands));
-        for (std::size_t sweep = 0; sweep < sweeps; ++sweep) {
-            const double left = 1 - static_cast<double>(sweep + 1) / static_cast<double>(sweeps);
-            tree.sweep(temperature * (left * left) * (left * left));
+    const double turns = std::min(best.operations, most_turns);
+    const double sweeps = std::floor(std::min(turns / 3 / static_cast<double>(operands), most_sweeps));
+    const auto runs = sweeps < 1 ? 0 : std::max<std::size_t>(3, static_cast<std::size_t>(turns / sweeps) / operands);
+    for (std::size_t run = 0; run < runs; ++run) {
+        annealed_tree tree(small.net, best.steps, run);
+        for (double sweep = 1; sweep <= sweeps; ++sweep) {
+            const double left = 1 - sweep / sweeps;
+            tree.sweep(temperatures[run % 3] * (left * left) * (left * left));
         }
         consider(tree.found());
     }
@@ -178,7 +182,7 @@ EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
         small.steps.push_back({number(left), number(right)});
     }
     best = greedy_order(net, 1);
-    consider(annealed_tree(net, small.steps).found());
+    consider(annealed_tree(net, small.steps, 0).found());
     return best;
 }
 

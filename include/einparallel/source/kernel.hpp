@@ -4,6 +4,7 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/kernel/aliasing.ipp>
+#include <einparallel/kernel/annealed_order.ipp>
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/blas.ipp>
 #include <einparallel/kernel/blocked_copy.ipp>
@@ -17,11 +18,13 @@
 #include <einparallel/kernel/gemm.ipp>
 #include <einparallel/kernel/gemm_axis.ipp>
 #include <einparallel/kernel/gemm_budget.ipp>
+#include <einparallel/kernel/greedy_order.ipp>
 #include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
 #include <einparallel/kernel/plane_copy.ipp>
 #include <einparallel/kernel/product_loops.ipp>
+#include <einparallel/kernel/product_network.ipp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/thread_grid.ipp>
