@@ -289,4 +289,55 @@ TEST_CASE("the drawing has every vertex and edge, quotes escaped") {
     CHECK(std::ranges::count(drawing, '"') % 2 == 0);
 }
 
+namespace {
+
+/// Layers of two einsums with a weight each, the second of which also reads what came in.
+plan layers(int count, int odd_one) {
+    node made = named(input({64, 64}), "X");
+    for (int layer = 1; layer <= count; ++layer) {
+        const index inner = layer == odd_one ? 32 : 64;
+        const node up = named(einsum("ij,jk->ik", {made, named(input({64, inner}), "U")}), "Y" + std::to_string(layer));
+        const node down = einsum("ik,kj->ij", {up, named(input({inner, 64}), "D")});
+        made = named(einsum("ij,ij->ij", {down, made}), "Z" + std::to_string(layer));
+    }
+    return decompose_vertices({.processes = 2, .objective = objective::bytes}, {made});
+}
+
+}  // namespace
+
+TEST_CASE("equal layers are shown once, with their number") {
+    const std::string table = table_of(layers(5, 0));
+    const std::string folded = table.substr(table.find('\n') + 1);
+    CHECK(
+        folded ==
+        R"(vertex  einsum     computes  extents         d    algorithm     in  aggregated  moved   held  seconds  /bound
+X       input      paper     64 64
+U       input      paper     64 64
+Y1      ij,jk->ik  sum X*U   i:64 j:64 k:64  i:2  mn ring U  32768           0      0  65536   15.1us    1.28
+D       input      paper     64 64
+v4      ik,kj->ij  sum Y1*D  i:64 k:64 j:64  i:2  mn ring D  32768           0      0  81920   15.1us    1.28
+Z1      ij,ij->ij  f(v4)     i:64 j:64       i:2  c              0           0      0  49152   41.0ns       -
+× 4     5 rows     to Z4
+U       input      paper     64 64
+Y5      ij,jk->ik  sum Z4*U  i:64 j:64 k:64  i:2  mn ring U  32768           0      0  65536   15.1us    1.28
+D       input      paper     64 64
+v24     ik,kj->ij  sum Y5*D  i:64 k:64 j:64  i:2  mn ring D  32768           0      0  81920   15.1us    1.28
+Z5      ij,ij->ij  f(v24)    i:64 j:64       i:2  c              0           0      0  49152   41.0ns       -
+)");
+    const std::string drawing = layers(5, 0).to_dot();
+    INFO(drawing);
+    CHECK(drawing.find("    subgraph cluster_v1 {\n    label=\"× 4\";\n    v1 [") != std::string::npos);
+    CHECK(drawing.find("    v5 -> v2;\n    v5 -> v5;\n") != std::string::npos);  // from the layer before
+    CHECK(drawing.find("v6 ") == std::string::npos);
+    CHECK(std::ranges::count(drawing, '{') == std::ranges::count(drawing, '}'));
+}
+
+TEST_CASE("layers that differ are shown, and eighty equal ones are as few lines as five") {
+    const auto rows = [](int count, int odd_one) { return lines_of(table_of(layers(count, odd_one))).size(); };
+    CHECK(rows(80, 0) == rows(5, 0));
+    CHECK(layers(80, 0).to_dot().size() < 1.1 * static_cast<double>(layers(5, 0).to_dot().size()));
+    CHECK(rows(80, 40) == rows(5, 0) + 6);  // another run of five rows, which begins with the odd one's last
+    CHECK(rows(2, 0) == 2 + 1 + 2 * 5);
+}
+
 }  // namespace explain_test

@@ -3,6 +3,7 @@
 #include <einparallel/plan/explain.hpp>
 
 #include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/repetition.ipp>
 #include <einparallel/plan/words.hpp>
 
 #include <algorithm>
@@ -93,13 +94,18 @@ EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
     return written;
 }
 
-EINPARALLEL_INLINE std::string notes_text(const plan& shown) {
+/// @param by_number of every vertex, the one that is shown for it
+EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<std::size_t>& by_number) {
     std::string written;
     if (shown.processes() != shown.asked().processes) {
         written += "note: " + std::to_string(shown.asked().processes) + " processes rounded up to " +
                    std::to_string(shown.processes()) + ", a power of two\n";
     }
-    for (const planned_vertex& each : shown.vertices()) {
+    for (std::size_t number = 0; number < by_number.size(); ++number) {
+        const planned_vertex& each = shown.vertices()[number];
+        if (by_number[number] != number) {
+            continue;
+        }
         if (each.wishes.pin) {
             written += "note: " + printable(each.name) + " is pinned to " + printable(each.wishes.pin_text()) + "\n";
         }
@@ -146,8 +152,19 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
     }
     table.add(std::move(heads));
     const std::vector<vertex_figures> figures = figures_of(shown);
-    for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
+    const std::vector<repetition> repeated = repetitions_of(shown, figures);
+    const std::vector<std::size_t> by_number = shown_for(figures.size(), repeated);
+    for (std::size_t number = 0; number < figures.size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
+        for (const repetition& of : repeated) {
+            if (number == of.first + of.length) {
+                table.add({"× " + std::to_string(of.times), std::to_string(of.length) + " rows",
+                           cell("to " + shown.vertices()[of.first + of.length * of.times - 1].name, 32)});
+            }
+        }
+        if (by_number[number] != number) {
+            continue;
+        }
         if (each.is_input()) {
             table.add({cell(each.name, 24), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
             continue;
@@ -174,7 +191,7 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
         table.add(std::move(row));
     }
     return headline(shown) + ", rank 0 holds up to " + std::to_string(shown.peak_bytes(0)) + " bytes\n" + table.text() +
-           notes_text(shown);
+           notes_text(shown, by_number);
 }
 
 /// Text inside the quotes of a Graphviz label.
@@ -186,48 +203,70 @@ EINPARALLEL_INLINE std::string dot_text(const std::string& text) {
     return written;
 }
 
+/// The node of a vertex.
+EINPARALLEL_INLINE std::string dot_node(const plan& shown, std::size_t number) {
+    const planned_vertex& each = shown.vertices()[number];
+    std::string written = "    v" + std::to_string(number) + " [label=\"" + dot_text(each.name);
+    if (each.is_input()) {
+        written += "\\n" + dot_text(extents_text(each)) + "\", shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
+    } else {
+        const char* const fill = each.algorithm == algorithm::mn  ? "#dbe9f9"
+                                 : each.algorithm == algorithm::k ? "#fde7cf"
+                                                                  : "#e2f3e0";
+        const std::string sent = each.bytes == 0 ? "nothing sent" : counted(static_cast<double>(each.bytes)) + " bytes";
+        written += " = " + dot_text(cell(formula_text(shown, each), 48)) + "\\n" + dot_text(each.work.form.text()) +
+                   "\\ncut " + dot_text(partition_text(each)) + "   " + dot_text(algorithm_text(shown, each)) + "\\n" +
+                   sent + "\", shape=box, fillcolor=\"" + fill + "\"";
+    }
+    const bool is_output = std::ranges::find(shown.outputs(), number) != shown.outputs().end();
+    return written + (is_output ? ", peripheries=2];\n" : "];\n");
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
 
 /// The TaskGraph for Graphviz (`dot -Tsvg`): inputs are ellipses, einsums boxes with what they compute, their einsum,
 /// cuts, algorithm and the bytes that all ranks send; the colour says the algorithm, outputs have a double border. An
-/// edge is dashed where a tensor has to change ranks on its way.
+/// edge is dashed where a tensor has to change ranks on its way. Of equal layers the first is drawn, in a frame with
+/// their number; what a layer reads of the one before it is an edge inside the frame.
 EINPARALLEL_INLINE std::string plan::to_dot() const {
     std::string written =
         "digraph plan {\n    rankdir=TB;\n    labelloc=t;\n    fontname=\"Helvetica\";\n    label=\"" +
         detail::dot_text(detail::headline(*this)) +
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
+    const std::vector<detail::repetition> repeated = detail::repetitions_of(*this, figures_of(*this));
+    const std::vector<std::size_t> by_number = detail::shown_for(vertices_.size(), repeated);
+    std::string edges;  // behind all nodes: inside a frame they would draw both their ends into it
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
-        const planned_vertex& each = vertices_[number];
-        written += "    v" + std::to_string(number) + " [label=\"" + detail::dot_text(each.name);
-        if (each.is_input()) {
-            written += "\\n" + detail::dot_text(detail::extents_text(each)) +
-                       "\", shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
-        } else {
-            const char* const fill = each.algorithm == algorithm::mn  ? "#dbe9f9"
-                                     : each.algorithm == algorithm::k ? "#fde7cf"
-                                                                      : "#e2f3e0";
-            const std::string sent =
-                each.bytes == 0 ? "nothing sent" : detail::counted(static_cast<double>(each.bytes)) + " bytes";
-            written += " = " + detail::dot_text(detail::cell(detail::formula_text(*this, each), 48)) + "\\n" +
-                       detail::dot_text(each.work.form.text()) + "\\ncut " +
-                       detail::dot_text(detail::partition_text(each)) + "   " +
-                       detail::dot_text(detail::algorithm_text(*this, each)) + "\\n" + sent +
-                       "\", shape=box, fillcolor=\"" + fill + "\"";
+        const auto of = std::ranges::find_if(repeated, [&](const detail::repetition& each) {
+            return number >= each.first && number < each.first + each.length * each.times;
+        });
+        const std::size_t layer = of == repeated.end() ? 0 : (number - of->first) / of->length;
+        if (of != repeated.end() && number == of->first) {
+            written += "    subgraph cluster_v" + std::to_string(number) + " {\n    label=\"× " +
+                       std::to_string(of->times) + "\";\n";
         }
-        written += std::ranges::find(outputs_, number) != outputs_.end() ? ", peripheries=2];\n" : "];\n";
+        written += layer == 0 ? detail::dot_node(*this, number) : "";
+        if (of != repeated.end() && number + 1 == of->first + of->length) {
+            written += "    }\n";
+        }
+        const planned_vertex& each = vertices_[number];
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
-            const std::vector<std::size_t>& inputs = each.inputs;
-            const planned_vertex& read = vertices_[inputs[operand]];
+            const std::size_t input = each.inputs[operand];
+            const bool carried = layer == 1 && input >= of->first && input < of->first + of->length;
+            if (layer > 0 && !carried) {
+                continue;
+            }
+            const planned_vertex& read = vertices_[input];
             const bool moves =
                 !(read.resting == each.work.operands[operand]) && !(read.is_input() && detail::read_by_all(read));
-            written += "    v" + std::to_string(inputs[operand]) + " -> v" + std::to_string(number) +
-                       (moves ? " [style=dashed];\n" : ";\n");
+            edges += "    v" + std::to_string(by_number[input]) + " -> v" + std::to_string(by_number[number]) +
+                     (moves ? " [style=dashed];\n" : ";\n");
         }
     }
-    return written + "}\n";
+    return written + edges + "}\n";
 }
 
 }  // namespace einparallel

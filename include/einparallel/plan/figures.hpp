@@ -24,6 +24,8 @@ struct vertex_figures {
     /// 1 where nothing has to and nothing does. Repartition is not counted: a vertex may well send more than it must,
     /// so that its operands stay where they are.
     EINPARALLEL_INLINE [[nodiscard]] std::optional<double> over_least(int ranks) const;
+
+    friend bool operator==(const vertex_figures&, const vertex_figures&) = default;
 };
 
 /// The figures of every vertex of a plan, by position; inputs have none. Costs as much as one rank's program.

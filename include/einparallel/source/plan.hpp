@@ -43,6 +43,7 @@
 #include <einparallel/plan/product_tree.ipp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/rank_grid.ipp>
+#include <einparallel/plan/repetition.ipp>
 #include <einparallel/plan/rivals.ipp>
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/solve.ipp>
