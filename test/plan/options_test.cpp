@@ -203,6 +203,30 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
         "decompose: v2 alone needs at least 768 bytes on a rank however it is cut, options.memory_limit is 1");
 }
 
+TEST_CASE("a callback sees the rounds of a search, and what it throws ends it") {
+    const node chain = einsum("ij,jk->ik", {product(240, 240, 240), input({240, 240})});
+    const plan silent = decompose_vertices({.processes = 12}, {chain});
+    std::vector<search_progress> seen;
+    const plan told = decompose_vertices(
+        {.processes = 12, .on_progress = [&](const search_progress& now) { seen.push_back(now); }}, {chain});
+    CHECK(told == silent);
+    CHECK_FALSE(told.asked().on_progress);
+    REQUIRE_FALSE(seen.empty());
+    for (std::size_t round = 0; round < seen.size(); ++round) {
+        CHECK(seen[round].round == round);
+        CHECK(seen[round].effort == options{}.effort);
+        CHECK(seen[round].bound <= seen[round].cost);
+        CHECK((round == 0 || seen[round].spent > seen[round - 1].spent));
+        CHECK((round == 0 || seen[round].cost <= seen[round - 1].cost));
+    }
+    CHECK(seen.back().cost == doctest::Approx(told.objective_cost()));
+    struct enough {};
+    CHECK_THROWS_AS(static_cast<void>(decompose_vertices(
+                        {.processes = 12, .on_progress = [](const search_progress&) { throw enough(); }}, {chain})),
+                    enough);
+    CHECK(decompose_vertices({.processes = 12}, {chain}) == silent);
+}
+
 TEST_CASE("where an input lies decides how its reader is cut") {
     // Slabs of columns on four ranks: under bytes the sum over rows is cut along columns, and nothing moves.
     for (const bool columns : {true, false}) {

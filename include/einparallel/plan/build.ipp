@@ -61,7 +61,7 @@ struct plan_builder {
                                          const std::vector<detail::state>& states, detail::place_table& table) {
         plan made;
         made.processes_ = planned_processes(asked.processes, asked.powers_of_two);
-        made.options_ = asked;
+        made_for(made, asked);
         made.outputs_ = graph.outputs;
         const std::size_t count = graph.vertices.size();
         made.vertices_.resize(count);
@@ -125,8 +125,11 @@ struct plan_builder {
 
     /// Notes what is known of all plans.
     static void bound(plan& made, std::optional<double> lower_bound) { made.lower_bound_ = lower_bound; }
-    /// Notes what was asked for, where the search asked for less.
-    static void made_for(plan& made, const options& asked) { made.options_ = asked; }
+    /// Notes what was asked for; the callback is not kept.
+    static void made_for(plan& made, const options& asked) {
+        made.options_ = asked;
+        made.options_.on_progress = {};
+    }
 
 private:
     EINPARALLEL_INLINE static void add_task(planned_vertex& each, const vertex& einsum, const detail::state& chosen,

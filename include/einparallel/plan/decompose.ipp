@@ -92,6 +92,7 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
     constexpr std::size_t enough = 500'000;  // with one vector each there is little to choose, and no bound to prove
     asked.objective = objective::bytes;
     asked.memory_limit = 0;
+    asked.on_progress = {};
     return placement_search(graph, asked, may_be, table).run(std::min(asked.effort, enough)).states;
 }
 

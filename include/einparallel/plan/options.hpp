@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace einparallel {
 
@@ -30,6 +31,22 @@ struct machine {
     friend bool operator==(const machine&, const machine&) = default;
 };
 
+/// How far a search has come after a round of its two models.
+struct search_progress {
+    std::size_t round = 0;   ///< from 0
+    std::size_t spent = 0;   ///< of options.effort; the last round may exceed it
+    std::size_t effort = 0;  ///< options.effort
+    double cost = 0;         ///< of the best plan so far, in the unit of the objective
+    double bound = 0;        ///< what no plan costs less than
+};
+
+/// Called with the progress of searches, on the thread that plans. It is no part of what is asked: all compare equal.
+struct progress_callback : std::function<void(const search_progress&)> {
+    using std::function<void(const search_progress&)>::function;
+
+    friend bool operator==(const progress_callback&, const progress_callback&) { return true; }
+};
+
 /// Fields in the order in which designated initialisers may name them.
 struct options {
     int processes = 1;                                                     ///< ranks to plan for
@@ -46,6 +63,10 @@ struct options {
     /// Ranks r with the same r / ranks_per_node read each other's blocks in place, in memory that they share; 1: all
     /// ranks send messages. See plan::bytes_read.
     int ranks_per_node = 1;
+    /// Called after each round of a search: `.on_progress = [](const ep::search_progress& now) { … }`. Under a memory
+    /// limit, and with order::best_plan, one search follows another, each from round 0. On a context every rank that
+    /// has a callback calls its own. What it throws ends the planning, on a context on every rank, and nothing is kept.
+    progress_callback on_progress = {};
 
     friend bool operator==(const options&, const options&) = default;
 };

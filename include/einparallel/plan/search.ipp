@@ -46,6 +46,9 @@ public:
             most = std::min<std::size_t>(2 * most, 64);
             const answer loose = solve(which::all, infinity, most_looks);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
+            if (asked_.on_progress) {
+                asked_.on_progress({round, written_.spent, effort, best_.cost, bound_});
+            }
             if (!(bound_ < best_.cost * (1 - 1e-12)) || written_.spent > effort) {
                 break;
             }
