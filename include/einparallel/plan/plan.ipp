@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <type_traits>
 
 namespace einparallel {
 
@@ -91,7 +92,9 @@ EINPARALLEL_INLINE std::size_t std::hash<einparallel::plan>::operator()(const ei
     std::string text;
     const auto add = [&](const auto& value) { text.append(std::to_string(value)).append(" "); };
     describe(hashed.asked(), [&](const char* /*name*/, const auto& value) {
-        if constexpr (requires { std::to_string(value); }) {
+        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>) {
+            add(static_cast<int>(value));
+        } else if constexpr (requires { std::to_string(value); }) {
             add(value);
         }
     });
