@@ -38,7 +38,7 @@ using ep::index;
 struct variant : samples {
     std::string name;
     std::function<void()> run;  ///< null on ranks that have nothing to do
-    double bytes = 0;  ///< sent, or read in a neighbour's memory
+    double bytes = 0;           ///< sent, or read in a neighbour's memory
 };
 
 std::string word(ep::algorithm algorithm) {
