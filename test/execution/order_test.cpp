@@ -23,10 +23,10 @@ namespace {
 
 EINPARALLEL_LABELS(i, j, k, l, m);
 
-constexpr ep::index I = 24;
-constexpr ep::index J = 20;
-constexpr ep::index K = 20;
-constexpr ep::index L = 24;
+constexpr ep::index I = 13;
+constexpr ep::index J = 10;
+constexpr ep::index K = 11;
+constexpr ep::index L = 15;
 constexpr ep::index M = 24;
 
 double a_at(ep::index row, ep::index column) {

@@ -315,15 +315,15 @@ TEST_CASE("equal layers are shown once, with their number") {
         R"(vertex  einsum     computes  extents         d    algorithm     in  aggregated  moved   held  seconds  /bound
 X       input      paper     64 64
 U       input      paper     64 64
-Y1      ij,jk->ik  sum X*U   i:64 j:64 k:64  i:2  mn ring U  32768           0      0  65536   15.1us    1.28
+Y1      ij,jk->ik  sum X*U   i:64 j:64 k:64  i:2  mn ring U  32768           0      0  65536   8.06us    1.28
 D       input      paper     64 64
-v4      ik,kj->ij  sum Y1*D  i:64 k:64 j:64  i:2  mn ring D  32768           0      0  81920   15.1us    1.28
+v4      ik,kj->ij  sum Y1*D  i:64 k:64 j:64  i:2  mn ring D  32768           0      0  81920   8.06us    1.28
 Z1      ij,ij->ij  f(v4)     i:64 j:64       i:2  c              0           0      0  49152   41.0ns       -
 × 4     5 rows     to Z4
 U       input      paper     64 64
-Y5      ij,jk->ik  sum Z4*U  i:64 j:64 k:64  i:2  mn ring U  32768           0      0  65536   15.1us    1.28
+Y5      ij,jk->ik  sum Z4*U  i:64 j:64 k:64  i:2  mn ring U  32768           0      0  65536   8.06us    1.28
 D       input      paper     64 64
-v24     ik,kj->ij  sum Y5*D  i:64 k:64 j:64  i:2  mn ring D  32768           0      0  81920   15.1us    1.28
+v24     ik,kj->ij  sum Y5*D  i:64 k:64 j:64  i:2  mn ring D  32768           0      0  81920   8.06us    1.28
 Z5      ij,ij->ij  f(v24)    i:64 j:64       i:2  c              0           0      0  49152   41.0ns       -
 )");
     const std::string drawing = layers(5, 0).to_dot();

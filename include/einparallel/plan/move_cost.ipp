@@ -35,8 +35,8 @@ struct factor {
 };
 
 /// How moves are counted: as they are; as what they cost at least, open places being any that are cut so; or at least
-/// by the cuts alone.
-enum class counting : std::uint8_t { exact, at_least, by_cuts };
+/// by the cuts alone. Likely: as they are between exact places, else at least.
+enum class counting : std::uint8_t { exact, likely, at_least, by_cuts };
 
 /// The places that one reader wants a tensor at, by operand.
 using wanted_places = std::vector<place_id>;
@@ -94,6 +94,9 @@ public:
     EINPARALLEL_INLINE bool settle(const factor& tensor, const std::vector<state>& chosen) {
         bool changed = false;
         for (const tensor_reader& reader : tensor.readers) {
+            if (chosen[reader.variable].operands.empty()) {
+                continue;  // the rest, of which nothing is known
+            }
             for (const std::size_t operand : reader.operands) {
                 changed = table_.settle(tensor.maker ? chosen[*tensor.maker].output : tensor.from,
                                         chosen[reader.variable].operands[operand]) ||
@@ -110,6 +113,9 @@ private:
         }
         if (table_.bounds(from) != table_.bounds(to)) {
             return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
+        }
+        if (how == counting::likely) {
+            how = table_.is_open(from) || table_.is_open(to) ? counting::at_least : counting::exact;
         }
         const traffic moving = how == counting::by_cuts    ? table_.by_cuts(from, to)
                                : how == counting::at_least ? table_.at_least(from, to)

@@ -190,7 +190,7 @@ private:
         std::vector<const state*> all = pointers(rounded_);
         std::vector<ranked> order;
         for (std::size_t place = 0; place < made.size(); ++place) {
-            order.emplace_back(cost_with(variable, made[place], all, counting::at_least), place);
+            order.emplace_back(cost_with(variable, made[place], all, counting::likely), place);
         }
         const std::size_t kept = std::min(beam, order.size());
         std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());

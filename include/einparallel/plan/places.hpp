@@ -127,7 +127,12 @@ private:
     std::vector<place_id> by_boxes_;
     std::map<int, std::vector<int>> looked_;  // the ranks that are looked at of so many
     numbering pairs_;
-    std::vector<std::pair<traffic, bool>> by_pair_;  // and whether it is settled
+    struct pair_traffic {
+        traffic moving;
+        bool is_settled = false;  ///< looked up by digits
+        bool is_exact = false;    ///< its elements are
+    };
+    std::vector<pair_traffic> by_pair_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -216,18 +216,17 @@ EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
     const bool is_even = before.grid.is_even && after.grid.is_even;
     if (is_even || (before.grid.is_binary && after.grid.is_binary && ranks > looked_at)) {
         const std::optional<std::size_t> settled = is_even ? std::nullopt : pairs_.find({from, to});
-        return settled ? by_pair_[*settled].first : binary_traffic(before.grid, after.grid);
+        return settled ? by_pair_[*settled].moving : binary_traffic(before.grid, after.grid);
     }
     const auto [number, fresh] = pairs_.number_of({from, to});
     if (fresh) {
-        by_pair_.emplace_back(
-            before.grid.is_valid && after.grid.is_valid
-                ? regular_traffic(before.grid, after.grid, cells_of(before, ranks), cells_of(after, ranks),
-                                  static_cast<std::size_t>(std::min(ranks, looked_at)), elements_only_)
-                : irregular_traffic(*before.resting, *after.resting, !before.cut),
-            false);
+        by_pair_.push_back(
+            {before.grid.is_valid && after.grid.is_valid
+                 ? regular_traffic(before.grid, after.grid, cells_of(before, ranks), cells_of(after, ranks),
+                                   static_cast<std::size_t>(std::min(ranks, looked_at)), elements_only_)
+                 : irregular_traffic(*before.resting, *after.resting, !before.cut)});
     }
-    return by_pair_[number].first;
+    return by_pair_[number].moving;
 }
 
 EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
@@ -243,13 +242,16 @@ EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
     const traffic estimate = between(from, to);
     const auto [number, fresh] = pairs_.number_of({from, to});
     if (fresh) {
-        by_pair_.emplace_back(estimate, false);
+        by_pair_.push_back({estimate});
     }
-    if (std::exchange(by_pair_[number].second, true)) {
+    pair_traffic& known = by_pair_[number];
+    if (std::exchange(known.is_settled, true)) {
         return false;
     }
-    by_pair_[number].first = digit_traffic(before, after, elements_only_).value_or(estimate);
-    return !(by_pair_[number].first == estimate);
+    const std::optional<traffic> found = digit_traffic(before, after, elements_only_);
+    known.is_exact = found.has_value();
+    known.moving = found.value_or(estimate);
+    return !(known.moving == estimate);
 }
 
 EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
@@ -274,6 +276,10 @@ EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
         if ((before.grid.is_even && after.grid.is_even) || !before.grid.is_valid || !after.grid.is_valid ||
             std::max(before.grid.ranks, after.grid.ranks) <= looked_at) {
             return between(from, to);
+        }
+        const std::optional<std::size_t> known = elements_only_ ? pairs_.find({from, to}) : std::nullopt;
+        if (known && by_pair_[*known].is_exact) {
+            return by_pair_[*known].moving;
         }
     }
     return by_cuts(from, to);

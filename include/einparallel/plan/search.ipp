@@ -12,6 +12,7 @@
 #include <einparallel/plan/placement_writer.ipp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -42,10 +43,12 @@ public:
         start();
         find_best();
         std::size_t most = 1;
+        double gap = infinity;
         for (std::size_t round = 0;; ++round) {
             most = std::min<std::size_t>(2 * most, 64);
             const answer loose = solve(which::all, infinity, most_looks);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
+            const bool stays = best_.cost - bound_ >= std::exchange(gap, best_.cost - bound_);
             if (asked_.on_progress) {
                 asked_.on_progress({round, written_.spent, effort, best_.cost, bound_});
             }
@@ -53,9 +56,12 @@ public:
                 break;
             }
             drop(loose);
-            bool fresh = false;
+            bool fresh = settle(loose.taken);
+            for (domain& each : factors_.domains()) {  // vectors that seem as good as those which are written down
+                fresh = (stays && !each.states.empty() && each.grow(first_states)) || fresh;
+            }
             if (asked_.objective != objective::paper) {
-                fresh = written_.round_off(loose.taken, best_.states);
+                fresh = written_.round_off(loose.taken, best_.states) || fresh;
                 if (round < seeds) {
                     fresh = written_.round_off(solve(which::written).taken, best_.states) || fresh;
                 }
@@ -143,6 +149,9 @@ private:
                 continue;
             }
             of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
+            if (asked_.objective != objective::paper) {
+                add_usual(of, factors_.vertex_at(variable));
+            }
             const auto finished = [](const state& each) { return each.sums.none(); };
             while (std::ranges::none_of(of.states, finished) && of.grow(first_states)) {
             }
@@ -158,6 +167,23 @@ private:
                 of.placements_of(*known, {}, 0, made);
                 of.add(*std::ranges::min_element(made, {}, &state::cost));
             }
+        }
+    }
+
+    /// Writes down what one would try by hand: cuts along one label, and along two about equally often.
+    EINPARALLEL_INLINE void add_usual(domain& of, const vertex& einsum) {
+        int side = static_cast<int>(std::sqrt(static_cast<double>(asked_.processes)));
+        while (asked_.processes % side != 0) {
+            --side;
+        }
+        const std::size_t before = of.states.size();
+        for (std::size_t label = 0; label < einsum.extents.size(); ++label) {
+            of.follow({{{static_cast<label_id>(label), side}}});
+        }
+        for (std::size_t number = before, count = of.states.size(); number < count; ++number) {
+            std::vector<state> made;
+            of.placements_of(state(of.states[number]), {}, 0, made);
+            of.add(std::move(made.front()));
         }
     }
 
@@ -256,6 +282,15 @@ private:
         }
     }
 
+    /// Looks up the moves between chosen states; true where some were estimates.
+    EINPARALLEL_INLINE bool settle(const std::vector<state>& chosen) {
+        bool estimated = false;
+        for (const factor& each : factors_.factors()) {
+            estimated = factors_.moves().settle(each, chosen) || estimated;
+        }
+        return estimated;
+    }
+
     /// Solves the model over the exact states; again where it took moves whose cost was an estimate.
     EINPARALLEL_INLINE void find_best() {
         constexpr int times = 4;
@@ -266,9 +301,7 @@ private:
             if (!exact.of.whole || !exact.least.exact) {
                 improve(exact.taken);
             }
-            for (const factor& each : factors_.factors()) {
-                estimated = factors_.moves().settle(each, exact.taken) || estimated;
-            }
+            estimated = settle(exact.taken);
             if (const double cost = total(exact.taken); better(cost, best_.cost)) {
                 best_ = {std::move(exact.taken), cost, 0};
             }

@@ -15,6 +15,7 @@
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/accesses.hpp>
 #include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 #if defined(__GNUC__)
