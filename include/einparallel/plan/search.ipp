@@ -100,6 +100,8 @@ public:
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
+    /// Vertices up to which all of them begin with the usual cuts; more need the effort elsewhere.
+    static constexpr std::size_t few_vertices = 24;
     /// States that a domain begins with.
     static constexpr std::size_t first_states = 24;
     /// Table entries that may be looked at to find states that are in no better plan.
@@ -149,7 +151,7 @@ private:
                 continue;
             }
             of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
-            if (asked_.objective != objective::paper) {
+            if (asked_.objective != objective::paper && factors_.size() <= few_vertices) {
                 add_usual(of, factors_.vertex_at(variable));
             }
             const auto finished = [](const state& each) { return each.sums.none(); };
