@@ -4,7 +4,9 @@
 //
 // Where to change what, in this room:
 //   a fourth objective         domain::cost_of and move_cost::one; cheapest_partitions::cost, a bound of the former
-//                              by the partition vector alone
+//                              by the partition vector alone; plan::objective_cost; its name: options.hpp, words.ipp,
+//                              check_options in decompose.ipp. Who compares with objective::time besides lets fewer
+//                              ranks compete, or has costs depend on how blocks rest
 //   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
 //   what a state decides       domain.ipp; vertex_cuts.ipp says which partition vectors compete, constraints.ipp what
 //                              the user fixed, sums.ipp which sums may stay pending
