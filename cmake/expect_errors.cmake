@@ -12,16 +12,8 @@ function(to_lines variable text)
     set(${variable} "${lines}" PARENT_SCOPE)
 endfunction()
 
-set(command "")
-set(after FALSE)
-math(EXPR last "${CMAKE_ARGC} - 1")
-foreach(number RANGE ${last})
-    if(after)
-        list(APPEND command "${CMAKE_ARGV${number}}")
-    elseif("${CMAKE_ARGV${number}}" STREQUAL "--")
-        set(after TRUE)
-    endif()
-endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/command_after_dashes.cmake")
+command_after_dashes(command)
 
 # The mistakes: mistake_of_<line> is the line of its sentence, expect_<that line> the sentence.
 file(READ "${SOURCE}" text)

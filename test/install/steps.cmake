@@ -3,16 +3,8 @@
 #       -DINCLUDES=… -P <script> -- <launcher> <argument>...
 
 set(ENV{LC_ALL} C)  # compilers and linkers are quoted
-set(launch "")
-set(after FALSE)
-math(EXPR last "${CMAKE_ARGC} - 1")
-foreach(number RANGE ${last})
-    if(after)
-        list(APPEND launch "${CMAKE_ARGV${number}}")
-    elseif("${CMAKE_ARGV${number}}" STREQUAL "--")
-        set(after TRUE)
-    endif()
-endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/../../cmake/command_after_dashes.cmake")
+command_after_dashes(launch)
 
 string(REPLACE "." "_" version "${VERSION}")
 find_program(LDD ldd)

@@ -9,13 +9,14 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/linearize.ipp>
 #include <einparallel/plan/model_tables.ipp>
+#include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/placement_writer.ipp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -174,10 +175,8 @@ private:
 
     /// Writes down what one would try by hand: cuts along one label, and along two about equally often.
     EINPARALLEL_INLINE void add_usual(domain& of, const vertex& einsum) {
-        int side = static_cast<int>(std::sqrt(static_cast<double>(asked_.processes)));
-        while (asked_.processes % side != 0) {
-            --side;
-        }
+        const std::vector<int> divisors = divisors_of(asked_.processes);
+        const int side = divisors[(divisors.size() - 1) / 2];
         const std::size_t before = of.states.size();
         for (std::size_t label = 0; label < einsum.extents.size(); ++label) {
             of.follow({{{static_cast<label_id>(label), side}}});

@@ -1,0 +1,16 @@
+# command_after_dashes(<variable>)
+# What stands behind `--` on the command line of a script, as a list.
+
+function(command_after_dashes variable)
+    set(words "")
+    set(after FALSE)
+    math(EXPR last "${CMAKE_ARGC} - 1")
+    foreach(number RANGE ${last})
+        if(after)
+            list(APPEND words "${CMAKE_ARGV${number}}")
+        elseif("${CMAKE_ARGV${number}}" STREQUAL "--")
+            set(after TRUE)
+        endif()
+    endforeach()
+    set(${variable} "${words}" PARENT_SCOPE)
+endfunction()
