@@ -61,6 +61,7 @@ public:
                 ++readings[input];
             }
         }
+        const bool pieces = asked.objective != objective::paper || has_marks(graph);
         numbering kinds;
         std::vector<std::size_t> variable_of(count, no_variable);
         std::vector<std::vector<tensor_reader>> readers(count);
@@ -85,7 +86,7 @@ public:
                 known.back().operands.push_back(operand);
             }
             seen.output = readings[number] > 0;
-            seen.pieces = asked.objective != objective::paper || has_marks(graph);
+            seen.pieces = pieces;
             vertex_of_.push_back(number);
             kind_of_.push_back(kinds.number_of(key_of(number, may_be[number], seen)).first);
             if (kind_of_.back() == domains_.size()) {

@@ -38,6 +38,9 @@ EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds,
                    ? static_cast<double>(parts)
                    : static_cast<double>(extent) / static_cast<double>(extent / parts + 1);
     };
+    const auto times_boxes = [&](std::size_t dimension, index parts, index finer) {
+        return finer == parts ? 1.0 : boxes_along(dimension, finer) / boxes_along(dimension, parts);
+    };
     // Boxes that both cuts together make; the pieces of one block lie along one dimension, whichever makes fewest.
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double boxes = 1;
@@ -47,10 +50,10 @@ EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds,
     for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
         const index before = from.parts[dimension];
         const index after = to.parts[dimension];
-        const double uncut = boxes_along(dimension, std::max(before, after));
-        boxes *= uncut;
-        both = std::min(both, boxes_along(dimension, std::max(before * from.pieces, after * to.pieces)) / uncut);
-        const double with_reader = boxes_along(dimension, std::max(before, after * to.pieces)) / uncut;
+        const index parts = std::max(before, after);
+        boxes *= boxes_along(dimension, parts);
+        both = std::min(both, times_boxes(dimension, parts, std::max(before * from.pieces, after * to.pieces)));
+        const double with_reader = times_boxes(dimension, parts, std::max(before, after * to.pieces));
         if (with_reader < readers[0]) {
             readers = {with_reader, readers[0]};
             least_along = dimension;
@@ -62,8 +65,8 @@ EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds,
     for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
         const index before = from.parts[dimension];
         const index after = to.parts[dimension];
-        const double with_maker = boxes_along(dimension, std::max(before * from.pieces, after)) /
-                                  boxes_along(dimension, std::max(before, after));
+        const double with_maker =
+            times_boxes(dimension, std::max(before, after), std::max(before * from.pieces, after));
         apart = std::min(apart, with_maker * readers[dimension == least_along ? 1 : 0]);
     }
     double wanted = static_cast<double>(to.ranks) / to.pieces;  // less than 1 of a diagonal's blocks
