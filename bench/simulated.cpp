@@ -174,7 +174,8 @@ std::vector<ep::binding> bindings_of(const ep::plan& plan) {
     std::vector<ep::binding> made;
     for (const ep::planned_vertex& each : plan.vertices()) {
         if (each.is_input() && each.origin->origin->kind() == ep::source_kind::placeholder) {
-            made.push_back({each.origin, std::make_shared<no_source>(), each.element, each.bounds});
+            made.push_back(
+                {each.origin, ep::detail::input_vertex(each.bounds, each.element, std::make_shared<no_source>())});
         }
     }
     return made;

@@ -221,42 +221,4 @@ TEST_CASE("plans by hand on a context: the ranks agree on them as on any plan") 
           (last > 0 ? "decompose: options: objective time on rank 0 and bytes on rank " + std::to_string(last) : ""));
 }
 
-TEST_CASE("from_root: an lvalue is referred to, an rvalue is owned; only the root's elements count") {
-    ep::context world(MPI_COMM_WORLD);
-    const int root = world.size() - 1;
-    ep::array<double, 2> elements({6, 5});
-    const auto fill = [&](double value) {
-        std::fill(elements.data(), elements.data() + elements.size(), world.rank() == root ? value : -1.0);
-    };
-    const auto sum_of = [&](const ep::tensor<double, 2>& input) {
-        const auto Z = einsum_vertex({{"i", "j"}, {{0, 1}}, {0}}, {6, 5}, {input.node()},
-                                     std::make_shared<told_kernel>(played_operators::sum_of_products, 1));
-        const ep::distributed<double, 1> z =
-            ep::evaluate(world, {.objective = ep::objective::bytes}, ep::tensor<double, 1>(Z));
-        const ep::array<double, 1> whole = z.allgather();
-        double sum = 0;
-        for (ep::index i = 0; i < whole.size(); ++i) {
-            sum += whole.data()[i];
-        }
-        return sum;
-    };
-    fill(1);
-    const ep::tensor<double, 2> referred = ep::from_root(elements, root);
-    const ep::tensor<double, 2> owned = ep::from_root(ep::array<double, 2>(elements), root);
-    CHECK(sum_of(referred) == 30);
-    fill(2);
-    CHECK(sum_of(referred) == 60);
-    CHECK(sum_of(owned) == 30);
-    // columns of a row-major array: a strided view
-    const ep::view<double, 2> turned(elements.data(), {6, 5}, {1, 6});
-    CHECK(sum_of(ep::from_root(turned, root)) == 60);
-    // column-major, of another library
-    Eigen::MatrixXd matrix = Eigen::MatrixXd::Constant(6, 5, world.rank() == root ? 1 : -1);
-    const ep::tensor<double, 2> seen = ep::from_root(matrix, root);
-    const ep::tensor<double, 2> kept = ep::from_root(Eigen::MatrixXd(matrix), root);
-    matrix(5, 0) += 1;
-    CHECK(sum_of(seen) == 31);
-    CHECK(sum_of(kept) == 30);
-}
-
 }  // namespace decompose_test

@@ -102,7 +102,7 @@ TEST_CASE("random graphs under every algorithm: results, bytes, and memory as th
     CHECK(other_bytes == 0);
     // The generator reaches what the executor distinguishes.
     for (const char* const kind : {"root", "resting", "placeholder", "in memory", "function", "bound distributed",
-                                   "einsum of 1", "einsum of 2", "einsum of 3"}) {
+                                   "bound on a root", "einsum of 1", "einsum of 2", "einsum of 3"}) {
         CAPTURE(kind);
         CHECK(seen[kind] > 0);
     }

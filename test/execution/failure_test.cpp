@@ -119,7 +119,7 @@ TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound o
     CHECK(sentence_of([&] { last ? ep::execute(plan, world) : ep::execute(plan, world, ep::bind(X, good)); }) ==
           "run: no value is bound to placeholder 'X'");
     ep::binding wrong_type = ep::bind(X, good);
-    wrong_type.element = ep::element_type_of<float>();
+    wrong_type.value->element = ep::element_type_of<float>();
     CHECK(sentence_of([&] { ep::execute(plan, world, wrong_type); }) ==
           "run: the value bound to placeholder 'X' has elements of type f4, the placeholder has f8");
 

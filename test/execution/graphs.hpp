@@ -8,6 +8,7 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/run/memory_source.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/sources.hpp>
 
@@ -322,10 +323,14 @@ private:
         vertices.push_back(input_vertex(bounds, origin));
         values.push_back(value);
         if (kind == 2) {
+            const std::size_t way = below(3);
             const std::shared_ptr<const source> bound =
-                below(2) == 0 ? source_in_memory(*value, std::nullopt) : distributed_here(*value);
+                way == 0   ? source_in_memory(*value, std::nullopt)
+                : way == 1 ? source_in_memory(*value, static_cast<int>(below(static_cast<std::size_t>(ranks))))
+                           : distributed_here(*value);
             seen["bound distributed"] += bound->kind() == source_kind::resting ? 1 : 0;
-            bindings.push_back({vertices.back(), bound, element_type_of<double>(), bounds});
+            seen["bound on a root"] += bound->kind() == source_kind::root ? 1 : 0;
+            bindings.push_back({vertices.back(), input_vertex(bounds, bound)});
         }
     }
 

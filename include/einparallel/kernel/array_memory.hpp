@@ -6,6 +6,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
+#include <memory>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -24,7 +25,8 @@ void einparallel_detail_allow(const volatile void* from, std::size_t bytes) __as
 /// What lies in front of the first line.
 struct line_note {
     std::byte* whole;
-    std::size_t bytes;  ///< of the lines
+    std::size_t bytes;                 ///< of the lines
+    std::shared_ptr<const void> life;  ///< made when somebody asks; see life_of
 };
 
 /// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer piece of ordinary memory,
@@ -34,6 +36,9 @@ EINPARALLEL_INLINE void* new_lines(std::size_t bytes);
 
 /// @param lines from new_lines(), or null
 EINPARALLEL_INLINE void delete_lines(void* lines);
+
+/// Expires with these lines. For who refers to them and reads them later. @pre lines from new_lines()
+EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines);
 
 /// Asks the system for large pages where memory of `bytes` is new, not touched yet and large enough to gain by them
 /// (from 4 MiB on, as NumPy does). A wish: where it is not granted, nothing is different.

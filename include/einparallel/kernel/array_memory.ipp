@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <new>
 
 #if defined(__linux__)
@@ -25,28 +27,50 @@ EINPARALLEL_INLINE void forbid([[maybe_unused]] const std::byte* from, [[maybe_u
 #endif
 }
 
+/// What the first line and the note in front of it need beside the lines.
+inline constexpr std::size_t bytes_beside = line_bytes + sizeof(line_note);
+
+/// The note in front of lines, free to be touched or not.
+EINPARALLEL_INLINE line_note* note_of(const void* lines, bool forbidden) {
+    auto* const note = static_cast<line_note*>(const_cast<void*>(lines)) - 1;  // the lines themselves are not written
+    forbid(reinterpret_cast<std::byte*>(note), reinterpret_cast<std::byte*>(note + 1), forbidden);
+    return note;
+}
+
 EINPARALLEL_INLINE void* new_lines(std::size_t bytes) {
-    static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(line_note), "the note lies in the gap");
-    if (bytes > SIZE_MAX - line_bytes) {
+    static_assert(alignof(line_note) <= line_bytes && sizeof(line_note) <= line_bytes);
+    if (bytes > SIZE_MAX - bytes_beside) {
         throw std::bad_alloc();
     }
-    auto* const whole = static_cast<std::byte*>(::operator new(bytes + line_bytes));
-    std::byte* const lines = whole + line_bytes - reinterpret_cast<std::uintptr_t>(whole) % line_bytes;
-    std::construct_at(reinterpret_cast<line_note*>(lines) - 1, line_note{whole, bytes});
+    auto* const whole = static_cast<std::byte*>(::operator new(bytes + bytes_beside));
+    std::byte* const last = whole + bytes_beside;
+    std::byte* const lines = last - reinterpret_cast<std::uintptr_t>(last) % line_bytes;
+    std::construct_at(reinterpret_cast<line_note*>(lines) - 1, line_note{whole, bytes, nullptr});
     forbid(whole, lines, true);
-    forbid(lines + bytes, whole + bytes + line_bytes, true);
+    forbid(lines + bytes, last + bytes, true);
     return lines;
 }
 
 EINPARALLEL_INLINE void delete_lines(void* lines) {
     if (lines != nullptr) {
-        line_note* const note = static_cast<line_note*>(lines) - 1;
-        auto* const place = reinterpret_cast<std::byte*>(note);
-        forbid(place, place + sizeof(line_note), false);
+        line_note* const note = note_of(lines, false);
         std::byte* const whole = note->whole;
-        forbid(whole, whole + note->bytes + line_bytes, false);  // whoever gets it next may do what he wants there
+        forbid(whole, whole + note->bytes + bytes_beside, false);  // whoever gets it next may do what he wants there
+        std::destroy_at(note);
         ::operator delete(whole);
     }
+}
+
+EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines) {
+    static std::mutex asking;  // two threads may bind one array
+    const std::lock_guard alone(asking);
+    std::shared_ptr<const void>& life = note_of(lines, false)->life;
+    if (life == nullptr) {
+        life = std::make_shared<char>();
+    }
+    std::weak_ptr<const void> asked = life;
+    note_of(lines, true);
+    return asked;
 }
 
 EINPARALLEL_INLINE void wish_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {

@@ -63,6 +63,9 @@ struct options {
     /// Ranks r with the same r / ranks_per_node read each other's blocks in place, in memory that they share; 1: all
     /// ranks send messages. See plan::bytes_read.
     int ranks_per_node = 1;
+    /// Every run compares, by a checksum of all elements on each rank, the arrays that are bound on all ranks: they
+    /// must be equal there. Off, an array that differs is read where each rank needs it, and the result is a mixture.
+    bool check_inputs = false;
     /// Called after each round of a search: `.on_progress = [](const ep::search_progress& now) { … }`. Under a memory
     /// limit, and with order::best_plan, one search follows another, each from round 0. On a context every rank that
     /// has a callback calls its own. What it throws ends the planning, on a context on every rank, and nothing is kept.
@@ -88,6 +91,7 @@ constexpr void describe(const options& asked, const auto& visit) {
     visit("powers_of_two", asked.powers_of_two);
     visit("effort", asked.effort);
     visit("ranks_per_node", asked.ranks_per_node);
+    visit("check_inputs", asked.check_inputs);
     visit("machine", asked.machine);
     visit("order", asked.order);
 }

@@ -4,8 +4,9 @@
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/binding.hpp>
+#include <einparallel/run/memory_source.hpp>
 #include <einparallel/run/plan_cache.ipp>
-#include <einparallel/run/sources.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -49,6 +50,7 @@ public:
                             ", and ranks do not share memory, or too little; plan it on this context, or for 1");
             }
         }
+        compare_inputs(control);
         settle();
         const run_watch watch{world_->progress ? &world_->progress : nullptr,
                               world_->vertices ? &world_->vertices : nullptr, seen_};
@@ -131,13 +133,20 @@ private:
             if (sources[number] == nullptr) {
                 throw error("run: input '" + vertices[number].name + "' has no source");
             }
+            if (sources[number]->is_gone()) {
+                throw error("run: the array of input '" + vertices[number].name +
+                            "' is gone: ep::borrow refers to it; from_root without it keeps a copy");
+            }
             if (sources[number]->kind() != source_kind::placeholder) {
                 continue;
             }
             const std::size_t position = find_binding(vertices[number]);
-            check_binding(vertices[number], bound_[position]);
+            check_binding(vertices[number], bound_[position].value.get());
             used[position] = true;
-            sources[number] = bound_[position].value.get();
+            sources[number] = bound_[position].value->origin.get();
+            if (plan_.asked().check_inputs && sources[number]->kind() == source_kind::everywhere) {
+                checksums_.emplace_back(number, sources[number]->checksum());
+            }
             bound_fingerprint_.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(sources[number]->kind()));
         }
         for (std::size_t position = 0; position < bound_.size(); ++position) {
@@ -147,6 +156,24 @@ private:
             }
         }
         return sources;
+    }
+
+    /// Arrays that are bound on every rank must be equal. Collective.
+    void compare_inputs(const communicator& control) const {
+        if (checksums_.empty()) {
+            return;
+        }
+        std::vector<std::pair<std::size_t, std::uint64_t>> on_root = checksums_;
+        broadcast(control, on_root.data(), on_root.size() * sizeof on_root.front(), 0);
+        std::string failure;
+        for (std::size_t position = 0; position < on_root.size() && failure.empty(); ++position) {
+            if (on_root[position] != checksums_[position]) {
+                failure = "run: the array bound to placeholder '" + plan_.vertices()[checksums_[position].first].name +
+                          "' is not the same on rank 0 and rank " + std::to_string(control.rank()) +
+                          "; where one rank has the data, bind ep::from_root(array, rank)";
+            }
+        }
+        agree(control, failure);
     }
 
     static std::string name_of(const binding& each) {
@@ -170,30 +197,57 @@ private:
         return found;
     }
 
-    void check_binding(const planned_vertex& input, const binding& given) const {
-        const std::string who = "run: the value bound to placeholder '" + input.name + "' has ";
-        if (given.element != input.element) {
-            throw error(who + "elements of type " + name_of_element(given.element) + ", the placeholder has " +
-                        name_of_element(input.element));
+    void check_binding(const planned_vertex& input, const vertex* given) const {
+        const auto refuse = [&](const std::string& because) {
+            throw error("run: the value bound to placeholder '" + input.name + "' " + because);
+        };
+        if (given == nullptr) {
+            refuse("is a handle on nothing");
         }
-        if (given.value == nullptr) {
-            throw error("run: the value bound to placeholder '" + input.name + "' is a handle on nothing");
+        if (!given->failure.empty()) {
+            throw error("run: placeholder '" + input.name + "': " + given->failure);
         }
-        if (given.extents.size() != input.bounds.size()) {
-            throw error(who + std::to_string(given.extents.size()) + " dimensions, the placeholder has " +
-                        std::to_string(input.bounds.size()));
+        if (!given->is_input() || given->origin == nullptr || given->origin->kind() == source_kind::placeholder) {
+            refuse("has no elements yet: bind what ep::evaluate makes of it, an array or an input");
+        }
+        const source& value = *given->origin;
+        if (value.is_gone()) {
+            refuse("is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it");
+        }
+        if (given->element != input.element) {
+            refuse("has elements of type " + name_of_element(given->element) + ", the placeholder has " +
+                   name_of_element(input.element));
+        }
+        if (given->bounds.size() != input.bounds.size()) {
+            refuse("has " + std::to_string(given->bounds.size()) + " dimensions, the placeholder has " +
+                   std::to_string(input.bounds.size()));
         }
         for (std::size_t dimension = 0; dimension < input.bounds.size(); ++dimension) {
-            if (given.extents[dimension] != input.bounds[dimension]) {
-                throw error(who + "extent " + std::to_string(given.extents[dimension]) + " in dimension " +
-                            std::to_string(dimension) + ", the placeholder has " +
-                            std::to_string(input.bounds[dimension]));
+            if (given->bounds[dimension] != input.bounds[dimension]) {
+                refuse("has extent " + std::to_string(given->bounds[dimension]) + " in dimension " +
+                       std::to_string(dimension) + ", the placeholder has " + std::to_string(input.bounds[dimension]));
             }
         }
-        if (given.value->holders() > plan_.processes()) {
-            throw error(who + "parts on " + std::to_string(given.value->holders()) + " ranks, the plan is for " +
-                        std::to_string(plan_.processes()));
+        const std::string ranks = ", the plan is for " + std::to_string(plan_.processes()) + " ranks";
+        if (value.holders() > plan_.processes()) {
+            refuse("has parts on " + std::to_string(value.holders()) + " ranks" + ranks);
         }
+        if (value.root() < 0 || value.root() >= plan_.processes()) {
+            refuse("is on rank " + std::to_string(value.root()) + ranks);
+        }
+    }
+
+    /// The parts of a value that does not rest where the plan reads it.
+    std::vector<box> parts_of(const source& value, const planned_vertex& input) const {
+        std::vector<box> parts;
+        for (int rank = 0; rank < value.holders(); ++rank) {
+            parts.push_back(value.held_by(rank));
+        }
+        if (value.kind() == source_kind::root) {
+            parts.assign(static_cast<std::size_t>(plan_.processes()), no_box(input.bounds.size()));
+            parts[static_cast<std::size_t>(value.root())] = whole_box(input.bounds);
+        }
+        return parts;
     }
 
     /// Lays out the way of every bound value that rests elsewhere than the plan reads it, and puts what arrives in its
@@ -204,14 +258,10 @@ private:
         for (std::size_t number = 0; number < sources.size(); ++number) {
             const source* value = sources[number];
             const planned_vertex& input = plan_.vertices()[number];
-            if (value == nullptr || value == input.origin->origin.get() || value->kind() != source_kind::resting) {
+            if (value == nullptr || value == input.origin->origin.get() || value->kind() == source_kind::everywhere) {
                 continue;
             }
-            std::vector<box> boxes;
-            for (int rank = 0; rank < value->holders(); ++rank) {
-                boxes.push_back(value->held_by(rank));
-            }
-            const distribution from(input.bounds, std::move(boxes));
+            const distribution from(input.bounds, parts_of(*value, input));
             add_distribution(bound_fingerprint_, from);
             bound_redistribution* way = ready_->redistribution(number, from, cache_.rank);
             if (way == nullptr || way->moves == nullptr) {
@@ -259,6 +309,7 @@ private:
     std::vector<std::unique_ptr<array_source>> arrived_;
     std::uint64_t plan_fingerprint_ = 0;
     fingerprint bound_fingerprint_;
+    std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex, where options.check_inputs asks
 };
 
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,

@@ -3,9 +3,10 @@
 
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/record.hpp>
-#include <einparallel/graph/source.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/kernel/array.hpp>
+#include <einparallel/kernel/array_memory.hpp>
+#include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -16,169 +17,149 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// A whole tensor in the memory of every rank, or of one.
-class array_source final : public source {
-public:
-    array_source(strided_box elements, std::shared_ptr<const void> keep, std::optional<int> root)
-        : elements_(std::move(elements)), keep_(std::move(keep)), root_(root) {}
-
-    [[nodiscard]] source_kind kind() const override {
-        return root_.has_value() ? source_kind::root : source_kind::everywhere;
-    }
-    void read(const box& region, void* destination) const override {
-        elements_.read(region, destination, description());
-    }
-    [[nodiscard]] const void* borrow(const box& region) const override { return elements_.borrow(region); }
-    [[nodiscard]] int root() const override { return root_.value_or(0); }
-    [[nodiscard]] std::string description() const override {
-        return root_.has_value() ? "from_root(" + std::to_string(*root_) + ")" : "bind";
-    }
-
-private:
-    strided_box elements_;
-    std::shared_ptr<const void> keep_;
-    std::optional<int> root_;
+/// A whole tensor in memory.
+struct referred_elements {
+    strided_box elements;
+    element_type element;
+    std::shared_ptr<const void> keep = nullptr;                    ///< owns them; null where the caller does
+    std::optional<std::weak_ptr<const void>> life = std::nullopt;  ///< expires with the caller's, where that is known
 };
 
-/// A tensor that is distributed already. It shares the elements with the handle that it was made from.
-class distributed_source final : public source {
-public:
-    explicit distributed_source(distributed_part part) : part_(std::move(part)) {}
+/// An input with these elements, of rank `root`, or of all ranks.
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elements& given, std::optional<int> root);
+/// The same with a copy of them.
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root);
+/// @pre part.where != nullptr
+EINPARALLEL_INLINE std::shared_ptr<vertex> distributed_input(const distributed_part& part, element_type element);
 
-    [[nodiscard]] source_kind kind() const override { return source_kind::resting; }
-    void read(const box& region, void* destination) const override {
-        part_.elements.read(region, destination, description());
+/// The elements of an array, a view or another library's object that stays the caller's.
+template <DenseOperand Value>
+referred_elements refer_to(const Value& value) {
+    const auto seen = readable(value);
+    using T = typename readable_t<Value>::value_type;
+    referred_elements made{{reinterpret_cast<std::byte*>(const_cast<T*>(seen.data())),  // never written
+                            whole_box({seen.extents().begin(), seen.extents().end()}),
+                            {seen.strides().begin(), seen.strides().end()},
+                            sizeof(T)},
+                           element_type_of<T>()};
+    if constexpr (is_array<Value>) {
+        if (value.data() != nullptr) {
+            made.life = life_of(value.data());
+        }
     }
-    [[nodiscard]] const void* borrow(const box& region) const override { return part_.elements.borrow(region); }
-    [[nodiscard]] int holders() const override { return part_.where->holders(); }
-    [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }
-    [[nodiscard]] std::string description() const override { return "from_distributed"; }
-
-private:
-    distributed_part part_;
-};
-
-template <class T, std::size_t Rank>
-std::shared_ptr<const source> source_of_view(const view<const T, Rank>& elements, std::shared_ptr<const void> keep,
-                                             std::optional<int> root) {
-    strided_box described{reinterpret_cast<std::byte*>(const_cast<T*>(elements.data())),  // never written
-                          whole_box({elements.extents().begin(), elements.extents().end()}),
-                          {elements.strides().begin(), elements.strides().end()},
-                          sizeof(T)};
-    return std::make_shared<array_source>(std::move(described), std::move(keep), root);
+    return made;
 }
-
+/// The elements of an object that nobody else wants: moved, and kept.
+template <DenseOperand Value>
+referred_elements keep_elements(Value value) {
+    const auto keep = std::make_shared<const Value>(std::move(value));
+    referred_elements made = refer_to(*keep);
+    made.life.reset();
+    made.keep = keep;
+    return made;
+}
+/// The tensor of an input with a dense operand's elements.
 template <class Value>
-inline constexpr bool is_distributed = false;
-template <class T, std::size_t Rank>
-inline constexpr bool is_distributed<distributed<T, Rank>> = true;
-
-/// The source and the extents of a value for a placeholder with these elements.
-template <class T, std::size_t Rank, class Value>
-std::pair<std::shared_ptr<const source>, std::vector<index>> source_of_value(Value&& value) {
-    using Plain = std::remove_cvref_t<Value>;
-    if constexpr (is_distributed<Plain>) {
-        static_assert(std::is_same_v<Plain, distributed<T, Rank>>,
-                      "bind: the distributed tensor has another element type or rank than the placeholder");
-        const auto extents = value.extents();
-        if (value.part().where == nullptr) {
-            return {};  // refused by the run, on all ranks
-        }
-        return {std::make_shared<distributed_source>(value.part()), {extents.begin(), extents.end()}};
-    } else {
-        constexpr bool fits = std::is_convertible_v<const Plain&, view<const T, Rank>>;
-        static_assert(fits,
-                      "bind: the value is no array, view or distributed tensor of the placeholder's element type and "
-                      "rank");
-        if constexpr (fits) {
-            std::shared_ptr<const Plain> keep;
-            if constexpr (!std::is_lvalue_reference_v<Value>) {
-                keep = std::make_shared<const Plain>(std::forward<Value>(value));
-            }
-            const view<const T, Rank> elements = keep != nullptr ? *keep : std::as_const(value);
-            const auto& extents = elements.extents();
-            return {source_of_view<T, Rank>(elements, keep, std::nullopt), {extents.begin(), extents.end()}};
-        } else {
-            return {};
-        }
-    }
-}
+using input_of = tensor<typename readable_t<Value>::value_type, readable_t<Value>::rank>;
 
 }  // namespace EINPARALLEL_DETAIL
 
+/// The caller's memory, for from_root. Made by ep::borrow.
+template <class T, std::size_t Rank>
+struct borrowed {
+    detail::referred_elements what;
+};
+
 inline namespace EINPARALLEL_WAY {
 
-/// An input whose elements are in an array of rank `root`, which sends every other rank the part that it computes with.
-/// Every rank gives an array of the same extents; its elements are read on the root only. An lvalue is referred to and
-/// must outlive the runs that read it; an rvalue is owned.
-template <Element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank> from_root(const array<T, Rank>& elements, int root) {
-    const auto& extents = elements.extents();
-    return detail::input_tensor<T, Rank>({extents.begin(), extents.end()},
-                                         detail::source_of_view<T, Rank>(elements, nullptr, root));
-}
-template <Element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank> from_root(array<T, Rank>&& elements, int root) {
-    const auto keep = std::make_shared<const array<T, Rank>>(std::move(elements));
-    const auto& extents = keep->extents();
-    return detail::input_tensor<T, Rank>({extents.begin(), extents.end()},
-                                         detail::source_of_view<T, Rank>(*keep, keep, root));
-}
-template <class T, std::size_t Rank>
-[[nodiscard]] tensor<std::remove_const_t<T>, Rank> from_root(const view<T, Rank>& elements, int root) {
-    const auto& extents = elements.extents();
-    return detail::input_tensor<std::remove_const_t<T>, Rank>(
-        {extents.begin(), extents.end()},
-        detail::source_of_view<std::remove_const_t<T>, Rank>(elements, nullptr, root));
+/// Refers to an array, a view or another library's object where from_root would copy it: each run reads what it holds
+/// then. It must outlive the runs; of an ep::array that did not, they say so.
+///
+///     ep::tensor<double, 2> A = ep::from_root(ep::borrow(a), 0);
+template <detail::DenseOperand Value>
+[[nodiscard]] auto borrow(Value&& elements) {
+    using Input = detail::input_of<Value>;
+    constexpr bool stays = std::is_lvalue_reference_v<Value> || detail::is_view<std::remove_cvref_t<Value>>;
+    static_assert(stays,
+                  "ep::borrow: this object is gone before the run: name it, or from_root takes it without borrow");
+    return borrowed<typename Input::value_type, Input::rank>{detail::refer_to(elements)};
 }
 
-/// The same for another library's object: an Eigen matrix, vector or map, a std::span, an mdspan.
-template <class Foreign>
-    requires detail::ForeignTensor<Foreign, detail::foreign_rank<Foreign>>
-[[nodiscard]] auto from_root(Foreign&& elements, int root) {
-    using Plain = std::remove_cvref_t<Foreign>;
-    constexpr std::size_t rank = detail::foreign_rank<Foreign>;
-    using T = std::remove_cv_t<std::remove_pointer_t<detail::foreign_pointer_t<Foreign>>>;
-    std::shared_ptr<const Plain> keep;
-    if constexpr (!std::is_lvalue_reference_v<Foreign>) {
-        keep = std::make_shared<const Plain>(std::forward<Foreign>(elements));
+/// An input whose elements are in an array, a view or another library's object (an Eigen matrix, vector or map, a
+/// std::span, an mdspan) of rank `root`, which sends every other rank the part that it computes with. Every rank gives
+/// one of the same extents; its elements are read on the root only. They are copied now, so that the caller may change
+/// or lose his, but for an ep::array that is moved in, which is kept, and for what ep::borrow refers to.
+template <detail::DenseOperand Value>
+[[nodiscard]] auto from_root(Value&& elements, int root) {
+    if constexpr (detail::is_array<Value>) {  // no reference: an rvalue
+        return detail::input_of<Value>(detail::input_in_memory(detail::keep_elements(std::move(elements)), root));
+    } else {
+        return detail::input_of<Value>(detail::input_copied(detail::refer_to(elements), root));
     }
-    const view<const T, rank> seen(keep != nullptr ? *keep : std::as_const(elements));
-    const auto& extents = seen.extents();
-    return detail::input_tensor<T, rank>({extents.begin(), extents.end()},
-                                         detail::source_of_view<T, rank>(seen, keep, root));
+}
+template <Element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> from_root(const borrowed<T, Rank>& elements, int root) {
+    return tensor<T, Rank>(detail::input_in_memory(elements.what, root));
 }
 
 /// An input that is distributed already: an earlier result, or the application's own distribution. The elements of an
 /// earlier result are shared and live as long as the input does; the application's own are referred to.
 template <Element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> from_distributed(const distributed<T, Rank>& elements) {
-    const auto extents = elements.extents();
     if (elements.part().where == nullptr) {
         std::shared_ptr<vertex> nothing = detail::unassigned_vertex(Rank, element_type_of<T>());
         nothing->failure = "from_distributed: the distributed tensor holds nothing";
         return tensor<T, Rank>(std::move(nothing));
     }
-    return detail::input_tensor<T, Rank>({extents.begin(), extents.end()},
-                                         std::make_shared<detail::distributed_source>(elements.part()));
+    return tensor<T, Rank>(detail::distributed_input(elements.part(), element_type_of<T>()));
 }
 
-/// A value for a placeholder in one run: an ep::array or ep::view that every rank has, each reading its own part of it;
-/// or an ep::distributed, brought to where the plan reads it where it rests elsewhere. An lvalue is referred to and
-/// must outlive the run; an rvalue is owned.
+/// A value for a placeholder in one run: an array, a view or another library's object that every rank has, each reading
+/// its own part of it; an ep::distributed, brought to where the plan reads it where it rests elsewhere; or an input:
+/// bind(X, ep::from_root(a, 0)) where one rank has the data, bind(X, ep::load_npy<double, 2>(path)), bind(X,
+/// ep::generate<double>(…)). An lvalue is referred to and must live until the run returns; an rvalue is owned.
 template <class T, std::size_t Rank, class Value>
 [[nodiscard]] binding bind(const tensor<T, Rank>& placeholder, Value&& value) {
-    auto [elements, extents] = detail::source_of_value<T, Rank>(std::forward<Value>(value));
-    return {placeholder.node(), std::move(elements), element_type_of<T>(), std::move(extents)};
+    using Plain = std::remove_cvref_t<Value>;
+    binding made{placeholder.node(), nullptr};
+    if constexpr (requires { value.node(); }) {
+        constexpr bool same = std::is_same_v<Plain, tensor<T, Rank>>;
+        static_assert(same, "bind: the tensor has another element type or rank than the placeholder");
+        if constexpr (same) {
+            made.value = value.node();
+        }
+    } else if constexpr (requires { value.part(); }) {
+        constexpr bool same = std::is_same_v<Plain, distributed<T, Rank>>;
+        static_assert(same, "bind: the distributed tensor has another element type or rank than the placeholder");
+        if constexpr (same) {
+            made.value =
+                value.part().where == nullptr ? nullptr : detail::distributed_input(value.part(), element_type_of<T>());
+        }
+    } else {
+        constexpr bool fits = [] {
+            if constexpr (detail::DenseOperand<Value>) {
+                return std::is_same_v<detail::input_of<Value>, tensor<T, Rank>>;
+            } else {
+                return false;
+            }
+        }();
+        static_assert(fits,
+                      "bind: the value is no array, view, tensor or distributed tensor of the placeholder's element "
+                      "type and rank");
+        if constexpr (fits && std::is_lvalue_reference_v<Value>) {
+            made.value = detail::input_in_memory(detail::refer_to(value), std::nullopt);
+        } else if constexpr (fits) {
+            made.value = detail::input_in_memory(detail::keep_elements(std::move(value)), std::nullopt);
+        }
+    }
+    return made;
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -23,6 +23,7 @@
 #include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/plan_with.ipp>
 #include <einparallel/run/prepared.ipp>
+#include <einparallel/run/sources.ipp>
 #include <einparallel/run/space.ipp>
 #include <einparallel/run/trace.ipp>
 #include <einparallel/run/transport.ipp>

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <einparallel/run/sources.hpp>
+
+#include <einparallel/run/memory_source.hpp>
+
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::vector<index> bounds_of(const box& whole) {
+    std::vector<index> bounds;
+    for (const interval& side : whole.sides) {
+        bounds.push_back(side.size());
+    }
+    return bounds;
+}
+
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elements& given, std::optional<int> root) {
+    return input_vertex(bounds_of(given.elements.held), given.element,
+                        std::make_shared<array_source>(given.elements, given.keep, root, given.life));
+}
+
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root) {
+    referred_elements copied = given;
+    const auto bytes = static_cast<std::size_t>(given.elements.held.size()) * given.element.bytes;
+    std::string failure;
+    try {
+        const std::shared_ptr<std::byte[]> owned(new std::byte[bytes]);
+        given.elements.read(given.elements.held, owned.get(), "from_root");
+        copied.elements.data = owned.get();
+        copied.elements.strides = dense_strides(given.elements.held);
+        copied.keep = owned;
+        copied.life.reset();
+    } catch (const std::bad_alloc&) {
+        failure = "from_root: there is no memory for a copy of " + std::to_string(bytes) +
+                  " bytes: from_root(ep::borrow(a), root) refers to the array, from_root(std::move(a), root) keeps it";
+    }
+    std::shared_ptr<vertex> made = input_in_memory(copied, root);
+    made->failure = failure.empty() ? std::move(made->failure) : std::move(failure);
+    return made;
+}
+
+EINPARALLEL_INLINE std::shared_ptr<vertex> distributed_input(const distributed_part& part, element_type element) {
+    return input_vertex(part.where->bounds(), element, std::make_shared<distributed_source>(part));
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
