@@ -105,6 +105,9 @@ function(einparallel_test_properties test ranks)
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
     endif()
+    if(NOT EINPARALLEL_SANITIZERS STREQUAL "")
+        math(EXPR arg_TIMEOUT "10 * ${arg_TIMEOUT}")
+    endif()
     set_tests_properties(
         ${test} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
                            WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
