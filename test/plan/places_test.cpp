@@ -128,6 +128,16 @@ TEST_CASE("of many ranks the count is exact, and the closed form where powers of
     }
 }
 
+TEST_CASE("diagonals over many ranks are counted box by box") {
+    detail::place_table table;
+    const distribution whole({64, 64}, {{{0, 64}}}, {0, 1}, 0);
+    const distribution diagonal({64, 64}, {{{0, 64}}}, {0, 0}, 0);
+    const place_id from = table.exact({64, 64}, {{{0, 64}}}, {0, 1}, 0);
+    const place_id to = table.exact({64, 64}, {{{0, 64}}}, {0, 0}, 0);
+    CHECK(table.between(from, to) == test::counted(whole, diagonal));
+    CHECK(table.between(to, from) == test::counted(diagonal, whole));
+}
+
 TEST_CASE("no move is below what its cuts say") {
     random_places random(3);
     detail::place_table table;

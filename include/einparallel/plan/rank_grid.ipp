@@ -86,8 +86,7 @@ EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const 
             const auto [label, parts] = over.axes[axis];
             const auto times = std::count(labels.begin(), labels.end(), label);
             if (times > 1 || (times == 0 && bounds.empty())) {
-                is_valid = is_even =
-                    false;  // a diagonal, whose blocks do not cover the tensor, or one element for many ranks
+                is_valid = is_binary = is_even = false;  // a diagonal covers no tensor; or one element for many ranks
                 return;
             }
             if (piece == (times == 0)) {
