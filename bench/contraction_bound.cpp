@@ -1,6 +1,8 @@
 // Single contractions: bytes per rank of the plan chosen for the fewest bytes, against the tight lower bound and the
 // best integer grid. Prints a table; fails where a plan is worse than the best grid.
 
+#include "graphs/best_grid.hpp"
+
 #include <einparallel.hpp>
 
 #include <algorithm>
@@ -28,7 +30,7 @@ measured measure(const ep::contraction_shape& shape, int processes) {
         most = std::max(most, plan.bytes_sent(rank));
     }
     const double words = static_cast<double>(most) / sizeof(double);
-    return {words / ep::lower_bound_words(shape, processes), words / ep::best_grid(shape, processes).words};
+    return {words / ep::lower_bound_words(shape, processes), words / bench::best_grid(shape, processes).words};
 }
 
 const char* word(int travelling) {

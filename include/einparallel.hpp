@@ -25,7 +25,6 @@
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/graph/load_npy.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/io/npy.hpp>
 
@@ -33,7 +32,6 @@
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/explain.hpp>
 #include <einparallel/plan/figures.hpp>
 #include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/options.hpp>

@@ -4,7 +4,7 @@
 
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/notation/functions.hpp>
-#include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>

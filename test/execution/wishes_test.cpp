@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/sources.hpp>

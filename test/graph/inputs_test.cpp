@@ -1,7 +1,6 @@
 // Inputs: functions of the index, placeholders, files.
 
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/graph/load_npy.hpp>
 #include <einparallel/io/npy.hpp>
 
 #include <doctest/doctest.h>

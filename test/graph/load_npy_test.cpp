@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <einparallel/graph/load_npy.hpp>
+#include <einparallel/graph/inputs.hpp>
 
 #include <string>
 #include <vector>

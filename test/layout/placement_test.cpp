@@ -1,6 +1,7 @@
 // The sharding rules of einsums, as worked in papers/sharding-with-einsum.
 
 #include <einparallel/layout/placement.hpp>
+#include <einparallel/notation/einsum_spec.hpp>
 
 #include <doctest/doctest.h>
 
@@ -22,37 +23,33 @@ static_assert(output_placement(0, true, true) == shard_0);
 static_assert(output_placement(0, true, false) == placement::partial());
 static_assert(output_placement(0, false, false) == placement::replicate());
 static_assert(placement::shard(1) != shard_0);
-static_assert(carries_partial(placement::partial(), placement::replicate(), true));
-static_assert(!carries_partial(placement::partial(), placement::replicate(), false));
-static_assert(!carries_partial(placement::partial(), shard_0, true));
-static_assert(!carries_partial(shard_0, placement::replicate(), true));
 
 // The propagation rule, of specifications.
 constexpr placement whole = placement::replicate();
 constexpr placement pending = placement::partial();
-constexpr const auto& shard_i = shard_of<"ij,jk->ik", "i">;
-constexpr const auto& shard_j = shard_of<"ij,jk->ik", "j">;
-constexpr const auto& shard_k = shard_of<"ij,jk->ik", "k">;
-static_assert(placements_of_cut<"ij,jk->ik", "j"> == spec_placements<2>{{shard_j, shard_j}, pending});
-static_assert(placements_of_cut<"ij,jk->ik", "i"> == spec_placements<2>{{shard_i, whole}, shard_i});
-static_assert(placements_of_cut<"ij,jk->ik", "k"> == spec_placements<2>{{whole, shard_k}, shard_k});
-static_assert(placements_of_cut<"abi,abo->abio", "b"> ==
-              spec_placements<2>{{placement::shard(1), placement::shard(1)}, placement::shard(1)});
-static_assert(placements_of_cut<"ij->i", "j"> == spec_placements<1>{{placement::shard(1)}, pending});
+using product = einsum_spec<"ij,jk->ik">;
+constexpr placement shard_i = placement::shard(product::id<"i">);
+constexpr placement shard_j = placement::shard(product::id<"j">);
+constexpr placement shard_k = placement::shard(product::id<"k">);
 
-static_assert(propagate<"ij,jk->ik">({shard_j, shard_j}) == pending);
-static_assert(propagate<"ij,jk->ik">({shard_i, whole}) == shard_i);
-static_assert(propagate<"ij,jk->ik">({whole, shard_k}) == shard_k);
-static_assert(propagate<"ij,jk->ik">({whole, whole}) == whole);
-static_assert(!propagate<"ij,jk->ik">({shard_j, whole}));    // the other half of j is missing in the second
-static_assert(!propagate<"ij,jk->ik">({shard_i, shard_k}));  // one axis cuts one label
-static_assert(!propagate<"ij,jk->ik">({shard_k, whole}));    // the first operand has no k
-static_assert(propagate<"ij,jk->ik">({pending, whole}) == pending);
-static_assert(propagate<"ij,jk->ik">({whole, pending}) == pending);
-static_assert(!propagate<"ij,jk->ik">({pending, pending}));
-static_assert(!propagate<"ij,jk->ik">({pending, shard_k}));
-static_assert(!propagate<"ij,jk->ik">({pending, whole}, [](std::size_t operand) { return operand == 1; }));
-static_assert(propagate<"ij,jk->ik">({whole, pending}, [](std::size_t operand) { return operand == 1; }) == pending);
+constexpr std::optional<placement> of_product(placement first, placement second, std::size_t not_linear_in = 2) {
+    const std::array<placement, 2> operands{first, second};
+    return propagate(product{}, operands, [=](std::size_t operand) { return operand != not_linear_in; });
+}
+
+static_assert(of_product(shard_j, shard_j) == pending);
+static_assert(of_product(shard_i, whole) == shard_i);
+static_assert(of_product(whole, shard_k) == shard_k);
+static_assert(of_product(whole, whole) == whole);
+static_assert(!of_product(shard_j, whole));    // the other half of j is missing in the second
+static_assert(!of_product(shard_i, shard_k));  // one axis cuts one label
+static_assert(!of_product(shard_k, whole));    // the first operand has no k
+static_assert(of_product(pending, whole) == pending);
+static_assert(of_product(whole, pending) == pending);
+static_assert(!of_product(pending, pending));
+static_assert(!of_product(pending, shard_k));
+static_assert(!of_product(pending, whole, 0));
+static_assert(of_product(whole, pending, 0) == pending);
 
 }  // namespace
 
@@ -69,7 +66,7 @@ TEST_CASE("the run-time rule is the compile-time one, for every combination of p
                 const auto is_linear = [&](std::size_t operand) { return ((linear >> operand) & 1) != 0; };
                 const std::array<placement, 2> operands{first, second};
                 const std::optional<placement> made = propagate(form, operands, is_linear);
-                CHECK(made == propagate<"abi,aoi->abo">(operands, is_linear));
+                CHECK(made == propagate(einsum_spec<"abi,aoi->abo">{}, operands, is_linear));
                 // What fits without a pending sum is a row of the table.
                 std::optional<placement> expected;
                 if (first == whole && second == whole) {
@@ -91,14 +88,6 @@ TEST_CASE("the run-time rule is the compile-time one, for every combination of p
         }
     }
     CHECK(fitting == 4 * 5 + 2 * 2);
-}
-
-TEST_CASE("the axes of a mesh, outermost first") {
-    const einsum_form product{{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
-    const std::vector<axis_placements> all = placements_on(product, {{{1, 2}, {0, 4}}});
-    REQUIRE(all.size() == 2);
-    CHECK(all[0] == axis_placements{{placement::shard(1), placement::shard(1)}, placement::partial()});
-    CHECK(all[1] == axis_placements{{placement::shard(0), placement::replicate()}, placement::shard(0)});
 }
 
 TEST_CASE("the four rules for abi,aoi->abo") {

@@ -7,8 +7,8 @@
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/explain.hpp>
 #include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 
 #include <support/json.hpp>

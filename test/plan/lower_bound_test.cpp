@@ -6,6 +6,7 @@
 #include <einparallel/plan/lower_bound.hpp>
 
 #include <doctest/doctest.h>
+#include <graphs/best_grid.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,9 @@ namespace lower_bound_test {
 namespace {
 
 using namespace einparallel;
+using bench::best_grid;
+using bench::grid_of;
+using bench::integer_grid;
 using test::einsum;
 using test::input;
 using test::node;

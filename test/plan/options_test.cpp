@@ -3,7 +3,7 @@
 #include "graphs.hpp"
 
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 
 #include <doctest/doctest.h>

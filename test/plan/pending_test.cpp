@@ -7,9 +7,8 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/explain.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/sums.hpp>
+#include <einparallel/plan/vertex_cuts.hpp>
 
 #include <doctest/doctest.h>
 

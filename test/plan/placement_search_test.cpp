@@ -5,7 +5,7 @@
 #include "random_wishes.hpp"
 
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/traffic.hpp>
 
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 #include "random_graph.hpp"
 
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/check.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>

@@ -4,7 +4,7 @@
 #include "random_wishes.hpp"
 
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/plan.hpp>
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,6 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/explain.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Inputs that need neither ranks nor files: functions of the index, and placeholders.
+// Inputs that are not on one rank: functions of the index, placeholders, and files.
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/tensor.hpp>
@@ -102,6 +102,25 @@ tensor<T, Rank> placeholder(const extent (&extents)[Rank]) {
 template <Element T>
 tensor<T, 0> placeholder(std::array<extent, 0> /*none*/) {
     return detail::input_tensor<T, 0>({}, detail::placeholder_origin());
+}
+
+}  // namespace EINPARALLEL_WAY
+
+namespace EINPARALLEL_DETAIL {
+
+/// The vertex of load_npy; one that failed where the file does not hold such a tensor.
+EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank);
+
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
+
+/// An input read from a .npy file, in C or Fortran order: every rank opens the file and reads its own part of it at
+/// each run. A file that is missing, truncated, or of another element type or rank fails the next decompose, on every
+/// rank alike, even where only one rank sees it so.
+template <Element T, std::size_t Rank>
+tensor<T, Rank> load_npy(const std::string& path) {
+    return tensor<T, Rank>(detail::npy_vertex(path, element_type_of<T>(), Rank));
 }
 
 }  // namespace EINPARALLEL_WAY

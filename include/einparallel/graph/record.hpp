@@ -68,18 +68,22 @@ public:
         }
     }
 
-private:
-    EINPARALLEL_INLINE [[nodiscard]] static std::span<const label_id> labels_for(temporary /*sink*/,
-                                                                                 std::span<const label_id> out);
-    EINPARALLEL_INLINE [[nodiscard]] std::span<const label_id> labels_for(last_vertex /*sink*/,
-                                                                          std::span<const label_id> /*out*/) const;
-
-    EINPARALLEL_INLINE [[nodiscard]] static handle marked(temporary /*sink*/, handle made);
-    EINPARALLEL_INLINE [[nodiscard]] static handle marked(last_vertex /*sink*/, handle made);
-
+    /// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its
+    /// failure.
     EINPARALLEL_INLINE [[nodiscard]] handle record(std::span<const label_id> out,
                                                    std::span<const operand_type> operands,
                                                    std::shared_ptr<const kernel> work) const;
+
+private:
+    template <class Sink>
+    [[nodiscard]] std::span<const label_id> labels_for(Sink /*sink*/, std::span<const label_id> out) const {
+        return std::is_same_v<Sink, last_vertex> ? out_ : out;
+    }
+    template <class Sink>
+    [[nodiscard]] static handle marked(Sink /*sink*/, handle made) {
+        made->is_intermediate = !std::is_same_v<Sink, last_vertex>;
+        return made;
+    }
 
     /// A product in the cheapest order: `all` multiplies all operands in one vertex, where that is it.
     EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(std::span<const label_id> out,

@@ -17,26 +17,6 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
     return made;
 }
 
-EINPARALLEL_INLINE std::span<const label_id> recording_builder::labels_for(temporary /*sink*/,
-                                                                           std::span<const label_id> out) {
-    return out;
-}
-
-EINPARALLEL_INLINE std::span<const label_id> recording_builder::labels_for(last_vertex /*sink*/,
-                                                                           std::span<const label_id> /*out*/) const {
-    return out_;
-}
-
-EINPARALLEL_INLINE recording_builder::handle recording_builder::marked(temporary /*sink*/, handle made) {
-    made->is_intermediate = true;
-    return made;
-}
-
-EINPARALLEL_INLINE recording_builder::handle recording_builder::marked(last_vertex /*sink*/, handle made) {
-    made->is_intermediate = false;
-    return made;
-}
-
 /// "operand 2 ('B')".
 EINPARALLEL_INLINE std::string operand_words(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
                                              std::size_t position) {
@@ -44,7 +24,6 @@ EINPARALLEL_INLINE std::string operand_words(std::span<const labelled_handle<std
     return "operand " + std::to_string(position + 1) + (name.empty() ? "" : " ('" + name + "')");
 }
 
-/// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its failure.
 EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<const label_id> out,
                                                                      std::span<const operand_type> operands,
                                                                      std::shared_ptr<const kernel> work) const {
@@ -73,8 +52,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
             const label_id label = read.labels[dimension] == no_label ? no_label : number(read.labels[dimension]);
             labels.push_back(label);
             if (label == no_label || !read.handle->failure.empty()) {
-                continue;  // the extents of a vertex that failed mean nothing, and its own failure is what the user
-                           // must hear
+                continue;  // the extents of a vertex that failed mean nothing: the user must hear of its own failure
             }
             index& known = made->extents[static_cast<std::size_t>(label)];
             const index extent = read.handle->bounds[dimension];

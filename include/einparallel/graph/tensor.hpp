@@ -3,7 +3,6 @@
 
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/graph/wishes.hpp>
 #include <einparallel/kernel/assign.hpp>
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>

@@ -16,12 +16,4 @@ EINPARALLEL_INLINE axis_placements placements_along(const einsum_form& form, con
     return along;
 }
 
-EINPARALLEL_INLINE std::vector<axis_placements> placements_on(const einsum_form& form, const mesh& ranks) {
-    std::vector<axis_placements> all;
-    for (const mesh_axis& axis : ranks.axes) {
-        all.push_back(placements_along(form, axis));
-    }
-    return all;
-}
-
 }  // namespace einparallel

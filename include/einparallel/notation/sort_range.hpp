@@ -12,4 +12,11 @@ void sort_range(Range& range) {
     std::sort(range.begin(), range.end());
 }
 
+/// The same, and every value once.
+template <class Range>
+void sort_unique(Range& range) {
+    sort_range(range);
+    range.erase(std::unique(range.begin(), range.end()), range.end());
+}
+
 }  // namespace einparallel::detail

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -34,12 +35,22 @@ struct bucket {
     /// Combinations of the neighbours' and the variable's classes; more than `limit` where that is exceeded.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t cells(std::size_t limit) const {
         std::size_t count = own->count;
-        for (std::size_t other = 0; other < classes.size() && count <= limit; ++other) {
-            count = classes[other]->count > limit / count ? limit + 1 : count * classes[other]->count;
+        for (const auto& seen : classes) {
+            count = count > limit || seen->count > limit / count ? limit + 1 : count * seen->count;
         }
         return count;
     }
 };
+
+/// The next combination of the neighbours' classes; false after the last one.
+EINPARALLEL_INLINE bool next_turn(std::vector<std::size_t>& turn,
+                                  const std::vector<std::shared_ptr<const state_classes>>& classes) {
+    std::size_t place = turn.size();
+    while (place > 0 && ++turn[place - 1] == classes[place - 1]->count) {
+        turn[--place] = 0;
+    }
+    return place > 0;
+}
 
 /// A bucket's tables in rows: one over the classes of the variable for every combination of a table's neighbours.
 struct bucket_rows {
@@ -48,38 +59,39 @@ struct bucket_rows {
         std::vector<double> costs;         ///< of these; nothing where the variable's own costs have them
         std::vector<std::size_t> steps;    ///< by neighbour: what one class further adds to the row
     };
+    std::vector<double> least;   ///< by class: own costs and those of tables that have no neighbour
     std::vector<int> order;      ///< of the variable's classes, the cheapest first
-    std::vector<double> alone;   ///< in this order: own costs and those of tables that have no neighbour
+    std::vector<double> alone;   ///< `least` in this order
     std::vector<rows> of_table;  ///< in this order
 
     EINPARALLEL_INLINE explicit bucket_rows(const bucket& of);
 
-    /// Where the rows begin beside these classes of the neighbours.
-    EINPARALLEL_INLINE void find(const std::vector<std::size_t>& turn, std::vector<std::size_t>& begins) const {
-        begins.assign(of_table.size(), 0);
-        for (std::size_t table = 0; table < begins.size(); ++table) {
-            for (std::size_t other = 0; other < turn.size(); ++other) {
-                begins[table] += turn[other] * of_table[table].steps[other];
+    /// Calls visit(cell, begins) for every combination of the neighbours' classes: where the rows begin beside them.
+    template <class Visit>
+    void each(const bucket& of, Visit&& visit) const {
+        std::vector<std::size_t> turn(of.scope.size(), 0);
+        std::vector<std::size_t> begins(of_table.size());
+        std::size_t cell = 0;
+        do {
+            for (std::size_t table = 0; table < begins.size(); ++table) {
+                begins[table] =
+                    std::inner_product(turn.begin(), turn.end(), of_table[table].steps.begin(), std::size_t{0});
             }
-        }
+            visit(cell++, begins);
+        } while (next_turn(turn, of.classes));
     }
 };
 
-/// Of the states of each class the least cost.
-EINPARALLEL_INLINE std::vector<double> least_by_class(const std::vector<double>& costs, const state_classes& seen) {
-    std::vector<double> least(seen.count, std::numeric_limits<double>::infinity());
-    for (std::size_t state = 0; state < costs.size(); ++state) {
-        double& known = least[static_cast<std::size_t>(seen.of_state[state])];
-        known = std::min(known, costs[state]);
-    }
-    return least;
-}
-
 EINPARALLEL_INLINE bucket_rows::bucket_rows(const bucket& of)
-    : alone(of.costs == nullptr ? std::vector<double>(of.own->count, 0) : least_by_class(*of.costs, *of.own)),
+    : least(of.own->count, of.costs == nullptr ? 0 : std::numeric_limits<double>::infinity()),
       of_table(of.tables.size()) {
+    for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {
+        double& known = least[static_cast<std::size_t>(of.own->of_state[state])];
+        known = std::min(known, (*of.costs)[state]);
+    }
     // By table and neighbour, the variable last: where a class leads.
     std::vector<std::vector<std::vector<std::size_t>>> offsets;
+    alone = least;
     for (const cost_table& table : of.tables) {
         offsets.emplace_back(of.scope.size() + 1);
         std::size_t stride = 1;
@@ -117,9 +129,7 @@ EINPARALLEL_INLINE bucket_rows::bucket_rows(const bucket& of)
             if (steps.empty()) {
                 continue;
             }
-            for (std::size_t& step : made.steps) {
-                step *= steps.size();
-            }
+            std::ranges::for_each(made.steps, [&](std::size_t& step) { step *= steps.size(); });
             made.steps[other] = alone.size();
             std::vector<std::size_t> finer;
             for (const std::size_t base : bases) {
@@ -129,27 +139,17 @@ EINPARALLEL_INLINE bucket_rows::bucket_rows(const bucket& of)
             }
             bases = std::move(finer);
         }
+        const cost_table& table = of.tables[number];
         for (const std::size_t base : bases) {
             for (const int one : order) {
-                made.cells.push_back(
-                    static_cast<std::uint32_t>(base + offsets[number].back()[static_cast<std::size_t>(one)]));
+                const std::size_t cell = base + offsets[number].back()[static_cast<std::size_t>(one)];
+                made.cells.push_back(static_cast<std::uint32_t>(cell));
+                if (table.scope.size() > 1) {
+                    made.costs.push_back((*table.cost)[cell]);
+                }
             }
         }
-        const cost_table& table = of.tables[number];
-        for (std::size_t cell = 0; cell < made.cells.size() && table.scope.size() > 1; ++cell) {
-            made.costs.push_back((*table.cost)[made.cells[cell]]);
-        }
     }
-}
-
-/// The next combination of the neighbours' classes; false after the last one.
-EINPARALLEL_INLINE bool next_turn(std::vector<std::size_t>& turn,
-                                  const std::vector<std::shared_ptr<const state_classes>>& classes) {
-    std::size_t place = turn.size();
-    while (place > 0 && ++turn[place - 1] == classes[place - 1]->count) {
-        turn[--place] = 0;
-    }
-    return place > 0;
 }
 
 /// For every combination of the neighbours' classes the smallest sum over the states of the variable.
@@ -160,11 +160,8 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
     std::vector<double> first = in_rows.alone;
     first.resize((count + side - 1) / side * side, std::numeric_limits<double>::infinity());
     std::vector<double> minimum;
-    std::vector<std::size_t> turn(of.scope.size(), 0);
-    std::vector<std::size_t> begins;
     std::vector<const double*> at;
-    do {
-        in_rows.find(turn, begins);
+    in_rows.each(of, [&](std::size_t /*cell*/, const std::vector<std::size_t>& begins) {
         at.clear();
         for (std::size_t table = 0; table < begins.size(); ++table) {
             if (!in_rows.of_table[table].costs.empty()) {
@@ -192,7 +189,7 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
             }
         }
         minimum.push_back(least);
-    } while (next_turn(turn, of.classes));
+    });
     return minimum;
 }
 
@@ -214,12 +211,11 @@ public:
             }
             key.push_back(-2);
         }
-        const auto [position, fresh] = outcome_numbers_.number_of(key);
-        if (fresh) {
-            outcomes_.push_back(std::make_shared<const std::vector<double>>(minimum_over(of)));
-            entries += outcomes_.back()->size() * of.own->count;
-        }
-        return outcomes_[position];
+        return minima_.at(key, [&] {
+            auto made = std::make_shared<const std::vector<double>>(minimum_over(of));
+            entries += made->size() * of.own->count;
+            return made;
+        });
     }
 
     /// Coarsest classes that tell apart whatever any of `parts` tells apart; the same for the same parts.
@@ -232,8 +228,7 @@ public:
         for (const std::shared_ptr<const state_classes>& part : parts) {
             key.push_back(address(part.get()));
         }
-        const auto [number, fresh] = refined_numbers_.number_of(key);
-        if (fresh) {
+        return refined_.at(key, [&] {
             state_classes made;
             numbering numbers;
             for (std::size_t state = 0; state < parts.front()->of_state.size(); ++state) {
@@ -243,18 +238,15 @@ public:
                 made.of_state.push_back(static_cast<int>(numbers.number_of(key).first));
             }
             made.count = numbers.size();
-            refined_.push_back(std::make_shared<const state_classes>(std::move(made)));
-        }
-        return refined_[number];
+            return std::make_shared<const state_classes>(std::move(made));
+        });
     }
 
 private:
     EINPARALLEL_INLINE static index address(const void* of) { return reinterpret_cast<index>(of); }
 
-    numbering outcome_numbers_;
-    std::vector<std::shared_ptr<const std::vector<double>>> outcomes_;
-    numbering refined_numbers_;
-    std::vector<std::shared_ptr<const state_classes>> refined_;
+    memo<std::shared_ptr<const std::vector<double>>> minima_;
+    memo<std::shared_ptr<const state_classes>> refined_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -150,9 +150,8 @@ private:
     EINPARALLEL_INLINE static std::vector<int> parts_of(const task& work, const std::vector<label_id>& labels) {
         std::vector<int> parts;
         for (const label_id label : labels) {
-            parts.push_back(label == no_label       ? 1
-                            : label == work.pending ? static_cast<int>(work.output.bounds().front())
-                                                    : work.ranks.parts(label));
+            const bool is_pending = label != no_label && label == work.pending;
+            parts.push_back(is_pending ? static_cast<int>(work.output.bounds().front()) : work.ranks.parts(label));
         }
         return parts;
     }
@@ -160,9 +159,9 @@ private:
     EINPARALLEL_INLINE static void add_costs(planned_vertex& each, const vertex& einsum,
                                              const std::vector<planned_vertex>& vertices, const options& asked) {
         const task& work = each.work;
-        std::vector<int> parts(work.extents.size(), 1);
-        for (std::size_t label = 0; label < parts.size(); ++label) {
-            parts[label] = work.ranks.parts(static_cast<label_id>(label));
+        std::vector<int> parts;
+        for (std::size_t label = 0; label < work.extents.size(); ++label) {
+            parts.push_back(work.ranks.parts(static_cast<label_id>(label)));
         }
         each.join = cost::join(work.form, work.extents, parts);
         each.aggregation = work.pending != no_label ? 0 : cost::aggregate(work.form, work.extents, parts);

@@ -11,11 +11,11 @@
 #include <einparallel/plan/plan.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,28 +43,7 @@ struct vertex_to_cut {
 
 /// A decomposition made by hand: called once for every einsum, after the einsums that it reads. A rule that has nothing
 /// to say about a vertex returns its from_operands.
-class cutting_rule {
-public:
-    cutting_rule() = default;
-    /// Any callable; a copy of it is shared by the copies of the rule. An empty std::function is no rule.
-    template <class Rule>
-        requires std::is_invocable_r_v<label_parts, Rule&, const vertex_to_cut&> cutting_rule(Rule rule) {
-            if constexpr (requires { rule.target_type(); }) {
-                if (rule == nullptr) {
-                    return;
-                }
-            }
-            cut_ = [](void* made, const vertex_to_cut& each) { return label_parts((*static_cast<Rule*>(made))(each)); };
-            rule_ = std::make_shared<Rule>(std::move(rule));
-        }
-
-    [[nodiscard]] explicit operator bool() const { return cut_ != nullptr; }
-    [[nodiscard]] label_parts operator()(const vertex_to_cut& each) const { return cut_(rule_.get(), each); }
-
-private:
-    std::shared_ptr<void> rule_;
-    label_parts (*cut_)(void*, const vertex_to_cut&) = nullptr;
-};
+using cutting_rule = std::function<label_parts(const vertex_to_cut&)>;
 
 /// A rule that names tensors: `hand_cuts().cut(Z, {{"i", 4}}).cut(W, {{"k", 2}, {"j", 2}})`. What it does not name
 /// keeps the cut of its operands.

@@ -2,6 +2,7 @@
 
 #include <einparallel/plan/by_hand.hpp>
 
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/build.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
@@ -19,10 +20,9 @@ EINPARALLEL_INLINE index vertex_to_cut::extent(std::string_view label) const {
 }
 
 EINPARALLEL_INLINE void vertex_to_cut::expect_somewhere(const std::string& label) const {
-    if (!std::binary_search(labels.begin(), labels.end(), label)) {
-        throw error("plan_with: the rule speaks of " + (label.empty() ? "a label without a name" : "label " + label) +
-                    ", which no einsum of this graph has");
-    }
+    detail::expect(std::binary_search(labels.begin(), labels.end(), label),
+                   "plan_with: the rule speaks of " + (label.empty() ? "a label without a name" : "label " + label) +
+                       ", which no einsum of this graph has");
 }
 
 EINPARALLEL_INLINE void hand_cuts::set(const std::shared_ptr<vertex>& made, label_parts parts) {
@@ -47,10 +47,8 @@ EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& 
     std::size_t found = 0;
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
         const bool named = std::ranges::any_of(cuts_, [&](const auto& cut) { return cut.first == each; });
-        if (named && each->is_input()) {
-            throw error("plan_with: '" + each->name +
-                        "' is an input, which rests as the vertices that read it are cut");
-        }
+        detail::expect(!named || !each->is_input(),
+                       "plan_with: '" + each->name + "' is an input, which rests as the vertices that read it are cut");
         found += named ? 1 : 0;
     }
     if (const std::size_t missing = cuts_.size() - found; missing > 0) {
@@ -65,6 +63,17 @@ EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& 
 }  // namespace einparallel
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The labels that are cut, by name.
+EINPARALLEL_INLINE label_parts named_parts(const einsum_form& form, const std::vector<int>& parts) {
+    label_parts named;
+    for (std::size_t label = 0; label < parts.size(); ++label) {
+        if (parts[label] > 1) {
+            named.emplace_back(form.names[label], parts[label]);
+        }
+    }
+    return named;
+}
 
 /// The cut that a vertex's operands bring: by label, the parts into which the first operand that cuts it is cut there,
 /// as far as the ranks suffice.
@@ -88,13 +97,7 @@ EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, st
             }
         }
     }
-    label_parts named;
-    for (std::size_t label = 0; label < parts.size(); ++label) {
-        if (parts[label] > 1) {
-            named.emplace_back(einsum.form.names[label], parts[label]);
-        }
-    }
-    return named;
+    return named_parts(einsum.form, parts);
 }
 
 /// The partition vector that `wanted` means. @throws error where the vertex cannot be cut so
@@ -104,24 +107,18 @@ EINPARALLEL_INLINE std::vector<int> checked_parts(const vertex_to_cut& asked, co
     std::vector<int> parts(einsum.extents.size(), 0);
     index blocks = 1;
     for (const auto& [name, count] : wanted) {
-        const auto known = std::find(einsum.form.names.begin(), einsum.form.names.end(), name);
-        if (known == einsum.form.names.end()) {
-            throw error(who + "has no label " + name + " to cut");
-        }
-        const auto label = static_cast<std::size_t>(known - einsum.form.names.begin());
-        if (parts[label] != 0) {
-            throw error(who + "is told twice how to cut label " + name);
-        }
-        if (count < 1 || (count > 1 && count > einsum.extents[label])) {
-            throw error(who + "cannot cut label " + name + " of extent " + std::to_string(einsum.extents[label]) +
-                        " into " + std::to_string(count) + " parts");
-        }
-        parts[label] = count;
+        const index extent = asked.extent(name);
+        expect(extent >= 0, who + "has no label " + name + " to cut");
+        int& known =
+            parts[static_cast<std::size_t>(std::ranges::find(einsum.form.names, name) - einsum.form.names.begin())];
+        expect(known == 0, who + "is told twice how to cut label " + name);
+        expect(count == 1 || (count > 1 && count <= extent), who + "cannot cut label " + name + " of extent " +
+                                                                 std::to_string(extent) + " into " +
+                                                                 std::to_string(count) + " parts");
+        known = count;
         blocks *= count;
-        if (blocks > asked.processes) {
-            throw error(who + "is cut over " + std::to_string(blocks) + " ranks or more, the plan is for " +
-                        std::to_string(asked.processes));
-        }
+        expect(blocks <= asked.processes, who + "is cut over " + std::to_string(blocks) +
+                                              " ranks or more, the plan is for " + std::to_string(asked.processes));
     }
     std::replace(parts.begin(), parts.end(), 0, 1);
     return parts;
@@ -133,15 +130,12 @@ EINPARALLEL_INLINE std::vector<std::string> labels_of(const einsum_graph& graph)
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
         labels.insert(labels.end(), each->form.names.begin(), each->form.names.end());
     }
-    std::sort(labels.begin(), labels.end());
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    sort_unique(labels);
     return labels;
 }
 
 EINPARALLEL_INLINE plan plan_by_rule(const options& asked, const cutting_rule& rule, const einsum_graph& graph) {
-    if (!rule) {
-        throw error("plan_with: there is no rule that says how to cut");
-    }
+    expect(static_cast<bool>(rule), "plan_with: there is no rule that says how to cut");
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     const std::vector<std::string> labels = labels_of(graph);
     std::vector<std::vector<int>> parts(graph.vertices.size());
@@ -162,21 +156,11 @@ EINPARALLEL_INLINE plan plan_by_rule(const options& asked, const cutting_rule& r
     check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
         const std::size_t peak = made.peak_bytes(rank);
-        if (peak > asked.memory_limit) {
-            throw error("plan_with: the plan needs " + std::to_string(peak) + " bytes on rank " + std::to_string(rank) +
-                        ", options.memory_limit is " + std::to_string(asked.memory_limit));
-        }
+        expect(peak <= asked.memory_limit, "plan_with: the plan needs " + std::to_string(peak) + " bytes on rank " +
+                                               std::to_string(rank) + ", options.memory_limit is " +
+                                               std::to_string(asked.memory_limit));
     }
     return made;
-}
-
-EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
-                                              const std::vector<std::shared_ptr<vertex>>& outputs) {
-    check_options(asked);
-    einsum_graph graph = collect(outputs);
-    check_sources(graph, planned_processes(asked.processes, asked.powers_of_two));
-    check_wishes(graph, asked);
-    return graph;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

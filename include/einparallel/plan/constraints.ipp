@@ -31,10 +31,21 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// than all that a plan may cost, and finite, for tables take no infinities. A plan that pays it is no plan.
 inline constexpr double forbidden_move = 1e60;
 
+/// @throws error with this sentence where something does not hold
+EINPARALLEL_INLINE void expect(bool holds, const std::string& otherwise) {
+    if (!holds) {
+        throw error(otherwise);
+    }
+}
+
+/// Inputs that are bound at the run, where one of their readers or a pin wants them.
+EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
+    return input.is_input() && input.origin != nullptr && input.origin->kind() == source_kind::placeholder;
+}
+
 /// Placeholders with a pin rest in a place of their own, where they are bound.
 EINPARALLEL_INLINE bool is_pinned_input(const vertex& input) {
-    return input.is_input() && input.wishes.pin && input.origin != nullptr &&
-           input.origin->kind() == source_kind::placeholder;
+    return is_placeholder(input) && input.wishes.pin;
 }
 
 /// The label that a pin's part means: of the einsum, or for inputs the number of the dimension; no_label where it means
@@ -58,8 +69,7 @@ EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pa
 /// The axes that a pin makes, outermost first; those of one part left out. @pre check_wishes() has passed
 EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
     std::vector<mesh_axis> axes;
-    for (std::size_t position = 0; pinned.wishes.pin && position < pinned.wishes.pin->size(); ++position) {
-        const pinned_part& part = (*pinned.wishes.pin)[position];
+    for (const pinned_part& part : pinned.wishes.pin.value_or(std::vector<pinned_part>{})) {
         if (part.parts > 1) {
             axes.push_back({label_of(pinned, part), part.parts});
         }
@@ -73,11 +83,6 @@ EINPARALLEL_INLINE bool lies_somewhere(const vertex& input) {
     return input.is_input() && input.origin != nullptr &&
            (input.origin->kind() == source_kind::root || input.origin->kind() == source_kind::resting ||
             is_pinned_input(input));
-}
-
-/// Inputs that are bound at the run, where one of their readers or a pin wants them.
-EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
-    return input.is_input() && input.origin != nullptr && input.origin->kind() == source_kind::placeholder;
 }
 
 /// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that rest somewhere.
@@ -132,11 +137,10 @@ constexpr bool may_cut(algorithm wanted, label_class kind) {
 
 /// One sentence where a pin cannot be obeyed.
 EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, const options& asked) {
-    if (pinned.is_input() && !is_pinned_input(pinned)) {
-        throw error(who +
-                    "is an input that lies, or is read, where its source says; placeholders and results of "
-                    "einsums can be pinned");
-    }
+    expect(!pinned.is_input() || is_pinned_input(pinned),
+           who +
+               "is an input that lies, or is read, where its source says; placeholders and results of einsums can be "
+               "pinned");
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     std::vector<label_id> known;
     index ranks = 1;
@@ -144,45 +148,34 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
         const label_id label = label_of(pinned, part);
         const bool uncuttable = !pinned.is_input() && part.label.empty() && part.dimension >= 0 &&
                                 static_cast<std::size_t>(part.dimension) < pinned.bounds.size();
-        if (label == no_label && !(uncuttable && part.parts == 1)) {
-            throw error(who + "cannot be pinned along " + part.where() +
-                        (!pinned.is_input() ? ": its result has no such dimension"
-                         : !part.label.empty()
-                             ? ": inputs have no labels, their dimensions are pinned by number, from 0"
-                             : ": it has no such dimension") +
-                        (uncuttable ? " with a label" : ""));
-        }
-        if (label != no_label && std::find(known.begin(), known.end(), label) != known.end()) {
-            throw error(who + "is pinned twice along " + part.where());
-        }
+        expect(label != no_label || (uncuttable && part.parts == 1),
+               who + "cannot be pinned along " + part.where() +
+                   (!pinned.is_input()    ? ": its result has no such dimension"
+                    : !part.label.empty() ? ": inputs have no labels, their dimensions are pinned by number, from 0"
+                                          : ": it has no such dimension") +
+                   (uncuttable ? " with a label" : ""));
+        expect(label == no_label || std::ranges::find(known, label) == known.end(),
+               who + "is pinned twice along " + part.where());
         known.push_back(label);
-        const index extent = label == no_label   ? 1
-                             : pinned.is_input() ? pinned.bounds[static_cast<std::size_t>(label)]
-                                                 : pinned.extents[static_cast<std::size_t>(label)];
-        if (part.parts < 1 || (part.parts > 1 && part.parts > extent)) {
-            throw error(who + "is pinned to " + std::to_string(part.parts) + " parts along " + part.where() +
-                        " of extent " + std::to_string(extent));
-        }
+        const std::vector<index>& extents = pinned.is_input() ? pinned.bounds : pinned.extents;
+        const index extent = label == no_label ? 1 : extents[static_cast<std::size_t>(label)];
+        const std::string cut = who + "is pinned to " + std::to_string(part.parts) + " parts along " + part.where();
+        expect(part.parts == 1 || (part.parts > 1 && part.parts <= extent),
+               cut + " of extent " + std::to_string(extent));
         ranks *= part.parts;
-        if (ranks > processes) {
-            throw error(who + "is pinned over " + std::to_string(ranks) + " ranks or more, the plan is for " +
-                        std::to_string(processes));
-        }
-        if (asked.powers_of_two && (part.parts & (part.parts - 1)) != 0) {
-            throw error(who + "is pinned to " + std::to_string(part.parts) + " parts along " + part.where() +
-                        ", options.powers_of_two allows powers of two only");
-        }
+        expect(ranks <= processes, who + "is pinned over " + std::to_string(ranks) +
+                                       " ranks or more, the plan is for " + std::to_string(processes));
+        expect(!asked.powers_of_two || (part.parts & (part.parts - 1)) == 0,
+               cut + ", options.powers_of_two allows powers of two only");
         if (part.parts == 1 || pinned.is_input()) {
             continue;
         }
-        if (pinned.work->is_contraction() && !may_cut(asked.algorithm, pinned.form.class_of(label))) {
-            throw error(who + "is pinned along " + part.where() + ", which options.algorithm " +
-                        word_for(asked.algorithm) + " does not cut");
-        }
-        if (pinned.wishes.without_communication && !is_silent(pinned.form, label)) {
-            throw error(who + "is to run without communication, but is pinned along " + part.where() +
-                        ", which not all of its operands have");
-        }
+        expect(!pinned.work->is_contraction() || may_cut(asked.algorithm, pinned.form.class_of(label)),
+               who + "is pinned along " + part.where() + ", which options.algorithm " + word_for(asked.algorithm) +
+                   " does not cut");
+        expect(!pinned.wishes.without_communication || is_silent(pinned.form, label),
+               who + "is to run without communication, but is pinned along " + part.where() +
+                   ", which not all of its operands have");
     }
 }
 
@@ -192,13 +185,11 @@ EINPARALLEL_INLINE void check_wishes(const einsum_graph& graph, const options& a
         const vertex& each = *graph.vertices[number];
         const std::string who = "decompose: " + graph.name_of(number) + " " +
                                 (each.is_input() ? std::string() : "(" + each.form.text() + ") ");
-        if (each.wishes.without_communication && each.is_input()) {
-            throw error(who + "is an input: only an einsum can be marked to run without communication");
-        }
-        if (each.wishes.without_communication && each.work->is_contraction() &&
-            !may_cut(asked.algorithm, label_class::c)) {
-            throw error(who + "is to run without communication, options.algorithm is " + word_for(asked.algorithm));
-        }
+        expect(!each.wishes.without_communication || !each.is_input(),
+               who + "is an input: only an einsum can be marked to run without communication");
+        expect(!each.wishes.without_communication || !each.work->is_contraction() ||
+                   may_cut(asked.algorithm, label_class::c),
+               who + "is to run without communication, options.algorithm is " + word_for(asked.algorithm));
         if (each.wishes.pin) {
             check_pin(each, who, asked);
         }
@@ -209,30 +200,6 @@ EINPARALLEL_INLINE void check_wishes(const einsum_graph& graph, const options& a
 EINPARALLEL_INLINE bool has_marks(const einsum_graph& graph) {
     return std::any_of(graph.vertices.begin(), graph.vertices.end(),
                        [](const std::shared_ptr<vertex>& each) { return each->wishes.without_communication; });
-}
-
-/// What a vertex's wishes leave to the planner.
-struct free_cuts {
-    std::vector<int> fixed;      ///< by label: parts that the pin fixes, 1 for the others
-    std::vector<index> extents;  ///< by label: 1 where nothing is left to choose
-    int processes = 1;           ///< ranks that are left for the labels that are free
-};
-
-/// @pre check_wishes() has passed
-EINPARALLEL_INLINE free_cuts cuts_left(const vertex& einsum, int processes) {
-    free_cuts left{std::vector<int>(einsum.extents.size(), 1), einsum.extents, processes};
-    for (std::size_t label = 0; label < left.extents.size(); ++label) {
-        const auto one = static_cast<label_id>(label);
-        if ((einsum.wishes.pin && einsum.form.in_output(one)) ||
-            (einsum.wishes.without_communication && !is_silent(einsum.form, one))) {
-            left.extents[label] = 1;
-        }
-    }
-    for (const mesh_axis& axis : pinned_axes(einsum)) {
-        left.fixed[static_cast<std::size_t>(axis.label)] = axis.parts;
-        left.processes /= axis.parts;
-    }
-    return left;
 }
 
 /// A dimension along which a tensor does not lie as it is wanted, so that some elements have to change ranks; nothing
@@ -292,14 +259,11 @@ EINPARALLEL_INLINE std::size_t broken_marks(const plan& made) {
 /// @throws error where a plan does not obey a wish
 EINPARALLEL_INLINE void check_kept(const plan& made, const std::string& who) {
     for (const planned_vertex& each : made.vertices()) {
-        if (const std::string reason = reason_to_communicate(made, each); !reason.empty()) {
-            throw error(who + ": no plan was found in which " + each.name + " (" + each.work.form.text() +
-                        ") runs without communication: " + reason);
-        }
-        if (!each.is_input() && !follows_pin(*each.origin, each.work.ranks)) {
-            throw error(who + ": " + each.name + " (" + each.work.form.text() + ") is pinned to " +
-                        each.wishes.pin_text() + " and would be cut otherwise");
-        }
+        const std::string reason = reason_to_communicate(made, each);
+        const std::string name = each.name + " (" + each.work.form.text() + ")";
+        expect(reason.empty(), who + ": no plan was found in which " + name + " runs without communication: " + reason);
+        expect(each.is_input() || follows_pin(*each.origin, each.work.ranks),
+               who + ": " + name + " is pinned to " + each.wishes.pin_text() + " and would be cut otherwise");
     }
 }
 

@@ -28,54 +28,46 @@ inline constexpr int largest_processes = 1 << 20;
 
 /// One sentence where options make no sense.
 EINPARALLEL_INLINE void check_options(const options& asked) {
-    if (asked.processes < 1 || asked.processes > largest_processes) {
-        throw error("decompose: options.processes is " + std::to_string(asked.processes) +
-                    ", it must be between 1 and " + std::to_string(largest_processes));
-    }
-    if (static_cast<int>(asked.objective) > static_cast<int>(objective::bytes)) {
-        throw error("decompose: options.objective is none of time, paper and bytes");
-    }
-    if (static_cast<int>(asked.algorithm) > static_cast<int>(algorithm::master_worker)) {
-        throw error("decompose: options.algorithm is none of automatic, c, mn, k and master_worker");
-    }
-    if (asked.algorithm == algorithm::master_worker) {
-        throw error("decompose: master-worker runs are not part of this version, choose automatic, c, mn or k");
-    }
-    if (static_cast<int>(asked.method) > static_cast<int>(method::linearized)) {
-        throw error("decompose: options.method is neither exact nor linearized");
-    }
-    if (static_cast<int>(asked.order) > static_cast<int>(order::best_plan)) {
-        throw error("decompose: options.order is neither fewest_operations nor best_plan");
-    }
-    if (asked.ranks_per_node < 1) {
-        throw error("decompose: options.ranks_per_node is " + std::to_string(asked.ranks_per_node) +
-                    ", it must be at least 1");
-    }
-    const machine& constants = asked.machine;
-    for (const double constant :
-         {constants.seconds_per_message, constants.seconds_per_byte, constants.seconds_per_flop, constants.exposed}) {
-        if (!std::isfinite(constant) || constant < 0) {
-            throw error("decompose: every constant of options.machine must be finite and not negative");
-        }
-    }
+    expect(asked.processes >= 1 && asked.processes <= largest_processes,
+           "decompose: options.processes is " + std::to_string(asked.processes) + ", it must be between 1 and " +
+               std::to_string(largest_processes));
+    expect(asked.objective <= objective::bytes, "decompose: options.objective is none of time, paper and bytes");
+    expect(asked.algorithm <= algorithm::master_worker,
+           "decompose: options.algorithm is none of automatic, c, mn, k and master_worker");
+    expect(asked.algorithm != algorithm::master_worker,
+           "decompose: master-worker runs are not part of this version, choose automatic, c, mn or k");
+    expect(asked.method <= method::linearized, "decompose: options.method is neither exact nor linearized");
+    expect(asked.order <= order::best_plan, "decompose: options.order is neither fewest_operations nor best_plan");
+    expect(asked.ranks_per_node >= 1,
+           "decompose: options.ranks_per_node is " + std::to_string(asked.ranks_per_node) + ", it must be at least 1");
+    describe(asked.machine, [](const char* /*name*/, double constant) {
+        expect(std::isfinite(constant) && constant >= 0,
+               "decompose: every constant of options.machine must be finite and not negative");
+    });
 }
 
-/// Inputs that rest on ranks which the plan does not have cannot be read.
-EINPARALLEL_INLINE void check_sources(const einsum_graph& graph, int processes) {
+/// The graph behind some outputs. @throws error where options make no sense, wishes cannot be obeyed, or inputs rest on
+/// ranks that the plan does not have
+EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
+                                              const std::vector<std::shared_ptr<vertex>>& outputs) {
+    check_options(asked);
+    einsum_graph graph = collect(outputs);
+    const int processes = planned_processes(asked.processes, asked.powers_of_two);
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const source* origin = graph.vertices[number]->is_input() ? graph.vertices[number]->origin.get() : nullptr;
         if (origin == nullptr) {
             continue;
         }
-        if (origin->kind() == source_kind::root && (origin->root() < 0 || origin->root() >= processes)) {
-            throw error("decompose: the elements of " + graph.name_of(number) + " are on rank " +
-                        std::to_string(origin->root()) + ", the plan is for " + std::to_string(processes) + " ranks");
-        }
-        if (origin->kind() == source_kind::resting && origin->holders() > processes) {
-            throw error("decompose: " + graph.name_of(number) + " rests on " + std::to_string(origin->holders()) +
-                        " ranks, the plan is for " + std::to_string(processes));
-        }
+        const std::string name = graph.name_of(number);
+        const std::string ranks = ", the plan is for " + std::to_string(processes);
+        expect(
+            origin->kind() != source_kind::root || (origin->root() >= 0 && origin->root() < processes),
+            "decompose: the elements of " + name + " are on rank " + std::to_string(origin->root()) + ranks + " ranks");
+        expect(origin->kind() != source_kind::resting || origin->holders() <= processes,
+               "decompose: " + name + " rests on " + std::to_string(origin->holders()) + " ranks" + ranks);
     }
+    check_wishes(graph, asked);
+    return graph;
 }
 
 /// The states with these partition vectors, by number of the vertex, that move the fewest bytes.
@@ -84,9 +76,7 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
                                                     const std::vector<std::vector<int>>& parts, place_table& table) {
     for (std::size_t number = 0; number < parts.size(); ++number) {
         if (!graph.vertices[number]->is_input()) {
-            const bool fell_back = may_be[number].fell_back;
-            may_be[number] = only_cuts(*graph.vertices[number], parts[number], may_be[number].wanted);
-            may_be[number].fell_back = fell_back;
+            may_be[number] = only_cuts(*graph.vertices[number], parts[number], may_be[number]);
         }
     }
     constexpr std::size_t enough = 500'000;  // with one vector each there is little to choose, and no bound to prove
@@ -138,8 +128,7 @@ EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, in
             ranks.push_back(each->origin->root());
         }
     }
-    sort_range(ranks);
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    sort_unique(ranks);
     return ranks;
 }
 
@@ -182,9 +171,9 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     }
     plan_builder::made_for(best, asked);
     if (smallest.first > asked.memory_limit) {
-        const std::size_t at = vertex_at_peak(best.program_of(-smallest.second));
-        throw error("decompose: " + (at < best.vertices().size() ? best.vertices()[at].name : "the outputs") +
-                    " needs " + std::to_string(smallest.first) +
+        const std::vector<std::size_t> held = held_by_vertex(best, -smallest.second);
+        const auto at = static_cast<std::size_t>(std::ranges::max_element(held) - held.begin());
+        throw error("decompose: " + best.vertices()[at].name + " needs " + std::to_string(smallest.first) +
                     " bytes on a rank in the smallest plan found, with all that is held beside it; " +
                     "options.memory_limit is " + std::to_string(asked.memory_limit));
     }
@@ -197,10 +186,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
 namespace einparallel {
 
 EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
-    detail::check_options(asked);
-    const detail::einsum_graph graph = detail::collect(outputs);
-    detail::check_sources(graph, planned_processes(asked.processes, asked.powers_of_two));
-    detail::check_wishes(graph, asked);
+    const detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
     plan made = asked.order == order::best_plan ? detail::plan_of_best_order(graph, asked, plan_of) : plan_of(graph);
     detail::check_kept(made, "decompose");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/plan/explain.hpp>
+#include <einparallel/plan/plan.hpp>
 
 #include <einparallel/plan/figures.hpp>
 #include <einparallel/plan/repetition.ipp>

@@ -187,8 +187,7 @@ public:
                     }
                 }
             }
-            sort_range(wanted);
-            wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+            sort_unique(wanted);
             std::stable_partition(wanted.begin(), wanted.end(), [&](place_id place) { return !table_.is_open(place); });
             if (wanted.size() > most) {
                 wanted.resize(most);

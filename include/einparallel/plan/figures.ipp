@@ -5,7 +5,6 @@
 #include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/traffic.hpp>
-#include <einparallel/schedule/arena.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -20,36 +19,9 @@ EINPARALLEL_INLINE std::optional<double> vertex_figures::over_least(int ranks) c
     return sent == 0 && *least_bytes == 0 ? 1 : sent / *least_bytes;
 }
 
-}  // namespace einparallel
-
-namespace einparallel::EINPARALLEL_DETAIL {
-
-/// Bytes that rank 0 holds at most during each vertex; 0 for inputs.
-EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown) {
-    const program of_rank = program_writer(shown, 0).write();
-    std::vector<lifetime> alive = lifetimes_of(of_rank);
-    const std::vector<buffer_id> lenders =
-        lend(of_rank, alive, [&](buffer_id number) { return of_rank.is_result(number); });
-    std::vector<std::size_t> bytes;
-    for (const buffer& each : of_rank.buffers) {
-        bytes.push_back(lenders[bytes.size()] == no_buffer ? each.bytes() : 0);
-    }
-    const std::vector<std::size_t> now = bytes_alive(alive, bytes, of_rank.steps.size());
-    std::vector<std::size_t> held(shown.vertices().size(), 0);
-    for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
-        std::size_t& most = held[of_rank.steps[position].vertex];
-        most = std::max(most, now[position]);
-    }
-    return held;
-}
-
-}  // namespace einparallel::EINPARALLEL_DETAIL
-
-namespace einparallel {
-
 EINPARALLEL_INLINE std::vector<vertex_figures> figures_of(const plan& shown) {
     std::vector<vertex_figures> figures(shown.vertices().size());
-    const std::vector<std::size_t> held = detail::held_by_vertex(shown);
+    const std::vector<std::size_t> held = detail::held_by_vertex(shown, 0);
     for (std::size_t number = 0; number < figures.size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         if (each.is_input()) {

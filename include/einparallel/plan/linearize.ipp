@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -16,45 +17,42 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE std::vector<int> minimise_along_paths(const cost_sum& sum) {
     constexpr std::size_t none = static_cast<std::size_t>(-1);
     const std::size_t count = sum.variables.size();
-    std::vector<std::vector<std::size_t>> entering(count);  // numbers of tables, by the later variable
-    for (std::size_t number = 0; number < sum.tables.size(); ++number) {
-        if (sum.tables[number].scope.size() == 2) {
-            entering[sum.tables[number].scope.back()].push_back(number);
+    std::vector<std::vector<const cost_table*>> entering(count);  // by the later variable
+    for (const cost_table& table : sum.tables) {
+        if (table.scope.size() == 2) {
+            entering[table.scope.back()].push_back(&table);
         }
     }
     std::vector<int> states(count, 0);
     std::vector<bool> taken(count, false);
-    std::vector<std::size_t> length(count, 0);  // vertices on the longest path that ends here
-    std::vector<std::size_t> before(count, none);
-    for (std::size_t left = count; left > 0;) {
+    for (;;) {
+        std::vector<std::pair<std::size_t, std::size_t>> longest(count,
+                                                                 {0, none});  // vertices of a path, the one before
         std::size_t end = none;
         for (std::size_t variable = 0; variable < count; ++variable) {
-            if (taken[variable]) {
-                continue;
-            }
-            length[variable] = 1;
-            before[variable] = none;
-            for (const std::size_t number : entering[variable]) {
-                const std::size_t maker = sum.tables[number].scope.front();
-                if (!taken[maker] && length[maker] + 1 > length[variable]) {
-                    length[variable] = length[maker] + 1;
-                    before[variable] = maker;
+            for (const cost_table* table : taken[variable] ? std::vector<const cost_table*>{} : entering[variable]) {
+                const std::size_t maker = table->scope.front();
+                if (longest[maker].first > longest[variable].first) {
+                    longest[variable] = {longest[maker].first, maker};
                 }
             }
-            end = end == none || length[variable] > length[end] ? variable : end;
+            longest[variable].first += taken[variable] ? 0 : 1;
+            end = !taken[variable] && (end == none || longest[variable].first > longest[end].first) ? variable : end;
+        }
+        if (end == none) {
+            return states;
         }
         std::vector<std::size_t> path;
-        for (std::size_t variable = end; variable != none; variable = before[variable]) {
-            path.push_back(variable);
-            taken[variable] = true;
+        for (; end != none; end = longest[end].second) {
+            path.insert(path.begin(), end);
+            taken[end] = true;
         }
-        std::reverse(path.begin(), path.end());
         cost_sum line;
         for (std::size_t place = 0; place < path.size(); ++place) {
             line.variables.push_back(sum.variables[path[place]]);
-            for (const std::size_t number : entering[path[place]]) {
-                if (place > 0 && sum.tables[number].scope.front() == path[place - 1]) {
-                    line.tables.push_back(sum.tables[number]);
+            for (const cost_table* table : entering[path[place]]) {
+                if (place > 0 && table->scope.front() == path[place - 1]) {
+                    line.tables.push_back(*table);
                     line.tables.back().scope = {place - 1, place};
                 }
             }
@@ -63,9 +61,7 @@ EINPARALLEL_INLINE std::vector<int> minimise_along_paths(const cost_sum& sum) {
         for (std::size_t place = 0; place < path.size(); ++place) {
             states[path[place]] = least.states[place];
         }
-        left -= path.size();
     }
-    return states;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,5 +1,5 @@
 #pragma once
-// How little any distribution of one contraction can communicate, and the best that a grid of ranks reaches.
+// How little any distribution of one contraction can communicate.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -33,26 +33,5 @@ EINPARALLEL_INLINE [[nodiscard]] std::optional<contraction_shape> contraction_sh
 /// least number of elements touched is a concave function of the number of multiplications), so nothing has to move
 /// where the number of batches is a multiple of `processes`.
 EINPARALLEL_INLINE [[nodiscard]] double lower_bound_words(const contraction_shape& shape, int processes);
-
-/// A grid of ranks over a contraction, and what it moves.
-struct integer_grid {
-    int c = 1;
-    int m = 1;
-    int n = 1;
-    int k = 1;
-    double words = 0;        ///< sent by the rank with the largest blocks
-    double total_words = 0;  ///< sent by all ranks together
-
-    [[nodiscard]] int size() const { return c * m * n * k; }
-};
-
-/// What a grid moves. A block that q ranks compute with is stored in q pieces: whoever has one sends it to, or receives
-/// the others from, q − 1 ranks, so a rank moves (1 − 1/q) of every block. Extents that do not divide count by their
-/// largest block.
-EINPARALLEL_INLINE [[nodiscard]] integer_grid grid_of(const contraction_shape& shape, int c, int m, int n, int k);
-
-/// The grid of `processes` ranks (where the extents allow none: of as many as they allow) that moves least per rank, by
-/// trying all of them.
-EINPARALLEL_INLINE [[nodiscard]] integer_grid best_grid(const contraction_shape& shape, int processes);
 
 }  // namespace einparallel

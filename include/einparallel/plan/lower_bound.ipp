@@ -21,29 +21,15 @@ EINPARALLEL_INLINE std::optional<contraction_shape> contraction_shape_of(const e
             }
         }
     }
-    contraction_shape shape;
+    std::array<index, 4> of_class{1, 1, 1, 1};  // c, m, n, k
     for (std::size_t label = 0; label < extents.size(); ++label) {
-        if (extents[label] == 1) {
-            continue;
+        const auto kind = static_cast<std::size_t>(form.class_of(static_cast<label_id>(label)));
+        if (extents[label] != 1 && kind >= of_class.size()) {
+            return std::nullopt;
         }
-        switch (form.class_of(static_cast<label_id>(label))) {
-            case label_class::c:
-                shape.c *= extents[label];
-                break;
-            case label_class::m:
-                shape.m *= extents[label];
-                break;
-            case label_class::n:
-                shape.n *= extents[label];
-                break;
-            case label_class::k:
-                shape.k *= extents[label];
-                break;
-            default:
-                return std::nullopt;
-        }
+        (extents[label] == 1 ? of_class[0] : of_class[kind]) *= extents[label];
     }
-    return shape;
+    return contraction_shape{of_class[0], of_class[1], of_class[2], of_class[3]};
 }
 
 EINPARALLEL_INLINE double lower_bound_words(const contraction_shape& shape, int processes) {
@@ -73,52 +59,6 @@ EINPARALLEL_INLINE double lower_bound_words(const contraction_shape& shape, int 
     const double rest = batches - whole;
     const double most = whole * all + (rest > 0 ? touched(1 / rest) : 0);
     return std::max(0.0, most - batches * all);
-}
-
-EINPARALLEL_INLINE integer_grid grid_of(const contraction_shape& shape, int c, int m, int n, int k) {
-    integer_grid grid{c, m, n, k};
-    const auto block = [](index extent, int parts) { return static_cast<double>(block_of(extent, parts, 0).size()); };
-    const auto add = [&](index rows, int row_parts, index columns, int column_parts, int sharers) {
-        const double held = block(shape.c, c) * block(rows, row_parts) * block(columns, column_parts);
-        const double all = static_cast<double>(shape.c) * static_cast<double>(rows) * static_cast<double>(columns);
-        grid.words += held * (sharers - 1) / sharers;
-        grid.total_words += all * (sharers - 1);
-    };
-    add(shape.m, m, shape.k, k, n);
-    add(shape.k, k, shape.n, n, m);
-    add(shape.m, m, shape.n, n, k);
-    return grid;
-}
-
-EINPARALLEL_INLINE integer_grid best_grid(const contraction_shape& shape, int processes) {
-    const auto fits = [](int parts, index extent) { return parts == 1 || parts <= extent; };
-    for (int ranks = processes; ranks > 1; --ranks) {
-        std::optional<integer_grid> best;
-        for (int c = 1; c <= ranks; ++c) {
-            if (ranks % c != 0 || !fits(c, shape.c)) {
-                continue;
-            }
-            for (int m = 1; m <= ranks / c; ++m) {
-                if (ranks / c % m != 0 || !fits(m, shape.m)) {
-                    continue;
-                }
-                const int others = ranks / c / m;
-                for (int n = 1; n <= others; ++n) {
-                    if (others % n == 0 && fits(n, shape.n) && fits(others / n, shape.k)) {
-                        const integer_grid grid = grid_of(shape, c, m, n, others / n);
-                        if (!best || grid.words < best->words ||
-                            (grid.words == best->words && grid.total_words < best->total_words)) {
-                            best = grid;
-                        }
-                    }
-                }
-            }
-        }
-        if (best) {
-            return *best;
-        }
-    }
-    return {};
 }
 
 }  // namespace einparallel

@@ -8,7 +8,6 @@
 #include <einparallel/plan/solve.hpp>
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -98,32 +97,30 @@ private:
         const std::size_t kind = graph_.kind_of(variable);
         std::vector<index> key{static_cast<index>(kind)};
         key.insert(key.end(), operands.begin(), operands.end());
-        const auto [position, fresh] = side_numbers_.number_of(key);
-        if (!fresh) {
-            return sides_[position];
-        }
-        side& made = sides_.emplace_back();
-        state_classes classes;
-        numbering numbers;
-        for (const int number : made_.states[kind]) {
-            wanted_places places(std::max<std::size_t>(operands.size(), 1), anywhere);
-            if (number >= 0) {
-                const state& each = graph_.domains()[kind].states[static_cast<std::size_t>(number)];
-                places.front() = each.output;
-                for (std::size_t place = 0; place < operands.size(); ++place) {
-                    places[place] = each.operands[operands[place]];
+        return sides_.at(key, [&] {
+            side made;
+            state_classes classes;
+            numbering numbers;
+            for (const int number : made_.states[kind]) {
+                wanted_places places(std::max<std::size_t>(operands.size(), 1), anywhere);
+                if (number >= 0) {
+                    const state& each = graph_.domains()[kind].states[static_cast<std::size_t>(number)];
+                    places.front() = each.output;
+                    for (std::size_t place = 0; place < operands.size(); ++place) {
+                        places[place] = each.operands[operands[place]];
+                    }
+                }
+                const auto [place, unlike] = numbers.number_of(std::vector<index>(places.begin(), places.end()));
+                classes.of_state.push_back(static_cast<int>(place));
+                if (unlike) {
+                    made.only.push_back(places.size() == 1 ? places.front() : anywhere);
+                    made.places.push_back(std::move(places));
                 }
             }
-            const auto [place, unlike] = numbers.number_of(std::vector<index>(places.begin(), places.end()));
-            classes.of_state.push_back(static_cast<int>(place));
-            if (unlike) {
-                made.only.push_back(places.size() == 1 ? places.front() : anywhere);
-                made.places.push_back(std::move(places));
-            }
-        }
-        classes.count = made.places.size();
-        made.classes = std::make_shared<const state_classes>(std::move(classes));
-        return made;
+            classes.count = made.places.size();
+            made.classes = std::make_shared<const state_classes>(std::move(classes));
+            return made;
+        });
     }
 
     /// By class of one reader: how many readers of a factor may want the same place.
@@ -171,13 +168,11 @@ private:
             table.classes.push_back(each.seen->classes);
             key.push_back(each.reader == is_maker ? -1 : 0);
         }
-        const auto [number, fresh] = table_numbers_.number_of(key);
-        if (fresh) {
-            by_number_.push_back(
-                std::make_shared<const std::vector<double>>(costs_of(of, parts, table.classes, shares)));
-            made_.entries += by_number_.back()->size();
-        }
-        table.cost = by_number_[number];
+        table.cost = costs_.at(key, [&] {
+            auto made = std::make_shared<const std::vector<double>>(costs_of(of, parts, table.classes, shares));
+            made_.entries += made->size();
+            return made;
+        });
         made_.sum.tables.push_back(std::move(table));
     }
 
@@ -245,10 +240,8 @@ private:
     which states_;
     double slack_;
     model made_;
-    numbering side_numbers_;
-    std::deque<side> sides_;
-    numbering table_numbers_;
-    std::vector<std::shared_ptr<const std::vector<double>>> by_number_;
+    memo<side> sides_;
+    memo<std::shared_ptr<const std::vector<double>>> costs_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -135,8 +135,7 @@ private:
     /// To places_; of open ones, which may be the same as others that are cut alike, those that surely differ.
     EINPARALLEL_INLINE double to_all(place_id from, std::size_t element_bytes, counting how) {
         if (places_.size() > 1) {
-            sort_range(places_);
-            places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+            sort_unique(places_);
         }
         const auto is_open = [&](place_id to) { return to >= 0 && table_.is_open(to); };
         double sum = 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -96,6 +97,26 @@ private:
     std::vector<std::uint64_t> hashes_;
     std::vector<index> keys_;
     std::vector<std::size_t> ends_;  // of the keys, by number
+};
+
+/// Values that are made once for equal keys. They stay where they are.
+template <class Value>
+class memo {
+public:
+    /// @param make the value of a key that is new
+    template <class Make>
+    Value& at(std::span<const index> key, Make&& make) {
+        const auto [number, fresh] = numbers_.number_of(key);
+        if (fresh) {
+            values_.emplace_back();
+            values_[number] = make();
+        }
+        return values_[number];
+    }
+
+private:
+    numbering numbers_;
+    std::deque<Value> values_;
 };
 
 /// A number with a position; sorted by the number, equal ones by position.

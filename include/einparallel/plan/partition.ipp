@@ -2,6 +2,8 @@
 
 #include <einparallel/plan/partition.hpp>
 
+#include <einparallel/notation/sort_range.hpp>
+
 #include <algorithm>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -11,14 +13,10 @@ EINPARALLEL_INLINE std::vector<int> divisors_of(int number) {
     std::vector<int> divisors;
     for (int divisor = 1; divisor <= number / divisor; ++divisor) {
         if (number % divisor == 0) {
-            divisors.push_back(divisor);
+            divisors.insert(divisors.end(), {divisor, number / divisor});
         }
     }
-    for (std::size_t place = divisors.size(); place-- > 0;) {
-        if (divisors[place] != number / divisors[place]) {
-            divisors.push_back(number / divisors[place]);
-        }
-    }
+    sort_unique(divisors);
     return divisors;
 }
 

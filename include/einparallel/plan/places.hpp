@@ -118,14 +118,13 @@ private:
     EINPARALLEL_INLINE std::vector<index> grids_of(const std::vector<index>& bounds, const tensor_cut& cut,
                                                    std::optional<std::size_t> along);
 
+    /// True where between() may be an estimate. @pre both exact
+    EINPARALLEL_INLINE [[nodiscard]] bool is_estimated(const rank_grid& from, const rank_grid& to) const;
+
     numbering grids_;
-    numbering open_;
-    std::vector<place_id> by_open_;
-    numbering described_;
-    std::vector<place_id> by_description_;
-    numbering boxes_;
-    std::vector<place_id> by_boxes_;
-    std::map<int, std::vector<int>> looked_;  // the ranks that are looked at of so many
+    memo<place_id> open_;
+    memo<place_id> described_;
+    memo<place_id> boxes_;
     numbering pairs_;
     struct pair_traffic {
         traffic moving;

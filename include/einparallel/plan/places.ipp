@@ -69,18 +69,18 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
         }
     }
     key.push_back(replicates ? static_cast<index>(cut) : -1);
-    const auto [number, fresh] = described_.number_of(key);
-    if (fresh) {
+    return described_.at(key, [&] {
         distribution resting(bounds, ranks, labels, cut);
-        const auto [boxes, unlike] = boxes_.number_of(key_of(resting));
-        if (unlike) {
-            by_boxes_.push_back(static_cast<place_id>(places_.size()));
-            place& made = places_.emplace_back();
-            made.bounds = bounds;
-            made.cut = cut_of(ranks, labels);
-            made.resting = std::move(resting);
-            made.grid = rank_grid(bounds, ranks, labels, cut);
-            made.grids = grids_of(bounds, *made.cut, cut);
+        return boxes_.at(key_of(resting), [&] {
+            const auto number = static_cast<place_id>(places_.size());
+            const tensor_cut known = cut_of(ranks, labels);
+            places_.push_back({bounds,
+                               known,
+                               std::move(resting),
+                               rank_grid(bounds, ranks, labels, cut),
+                               grids_of(bounds, known, cut),
+                               anywhere,
+                               {}});
             if (diagonal) {
                 std::vector<label_id> once = labels;
                 for (std::size_t dimension = once.size(); dimension-- > 0;) {
@@ -88,19 +88,16 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
                     *here = std::find(once.begin(), here, *here) != here ? no_label : *here;
                 }
                 const place_id whole = exact(bounds, ranks, once, cut);
-                places_[at(by_boxes_[boxes])].whole = whole;
+                places_[at(number)].whole = whole;
             }
-        }
-        by_description_.resize(std::max(by_description_.size(), number + 1));
-        by_description_[number] = by_boxes_[boxes];
-    }
-    return by_description_[number];
+            return number;
+        });
+    });
 }
 
 EINPARALLEL_INLINE place_id place_table::exact(distribution irregular) {
-    place& made = places_.emplace_back();
-    made.bounds = irregular.bounds();
-    made.resting = std::move(irregular);
+    const std::vector<index> bounds = irregular.bounds();
+    places_.push_back({bounds, std::nullopt, std::move(irregular), {}, {}, anywhere, {}});
     return static_cast<place_id>(places_.size()) - 1;
 }
 
@@ -108,15 +105,10 @@ EINPARALLEL_INLINE place_id place_table::open(const std::vector<index>& bounds, 
     std::vector<index> key(bounds);
     key.insert(key.end(), cut.parts.begin(), cut.parts.end());
     key.insert(key.end(), {cut.pieces, cut.ranks});
-    const auto [number, fresh] = open_.number_of(key);
-    if (fresh) {
-        by_open_.push_back(static_cast<place_id>(places_.size()));
-        place& made = places_.emplace_back();
-        made.bounds = bounds;
-        made.cut = cut;
-        made.grids = grids_of(bounds, cut, std::nullopt);
-    }
-    return by_open_[number];
+    return open_.at(key, [&] {
+        places_.push_back({bounds, cut, std::nullopt, {}, grids_of(bounds, cut, std::nullopt), anywhere, {}});
+        return static_cast<place_id>(places_.size()) - 1;
+    });
 }
 
 /// A block's pieces lie along one dimension: the one that is known, or any.
@@ -193,17 +185,21 @@ EINPARALLEL_INLINE std::vector<index> place_table::key_of(const distribution& re
 
 /// The cells of all of few ranks, of many of some that differ in all their digits.
 EINPARALLEL_INLINE const std::vector<int>& place_table::cells_of(place& of, int ranks) {
-    std::vector<int>& looked = looked_[ranks];
-    for (int trial = static_cast<int>(looked.size()); trial < std::min(ranks, looked_at); ++trial) {
-        const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
-        looked.push_back(ranks <= looked_at ? trial
-                                            : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
+    const auto [known, fresh] = of.cells.try_emplace(ranks);
+    if (fresh) {
+        std::vector<int> looked;
+        for (int trial = 0; trial < std::min(ranks, looked_at); ++trial) {
+            const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
+            looked.push_back(ranks <= looked_at ? trial
+                                                : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
+        }
+        known->second = of.grid.cells_of(looked);
     }
-    std::vector<int>& cells = of.cells[ranks];
-    if (cells.empty()) {
-        cells = of.grid.cells_of(looked);
-    }
-    return cells;
+    return known->second;
+}
+
+EINPARALLEL_INLINE bool place_table::is_estimated(const rank_grid& from, const rank_grid& to) const {
+    return from.is_valid && to.is_valid && !(from.is_even && to.is_even) && std::max(from.ranks, to.ranks) > looked_at;
 }
 
 EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
@@ -235,8 +231,7 @@ EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
     }
     const rank_grid& before = places_[at(from)].grid;
     const rank_grid& after = places_[at(to)].grid;
-    if (!before.is_valid || !after.is_valid || (before.is_even && after.is_even) ||
-        std::max(before.ranks, after.ranks) <= looked_at) {
+    if (!is_estimated(before, after)) {
         return false;
     }
     const traffic estimate = between(from, to);
@@ -273,8 +268,7 @@ EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
     const place& before = places_[at(from)];
     const place& after = places_[at(to)];
     if (before.resting && after.resting) {
-        if ((before.grid.is_even && after.grid.is_even) || !before.grid.is_valid || !after.grid.is_valid ||
-            std::max(before.grid.ranks, after.grid.ranks) <= looked_at) {
+        if (!is_estimated(before.grid, after.grid)) {
             return between(from, to);
         }
         const std::optional<std::size_t> known = elements_only_ ? pairs_.find({from, to}) : std::nullopt;

@@ -2,7 +2,6 @@
 // The TaskGraph: who does which part of every vertex. A value, computable for any number of ranks without MPI.
 
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/graph/wishes.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/layout/placement.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -14,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,12 +23,22 @@ struct program;
 template <class T, std::size_t Rank>
 class tensor;
 
+/// A value that is no part of comparisons: all compare equal.
+template <class Value>
+struct not_compared : Value {
+    using Value::operator=;
+
+    template <class Other>
+        requires std::is_same_v<Other, not_compared>
+    friend bool operator==(const not_compared& /*one*/, const Other& /*other*/) { return true; }
+};
+
 /// One vertex of the TaskGraph.
 struct planned_vertex {
-    std::shared_ptr<vertex> origin;  ///< the vertex of the EinGraph; not part of comparisons
-    std::string name;                ///< the user's name, or "v3" by position in the plan
-    vertex_wishes wishes;            ///< what the user had fixed; not part of comparisons
-    std::vector<index> bounds;       ///< extents of its tensor
+    not_compared<std::shared_ptr<vertex>> origin;  ///< the vertex of the EinGraph
+    std::string name;                              ///< the user's name, or "v3" by position in the plan
+    not_compared<vertex_wishes> wishes;            ///< what the user had fixed
+    std::vector<index> bounds;                     ///< extents of its tensor
     element_type element;
     std::vector<std::size_t> inputs;  ///< einsums: position in the plan of each operand
     task work;             ///< einsums: cuts, mesh, resting distributions of operands and output, ring; pending sums
@@ -43,7 +53,8 @@ struct planned_vertex {
     double seconds = 0;     ///< time model, repartitioning of its operands included
 
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
-    EINPARALLEL_INLINE friend bool operator==(const planned_vertex& a, const planned_vertex& b);
+    /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.
+    friend bool operator==(const planned_vertex& a, const planned_vertex& b) = default;
 };
 
 /// Along every axis of a vertex's mesh, outermost first, how its operands and its output lie while it is computed. At
@@ -109,7 +120,7 @@ public:
 
     EINPARALLEL_INLINE [[nodiscard]] std::string to_dot() const;
     EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
-    EINPARALLEL_INLINE friend bool operator==(const plan& a, const plan& b);
+    friend bool operator==(const plan& a, const plan& b) = default;
 
     /// Carries the plan out on a context: see run/execute.hpp.
     template <class Context, class... Bindings, class Way = detail::way>
@@ -124,13 +135,27 @@ private:
     options options_;
     std::vector<planned_vertex> vertices_;
     std::vector<std::size_t> outputs_;
-    std::optional<double> lower_bound_;  // not part of comparisons
+    not_compared<std::optional<double>> lower_bound_;
 };
 
-/// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.
-EINPARALLEL_INLINE bool operator==(const planned_vertex& a, const planned_vertex& b);
+namespace EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE bool operator==(const plan& a, const plan& b);
+EINPARALLEL_INLINE std::string table_text(const plan& shown);
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// A table with one row per vertex: its einsum, what it computes, extents, the partition vector d (mesh order,
+/// outermost axis first; 1 where one rank does it all), the algorithm, what goes round its ring, and whether the sum is
+/// left pending (a label + in the einsum then stands for the summands); bytes that all
+/// ranks send to hand its operands round (in), to aggregate its output, and to bring operands from where they rest
+/// (moved); bytes that rank 0 holds at most meanwhile; the time model's seconds; and for contractions how many times
+/// the least possible they communicate (/bound). Under the paper's objective also its cost in numbers. Of three and
+/// more equal layers, one after the other, the first is shown with their number (× 78). Then a line for everything out
+/// of the ordinary.
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const plan& shown) {
+    return stream << detail::table_text(shown);
+}
 
 }  // namespace einparallel
 

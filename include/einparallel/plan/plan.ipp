@@ -26,18 +26,6 @@ EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vert
     return all;
 }
 
-EINPARALLEL_INLINE bool operator==(const planned_vertex& a, const planned_vertex& b) {
-    return a.name == b.name && a.bounds == b.bounds && a.element == b.element && a.inputs == b.inputs &&
-           a.work == b.work && a.resting == b.resting && a.algorithm == b.algorithm && a.fell_back == b.fell_back &&
-           a.join == b.join && a.aggregation == b.aggregation && a.repartition == b.repartition && a.bytes == b.bytes &&
-           a.seconds == b.seconds;
-}
-
-EINPARALLEL_INLINE bool operator==(const plan& a, const plan& b) {
-    return a.processes_ == b.processes_ && a.options_ == b.options_ && a.outputs_ == b.outputs_ &&
-           a.vertices_ == b.vertices_;
-}
-
 EINPARALLEL_INLINE double plan::cost() const {
     double sum = 0;
     for (const planned_vertex& each : vertices_) {

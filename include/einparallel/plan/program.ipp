@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <variant>
 #include <vector>
 
 namespace einparallel {
@@ -106,23 +105,23 @@ private:
     std::vector<std::vector<copy>> copies_;  // by vertex; the first is where it rests
 };
 
-/// The vertex that is computed when a rank holds most: the first contraction at or after that step.
-EINPARALLEL_INLINE std::size_t vertex_at_peak(const program& of_rank) {
-    const std::vector<lifetime> alive = lifetimes_of(of_rank);
+/// Bytes that a rank holds at most during each vertex of a plan; 0 for inputs.
+EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown, int rank) {
+    const program of_rank = program_writer(shown, rank).write();
+    std::vector<lifetime> alive = lifetimes_of(of_rank);
+    const std::vector<buffer_id> lenders =
+        lend(of_rank, alive, [&](buffer_id number) { return of_rank.is_result(number); });
     std::vector<std::size_t> bytes;
     for (const buffer& each : of_rank.buffers) {
-        bytes.push_back(each.bytes());
+        bytes.push_back(lenders[bytes.size()] == no_buffer ? each.bytes() : 0);
     }
-    const std::vector<std::size_t> held = bytes_alive(alive, bytes, of_rank.steps.size());
-    const auto peak = static_cast<std::size_t>(std::ranges::max_element(held) - held.begin());
-    for (std::size_t position = peak; position < of_rank.steps.size(); ++position) {
-        for (const action& done : of_rank.steps[position].work) {
-            if (const auto* call = std::get_if<contraction>(&done)) {
-                return call->vertex;
-            }
-        }
+    const std::vector<std::size_t> now = bytes_alive(alive, bytes, of_rank.steps.size());
+    std::vector<std::size_t> held(shown.vertices().size(), 0);
+    for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
+        std::size_t& most = held[of_rank.steps[position].vertex];
+        most = std::max(most, now[position]);
     }
-    return static_cast<std::size_t>(-1);
+    return held;
 }
 
 }  // namespace EINPARALLEL_DETAIL

@@ -29,9 +29,9 @@ EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b
     const auto is_output = [&](std::size_t number) {
         return std::ranges::find(shown.outputs(), number) != shown.outputs().end();
     };
-    if (one.is_input() != other.is_input() || one.bounds != other.bounds || one.bytes != other.bytes ||
-        is_output(a) != is_output(b) || !(one.wishes == other.wishes) || formula(one) != formula(other) ||
-        source_text(one) != source_text(other)) {
+    if (is_output(a) != is_output(b) ||
+        !(static_cast<const vertex_wishes&>(one.wishes) == static_cast<const vertex_wishes&>(other.wishes)) ||
+        formula(one) != formula(other) || source_text(one) != source_text(other)) {
         return false;
     }
     planned_vertex like = other;

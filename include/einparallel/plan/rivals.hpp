@@ -37,9 +37,6 @@ struct group_labels {
     std::string batch;   ///< what is dealt out over the groups
     std::string tokens;  ///< what is dealt out inside a group where a vertex has none of the columns
     int degree = 0;      ///< ranks of a group; 0 for one group of all ranks
-
-    /// @throws error where no einsum of the graph has one of them
-    EINPARALLEL_INLINE void check_known(const vertex_to_cut& each) const;
 };
 
 /// Megatron's tensor parallelism: the first weights of attention and of the feed-forward network are cut by columns

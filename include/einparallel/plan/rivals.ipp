@@ -3,6 +3,7 @@
 #include <einparallel/plan/rivals.hpp>
 
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/plan/by_hand.ipp>
 #include <einparallel/plan/partition.hpp>
 
 #include <algorithm>
@@ -27,75 +28,62 @@ public:
     /// Cuts a label as finely as what is left allows: into the largest divisor of the ranks left that is no more than
     /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have.
     void cut(const std::string& name, int most = std::numeric_limits<int>::max()) {
-        if (position_of(name) < parts_.size()) {
-            cut(position_of(name), most);
+        const std::size_t label = position_of(name);
+        if (label == parts_.size()) {
+            return;
         }
-    }
-
-    /// Cuts two labels into numbers of parts that are as equal as can be with as many ranks as they take; the longer
-    /// one into more.
-    void cut_in_squares(std::size_t longer, std::size_t shorter) {
-        const std::vector<index> extents{einsum_.extents[longer], einsum_.extents[shorter]};
-        const partition_vectors rows = viable(extents, left_);
-        std::pair<int, int> best{rows[0][0], rows[0][1]};
-        for (std::size_t row = 1; row < rows.size(); ++row) {
-            const std::pair<int, int> other{rows[row][0], rows[row][1]};
-            const int spread = std::max(other.first, other.second) - std::max(best.first, best.second);
-            if (spread < 0 || (spread == 0 && other.first > best.first)) {
-                best = other;
-            }
-        }
-        parts_[longer] = best.first;
-        parts_[shorter] = best.second;
-        left_ /= best.first * best.second;
-    }
-
-    /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
-    [[nodiscard]] std::vector<std::size_t> labels_by_length() const {
-        std::vector<std::size_t> labels;
-        for (const label_id label : einsum_.form.output) {
-            labels.push_back(static_cast<std::size_t>(label));
-        }
-        const auto kept = static_cast<std::ptrdiff_t>(labels.size());
-        for (std::size_t label = 0; label < parts_.size(); ++label) {
-            if (!einsum_.form.in_output(static_cast<label_id>(label))) {
-                labels.push_back(label);
-            }
-        }
-        const auto is_longer = [&](std::size_t a, std::size_t b) { return einsum_.extents[a] > einsum_.extents[b]; };
-        std::stable_sort(labels.begin(), labels.begin() + kept, is_longer);
-        std::stable_sort(labels.begin() + kept, labels.end(), is_longer);
-        return labels;
-    }
-
-    /// The parts, with the rest of the ranks on the longest labels of the output, then on the longest contracted ones.
-    label_parts parts(bool occupy_the_rest = true) {
-        for (const std::size_t label : occupy_the_rest ? labels_by_length() : std::vector<std::size_t>{}) {
-            cut(label, std::numeric_limits<int>::max());
-        }
-        label_parts named;
-        for (std::size_t label = 0; label < parts_.size(); ++label) {
-            if (parts_[label] > 1) {
-                named.emplace_back(einsum_.form.names[label], parts_[label]);
-            }
-        }
-        return named;
-    }
-
-private:
-    [[nodiscard]] std::size_t position_of(const std::string& name) const {
-        const std::vector<std::string>& names = einsum_.form.names;
-        return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-    }
-
-    void cut(std::size_t label, int most) {
-        const index room = einsum_.extents[label] / parts_[label];
-        int count = static_cast<int>(std::min<index>({left_, room, most}));
+        int count = static_cast<int>(std::min<index>({left_, einsum_.extents[label] / parts_[label], most}));
         while (count > 1 && left_ % count != 0) {
             --count;
         }
         parts_[label] *= std::max(count, 1);
         left_ /= std::max(count, 1);
+    }
+
+    /// Cuts the two longest labels of the output into numbers of parts that are as equal as can be with as many ranks
+    /// as they take; the longer one into more.
+    void cut_in_squares() {
+        const std::vector<std::size_t> labels = labels_by_length();
+        const partition_vectors rows =
+            viable(std::vector<index>{einsum_.extents[labels[0]], einsum_.extents[labels[1]]}, left_);
+        std::pair<int, int> best{std::numeric_limits<int>::max(), 0};  // the larger number, and less the longer label's
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            const auto parts = rows[row];
+            if (const std::pair other{std::max(parts[0], parts[1]), -parts[0]}; other < best) {
+                best = other;
+                parts_[labels[0]] = parts[0];
+                parts_[labels[1]] = parts[1];
+            }
+        }
+        left_ /= rows.product;
+    }
+
+    /// The parts, with the rest of the ranks on the longest labels of the output, then on the longest contracted ones.
+    label_parts parts(bool occupy_the_rest = true) {
+        for (const std::size_t label : occupy_the_rest ? labels_by_length() : std::vector<std::size_t>{}) {
+            cut(einsum_.form.names[label]);
+        }
+        return named_parts(einsum_.form, parts_);
+    }
+
+private:
+    [[nodiscard]] std::size_t position_of(const std::string& name) const {
+        return static_cast<std::size_t>(std::ranges::find(einsum_.form.names, name) - einsum_.form.names.begin());
+    }
+
+    /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
+    [[nodiscard]] std::vector<std::size_t> labels_by_length() const {
+        std::vector<std::size_t> labels(einsum_.form.output.begin(), einsum_.form.output.end());
+        for (std::size_t label = 0; label < parts_.size(); ++label) {
+            if (!einsum_.form.in_output(static_cast<label_id>(label))) {
+                labels.push_back(label);
+            }
+        }
+        const auto summed = labels.begin() + static_cast<std::ptrdiff_t>(einsum_.form.output.size());
+        const auto is_longer = [&](std::size_t a, std::size_t b) { return einsum_.extents[a] > einsum_.extents[b]; };
+        std::stable_sort(labels.begin(), summed, is_longer);
+        std::stable_sort(summed, labels.end(), is_longer);
+        return labels;
     }
 
     const vertex& einsum_;
@@ -119,8 +107,7 @@ EINPARALLEL_INLINE cutting_rule sqrt() {
         }
         detail::rank_placing placing(each);
         if (each.einsum.form.output.size() >= 2) {
-            const std::vector<std::size_t> labels = placing.labels_by_length();
-            placing.cut_in_squares(labels[0], labels[1]);
+            placing.cut_in_squares();
         }
         return placing.parts();
     };
@@ -146,19 +133,12 @@ EINPARALLEL_INLINE cutting_rule sequence(std::string tokens) {
     return along(std::move(tokens));
 }
 
-EINPARALLEL_INLINE void group_labels::check_known(const vertex_to_cut& each) const {
-    std::vector<std::string> named = columns;
-    named.insert(named.end(), {batch, tokens});
-    for (const std::string& label : named) {
-        if (!label.empty()) {
-            each.expect_somewhere(label);
-        }
-    }
-}
-
 EINPARALLEL_INLINE cutting_rule megatron(group_labels labels) {
     return [labels = std::move(labels)](const vertex_to_cut& each) {
-        labels.check_known(each);
+        std::vector<std::string> named = labels.columns;
+        named.insert(named.end(), {labels.batch, labels.tokens});
+        std::erase(named, "");
+        std::ranges::for_each(named, [&](const std::string& label) { each.expect_somewhere(label); });
         const auto column = std::find_if(labels.columns.begin(), labels.columns.end(),
                                          [&](const std::string& name) { return each.has(name); });
         if (column == labels.columns.end() && !each.has(labels.batch) && !each.has(labels.tokens)) {

@@ -111,12 +111,8 @@ private:
             for (std::size_t table = 0; table < beyond.size(); ++table) {
                 beyond[table].assign(of.made_by[table] == none ? 0 : of.tables[table].cost->size(), infinity);
             }
-            std::vector<std::size_t> turn(of.scope.size(), 0);
-            std::vector<std::size_t> begins;
             std::vector<double> sums;
-            std::size_t cell = 0;
-            do {
-                in_rows.find(turn, begins);
+            in_rows.each(of, [&](std::size_t cell, const std::vector<std::size_t>& begins) {
                 sums = in_rows.alone;
                 for (std::size_t table = 0; table < begins.size(); ++table) {
                     const std::vector<double>& costs = in_rows.of_table[table].costs;
@@ -135,8 +131,7 @@ private:
                         known = std::min(known, sums[one]);
                     }
                 }
-                ++cell;
-            } while (next_turn(turn, of.classes));
+            });
             for (std::size_t table = 0; table < beyond.size(); ++table) {
                 if (of.made_by[table] != none) {
                     std::ranges::transform(beyond[table], *of.tables[table].cost, beyond[table].begin(),
@@ -144,29 +139,34 @@ private:
                     buckets_[of.made_by[table]].beyond = std::move(beyond[table]);
                 }
             }
-            if (of.costs != nullptr) {
-                const std::vector<double> alone = least_by_class(*of.costs, *of.own);
-                const double others = made_.bound - *std::ranges::min_element(least);  // of other components
-                for (std::size_t state = 0; state < of.costs->size(); ++state) {
-                    const auto seen = static_cast<std::size_t>(of.own->of_state[state]);
-                    made_.least_with[of.variable].push_back(least[seen] + ((*of.costs)[state] - alone[seen]) + others);
-                }
+            const double others = made_.bound - *std::ranges::min_element(least);  // of other components
+            for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {
+                const auto seen = static_cast<std::size_t>(of.own->of_state[state]);
+                made_.least_with[of.variable].push_back(least[seen] + ((*of.costs)[state] - in_rows.least[seen]) +
+                                                        others);
             }
         }
     }
 
+    /// The variables that these tables know, but for one.
+    [[nodiscard]] std::vector<std::size_t> scope_of(const std::vector<std::size_t>& tables,
+                                                    std::size_t variable) const {
+        std::vector<std::size_t> scope;
+        for (const std::size_t number : tables) {
+            scope.insert(scope.end(), tables_[number].table.scope.begin(), tables_[number].table.scope.end());
+        }
+        sort_unique(scope);
+        std::erase(scope, variable);
+        return scope;
+    }
+
     void find_neighbours(std::size_t variable) {
-        std::vector<std::size_t>& near = neighbours_[variable];
-        near.clear();
         std::erase_if(touching_[variable], [&](std::size_t number) { return tables_[number].table.scope.empty(); });
+        neighbours_[variable] = scope_of(touching_[variable], variable);
         weight_[variable] = 0;
         for (const std::size_t number : touching_[variable]) {
-            near.insert(near.end(), tables_[number].table.scope.begin(), tables_[number].table.scope.end());
             weight_[variable] += tables_[number].weight;
         }
-        sort_range(near);
-        near.erase(std::unique(near.begin(), near.end()), near.end());
-        std::erase(near, variable);
     }
 
     [[nodiscard]] priority priority_of(std::size_t variable) const {
@@ -218,9 +218,7 @@ private:
         if (made.front().cells(limit_) > limit_) {
             made = split(variable, used);
         }
-        std::size_t weight = 1;
         for (const std::size_t number : used) {
-            weight += tables_[number].weight;
             tables_[number].table = {};
         }
         made.front().costs = variables_[variable];
@@ -231,7 +229,7 @@ private:
             if (least.scope.empty()) {
                 made_.bound += least.cost->front();
             } else {
-                add(std::move(least), weight, buckets_.size() - 1);
+                add(std::move(least), weight_[variable] + 1, buckets_.size() - 1);
             }
         }
         for (const std::size_t other : near) {
@@ -249,17 +247,12 @@ private:
     bucket bucket_of(std::size_t variable, const std::vector<std::size_t>& used) {
         bucket made;
         made.variable = variable;
+        made.scope = scope_of(used, variable);
+        std::vector<std::vector<std::shared_ptr<const state_classes>>> seen(made.scope.size() + 1);
         for (const std::size_t number : used) {
             const cost_table& table = tables_[number].table;
             made.tables.push_back(table);
             made.made_by.push_back(tables_[number].made_by);
-            made.scope.insert(made.scope.end(), table.scope.begin(), table.scope.end());
-        }
-        sort_range(made.scope);
-        made.scope.erase(std::unique(made.scope.begin(), made.scope.end()), made.scope.end());
-        std::erase(made.scope, variable);
-        std::vector<std::vector<std::shared_ptr<const state_classes>>> seen(made.scope.size() + 1);
-        for (const cost_table& table : made.tables) {
             for (std::size_t place = 0; place < table.scope.size(); ++place) {
                 seen[position_in(made.scope, table.scope[place])].push_back(table.classes[place]);
             }

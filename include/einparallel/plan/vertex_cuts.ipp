@@ -1,24 +1,135 @@
 #pragma once
-// Which partition vectors compete for a vertex: by the options, by what the user fixed, and by the sums that it may
-// take and leave unfinished.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/sums.hpp>
+#include <einparallel/plan/vertex_cuts.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE double elements_of(const vertex& tensor) {
+    double count = 1;
+    for (const index bound : tensor.bounds) {
+        count *= static_cast<double>(bound);
+    }
+    return count;
+}
+
+/// The operands by which a vertex reads a tensor, as bits.
+EINPARALLEL_INLINE std::uint64_t operands_reading(const einsum_graph& graph, std::size_t number, std::size_t tensor) {
+    std::uint64_t operands = 0;
+    for (std::size_t operand = 0; operand < graph.inputs[number].size() && operand < 64; ++operand) {
+        operands |= graph.inputs[number][operand] == tensor ? std::uint64_t{1} << operand : 0;
+    }
+    return operands;
+}
+
+/// Sets of operands that a vertex may read in summands if their makers leave them so.
+EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph& graph, std::size_t number,
+                                                             const std::vector<bool>& leaves) {
+    constexpr std::size_t few = 6;  // tensors of which all sets are tried; of more, each alone and all together
+    const vertex& reader = *graph.vertices[number];
+    if (reader.is_input() || reader.wishes.without_communication || reader.operands.size() > 64) {
+        return {};
+    }
+    std::vector<std::pair<std::uint64_t, bool>> tensors;  // operands, and whether the reader makes fewer elements
+    for (std::size_t operand = 0; operand < reader.operands.size(); ++operand) {
+        const std::size_t input = graph.inputs[number][operand];
+        const vertex& read = *graph.vertices[input];
+        const std::uint64_t operands = operands_reading(graph, number, input);
+        if (leaves[input] && static_cast<std::size_t>(std::countr_zero(operands)) == operand &&
+            read.element == reader.element && read.work->aggregates_by() == reader.work->aggregates_by()) {
+            tensors.emplace_back(operands, elements_of(read) > elements_of(reader));
+        }
+    }
+    std::vector<std::uint64_t> chosen;
+    const std::uint64_t all = tensors.empty() ? 0 : ~std::uint64_t{0} >> (64 - tensors.size());
+    for (std::uint64_t set = 1; set<all; set = tensors.size()> few ? set << 1U : set + 1) {
+        chosen.push_back(set);
+    }
+    if (all > 0) {
+        chosen.push_back(all);
+    }
+    std::vector<std::uint64_t> found;
+    for (const std::uint64_t set : chosen) {
+        std::uint64_t operands = 0;
+        bool gains = std::popcount(set) > 1;
+        for (std::size_t tensor = 0; tensor < tensors.size(); ++tensor) {
+            if (((set >> tensor) & 1U) != 0) {
+                operands |= tensors[tensor].first;
+                gains = gains || tensors[tensor].second;
+            }
+        }
+        if (gains && reader.work->takes_summands(operands)) {
+            found.push_back(operands);
+        }
+    }
+    return found;
+}
+
+EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const options& asked) {
+    const std::size_t count = graph.vertices.size();
+    pending_offers made{std::vector<bool>(count, false), std::vector<std::vector<std::uint64_t>>(count)};
+    if (asked.objective == objective::paper || asked.algorithm != algorithm::automatic) {
+        return made;
+    }
+    std::vector<std::vector<std::size_t>> readers(count);
+    std::vector<bool> aggregates(count, false);  // over a label that can be cut
+    for (std::size_t number = 0; number < count; ++number) {
+        const vertex& each = *graph.vertices[number];
+        made.leaves[number] = !each.is_input() && !each.wishes.pin && !each.wishes.without_communication &&
+                              each.work->aggregates_by() != reduction::unknown && elements_of(each) > 0 &&
+                              std::ranges::find(graph.outputs, number) == graph.outputs.end();
+        for (std::size_t label = 0; label < each.extents.size(); ++label) {
+            aggregates[number] =
+                aggregates[number] || (each.extents[label] > 1 && !each.form.in_output(static_cast<label_id>(label)));
+        }
+        for (const std::size_t input : graph.inputs[number]) {
+            readers[input].push_back(number);
+        }
+    }
+    for (std::size_t number = 0; number < count; ++number) {
+        made.reads[number] = possible_reads(graph, number, made.leaves);
+    }
+    // What nobody can read, or make, is dropped until nothing changes.
+    for (bool dropped = true; std::exchange(dropped, false);) {
+        for (std::size_t number = 0; number < count; ++number) {
+            const std::vector<std::size_t>& inputs = graph.inputs[number];
+            const auto lost = [&](std::uint64_t operands) {
+                return std::ranges::any_of(inputs, [&](std::size_t input) {
+                    return (operands & operands_reading(graph, number, input)) != 0 && !made.leaves[input];
+                });
+            };
+            dropped = std::erase_if(made.reads[number], lost) > 0 || dropped;
+            const bool taken = std::ranges::all_of(readers[number], [&](std::size_t reader) {
+                const std::uint64_t operands = operands_reading(graph, reader, number);
+                return std::ranges::any_of(made.reads[reader],
+                                           [&](std::uint64_t read) { return (read & operands) == operands; });
+            });
+            if (made.leaves[number] &&
+                (readers[number].empty() || !taken || (!aggregates[number] && made.reads[number].empty()))) {
+                made.leaves[number] = false;
+                dropped = true;
+            }
+        }
+    }
+    return made;
+}
 
 /// Numbers of ranks up to which every smaller one competes where a vertex may leave ranks idle.
 inline constexpr int every_number_limit = 16;
@@ -39,37 +150,43 @@ EINPARALLEL_INLINE std::vector<int> competing_products(std::span<const index> ex
     return products;
 }
 
-/// Extents as `wanted` allows them to be cut: 1 for the labels of other classes.
-EINPARALLEL_INLINE std::vector<index> cuttable_extents(const vertex& einsum, std::vector<index> extents,
-                                                       algorithm wanted) {
-    for (std::size_t label = 0; label < extents.size(); ++label) {
-        const bool allowed = may_cut(wanted, einsum.form.class_of(static_cast<label_id>(label)));
-        extents[label] = allowed ? extents[label] : 1;
+/// What pin and mark leave to choose of a vertex whose sums are all finished; without numbers of ranks.
+EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
+    partition_family made{
+        {}, einsum.form.operands, einsum.extents, std::vector<int>(einsum.extents.size(), 1), einsum.extents, {}};
+    made.tensors.push_back(einsum.form.output);
+    for (std::size_t label = 0; label < made.free.size(); ++label) {
+        const auto one = static_cast<label_id>(label);
+        if ((einsum.wishes.pin && einsum.form.in_output(one)) ||
+            (einsum.wishes.without_communication && !is_silent(einsum.form, one))) {
+            made.free[label] = 1;
+        }
     }
-    return extents;
+    for (const mesh_axis& axis : pinned_axes(einsum)) {
+        made.fixed[static_cast<std::size_t>(axis.label)] = axis.parts;
+    }
+    return made;
 }
 
-/// The labels of a vertex's tensors, the output's last.
-EINPARALLEL_INLINE std::vector<std::vector<label_id>> tensors_of(const vertex& einsum) {
-    std::vector<std::vector<label_id>> tensors = einsum.form.operands;
-    tensors.push_back(einsum.form.output);
-    return tensors;
+/// Ranks that a family has for the labels that are free.
+EINPARALLEL_INLINE int processes_left(const partition_family& family, const options& asked) {
+    return std::accumulate(family.fixed.begin(), family.fixed.end(),
+                           planned_processes(asked.processes, asked.powers_of_two), std::divides<>());
 }
 
 /// Adds the families of a vertex that reads some operands in `read.summands` summands, or leaves its sum pending.
 EINPARALLEL_INLINE void add_pending_family(const vertex& einsum, const options& asked, const pending_sums& sums,
                                            vertex_cuts& into) {
-    const free_cuts left = cuts_left(einsum, planned_processes(asked.processes, asked.powers_of_two));
-    if (left.processes < sums.summands) {
+    partition_family made = family_of(einsum);
+    const int processes = processes_left(made, asked);
+    if (processes < sums.summands) {
         return;
     }
+    made.sums = sums;
     const bool every = asked.objective == objective::time;
-    partition_family made{
-        sums,           tensors_of(einsum),
-        einsum.extents, left.fixed,
-        left.extents,   competing_products(left.extents, left.processes / sums.summands, every, asked.powers_of_two)};
+    made.products = competing_products(made.free, processes / sums.summands, every, asked.powers_of_two);
     // As many ranks compute as without, or more; under time any number.
-    const int least = every ? 1 : largest_product(left.extents, left.processes, asked.powers_of_two);
+    const int least = every ? 1 : largest_product(made.free, processes, asked.powers_of_two);
     std::erase_if(made.products, [&](int product) { return product * sums.summands < least; });
     if (sums.operands != 0) {
         made.extents.push_back(sums.summands);
@@ -89,34 +206,37 @@ EINPARALLEL_INLINE void add_pending_family(const vertex& einsum, const options& 
 /// All that competes where every sum is finished.
 EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const options& asked) {
     vertex_cuts made;
-    const free_cuts left = cuts_left(einsum, planned_processes(asked.processes, asked.powers_of_two));
-    std::vector<index> extents = left.extents;
+    partition_family family = family_of(einsum);
+    const int processes = processes_left(family, asked);
     if (asked.algorithm != algorithm::automatic && einsum.work->is_contraction()) {
         made.wanted = asked.algorithm;
-        extents = cuttable_extents(einsum, left.extents, asked.algorithm);
-        if (pinned_axes(einsum).empty() && largest_product(extents, left.processes, asked.powers_of_two) == 1 &&
-            largest_product(left.extents, left.processes, asked.powers_of_two) > 1) {
+        const std::vector<index> any = family.free;
+        for (std::size_t label = 0; label < any.size(); ++label) {
+            const bool allowed = may_cut(made.wanted, einsum.form.class_of(static_cast<label_id>(label)));
+            family.free[label] = allowed ? any[label] : 1;
+        }
+        if (pinned_axes(einsum).empty() && largest_product(family.free, processes, asked.powers_of_two) == 1 &&
+            largest_product(any, processes, asked.powers_of_two) > 1) {
             made.wanted = algorithm::automatic;
             made.fell_back = true;
-            extents = left.extents;
+            family.free = any;
         }
     }
     // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
     const bool every = (asked.objective == objective::time && made.wanted == algorithm::automatic) ||
                        einsum.wishes.without_communication;
-    std::vector<int> products = competing_products(extents, left.processes, every, asked.powers_of_two);
-    made.families.push_back(
-        {{}, tensors_of(einsum), einsum.extents, left.fixed, std::move(extents), std::move(products)});
+    family.products = competing_products(family.free, processes, every, asked.powers_of_two);
+    made.families.push_back(std::move(family));
     return made;
 }
 
 /// One partition vector and no other.
-EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> parts, algorithm wanted) {
-    vertex_cuts made;
-    made.wanted = wanted;
-    made.families.push_back(
-        {{}, tensors_of(einsum), einsum.extents, std::move(parts), std::vector<index>(einsum.extents.size(), 1), {1}});
-    return made;
+EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> parts, const vertex_cuts& like) {
+    partition_family family = family_of(einsum);
+    family.fixed = std::move(parts);
+    family.free.assign(einsum.extents.size(), 1);
+    family.products = {1};
+    return {{std::move(family)}, like.wanted, like.fell_back};
 }
 
 /// Numbers of summands in which a vertex may leave its output, ascending: ranks over the labels that the output lacks.

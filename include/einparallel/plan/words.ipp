@@ -2,10 +2,14 @@
 
 #include <einparallel/plan/words.hpp>
 
+#include <einparallel/kernel/formula.hpp>
+
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <initializer_list>
 #include <string_view>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -18,30 +22,17 @@ std::string word_at(auto value, std::initializer_list<const char*> words) {
 EINPARALLEL_INLINE std::string word_for(algorithm named) {
     return word_at(named, {"automatic", "c", "mn", "k", "master_worker"});
 }
-
 EINPARALLEL_INLINE std::string word_for(objective named) {
     return word_at(named, {"time", "paper", "bytes"});
 }
-
 EINPARALLEL_INLINE std::string word_for(method named) {
     return word_at(named, {"exact", "linearized"});
 }
-
 EINPARALLEL_INLINE std::string word_for(order named) {
     return word_at(named, {"fewest_operations", "best_plan"});
 }
-
 EINPARALLEL_INLINE std::string word_for(source_kind named) {
-    switch (named) {
-        case source_kind::everywhere:
-            return "read by every rank";
-        case source_kind::root:
-            return "on one rank";
-        case source_kind::resting:
-            return "distributed";
-        default:
-            return "placeholder";
-    }
+    return word_at(named, {"read by every rank", "on one rank", "distributed", "placeholder"});
 }
 
 EINPARALLEL_INLINE std::string printable(std::string text) {
@@ -146,6 +137,77 @@ EINPARALLEL_INLINE std::string machine_text(const machine& shown) {
     return duration_text(shown.seconds_per_message) + " per message, " + rate_text(shown.seconds_per_byte, "B") + ", " +
            rate_text(shown.seconds_per_flop, "flop") + ", " + three_digits(100 * shown.exposed) +
            "% of the shorter of arithmetic and transfer exposed";
+}
+
+/// A letter, digit, underscore or dot.
+constexpr bool belongs_to_word(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '_' || letter == '.';
+}
+
+/// A name that can stand in a formula: in quotes where it is no word.
+EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
+    const bool is_word = !name.empty() && std::ranges::all_of(name, [](char letter) {
+        return belongs_to_word(letter) || static_cast<unsigned char>(letter) >= 0x80;
+    });
+    const bool is_bracketed = name.size() > 2 && name.front() == '(' && name.find(')') == name.size() - 1;
+    return is_word || is_bracketed ? name : "'" + name + "'";
+}
+
+/// `formula` with operand r's letter replaced by names[r].
+EINPARALLEL_INLINE std::string with_names(std::string_view formula, const std::vector<std::string>& names) {
+    std::string written;
+    for (std::size_t begin = 0; begin < formula.size();) {
+        const auto* const word_end = std::find_if_not(formula.begin() + begin, formula.end(), belongs_to_word);
+        const auto end = std::max(begin + 1, static_cast<std::size_t>(word_end - formula.begin()));
+        const std::string_view word = formula.substr(begin, end - begin);
+        std::size_t operand = 0;
+        while (operand < names.size() && (operand_letter(operand) != word || formula.substr(end, 1) == "(")) {
+            ++operand;
+        }
+        written += operand < names.size() ? name_in_formula(names[operand]) : std::string(word);
+        begin = end;
+    }
+    return written;
+}
+
+/// True for a + b, whose ⊕ needs parentheses to show how far it reaches; not for |a + b|.
+EINPARALLEL_INLINE bool is_open_sum(std::string_view expression) {
+    int depth = 0;
+    bool between_bars = false;
+    for (std::size_t position = 0; position + 2 < expression.size(); ++position) {
+        const char letter = expression[position];
+        depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
+        between_bars = between_bars != (letter == '|');
+        const std::string_view here = expression.substr(position, 3);
+        if (depth == 0 && !between_bars && (here == " + " || here == " - ")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each) {
+    if (each.origin == nullptr || each.origin->work == nullptr) {
+        return "";
+    }
+    const std::string formula = each.origin->work->formula();
+    const std::size_t blank = formula.find(' ');
+    const std::string reduction = formula.substr(0, blank);
+    const std::string expression = blank == std::string::npos ? formula : formula.substr(blank + 1);
+    bool aggregates = false;
+    for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
+        aggregates = aggregates || !each.work.form.in_output(static_cast<label_id>(label));
+    }
+    std::vector<std::string> names;
+    for (const std::size_t input : each.inputs) {
+        names.push_back(shown.vertices()[input].name);
+    }
+    const std::string written = with_names(expression, names);
+    if (!aggregates || blank == std::string::npos) {
+        return written;
+    }
+    return is_open_sum(expression) ? reduction + "(" + written + ")" : reduction + " " + written;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -4,10 +4,8 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/graph/inputs.ipp>
-#include <einparallel/graph/load_npy.ipp>
 #include <einparallel/graph/record.ipp>
 #include <einparallel/graph/vertex.ipp>
-#include <einparallel/graph/wishes.ipp>
 #include <einparallel/io/box_reader.ipp>
 #include <einparallel/io/file.ipp>
 #include <einparallel/io/npy.ipp>
@@ -28,14 +26,12 @@
 #include <einparallel/plan/explain.ipp>
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/figures.ipp>
-#include <einparallel/plan/formula.ipp>
 #include <einparallel/plan/json.ipp>
 #include <einparallel/plan/least_traffic.ipp>
 #include <einparallel/plan/linearize.ipp>
 #include <einparallel/plan/lower_bound.ipp>
 #include <einparallel/plan/model_tables.ipp>
 #include <einparallel/plan/move_cost.ipp>
-#include <einparallel/plan/order_choices.ipp>
 #include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/placement_writer.ipp>
 #include <einparallel/plan/places.ipp>
@@ -47,7 +43,6 @@
 #include <einparallel/plan/rivals.ipp>
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/solve.ipp>
-#include <einparallel/plan/sums.ipp>
 #include <einparallel/plan/traffic.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>
 #include <einparallel/plan/words.ipp>
