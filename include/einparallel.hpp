@@ -5,6 +5,9 @@
 /// 10000 * major + 100 * minor + patch.
 #define EINPARALLEL_VERSION 200
 
+/// Everything that the library offers; applications write `namespace ep = einparallel;`.
+namespace einparallel {}
+
 // Arrays, and einsums that run at once.
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/assign.hpp>

@@ -1,0 +1,106 @@
+# The pages: README.md and examples/pages/*.md.
+
+set(einparallel_page_sources "${PROJECT_SOURCE_DIR}/README.md")
+file(GLOB einparallel_page_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/pages/*.md")
+list(APPEND einparallel_page_sources ${einparallel_page_files})
+
+# einparallel_page_code(<file>): writes all C++ of the pages into one file, page by page in the order of the text: blocks
+# fenced as cpp, and what stands between them in comments `<!-- cpp … -->`, which readers do not see. A compiler's
+# messages name the page's lines.
+function(einparallel_page_code file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${einparallel_page_sources})
+    set(code "")
+    foreach(page IN LISTS einparallel_page_sources)
+        file(READ "${page}" rest)
+        set(line 1)
+        while(TRUE)
+            string(FIND "${rest}" "\n```cpp\n" visible)
+            string(FIND "${rest}" "\n<!-- cpp\n" hidden)
+            if(visible EQUAL -1 AND hidden EQUAL -1)
+                break()
+            elseif(hidden EQUAL -1 OR (visible GREATER -1 AND visible LESS hidden))
+                math(EXPR begin "${visible} + 8")
+                set(fence "\n```")
+            else()
+                math(EXPR begin "${hidden} + 10")
+                set(fence "\n-->")
+            endif()
+            string(SUBSTRING "${rest}" 0 ${begin} before)
+            string(SUBSTRING "${rest}" ${begin} -1 rest)
+            string(FIND "${rest}" "${fence}" end)
+            string(SUBSTRING "${rest}" 0 ${end} block)
+            string(SUBSTRING "${rest}" ${end} -1 rest)
+            string(REGEX MATCHALL "\n" newlines "${before}")
+            list(LENGTH newlines count)
+            math(EXPR line "${line} + ${count}")
+            string(APPEND code "#line ${line} \"${page}\"\n${block}\n")
+            string(REGEX MATCHALL "\n" newlines "${block}")
+            list(LENGTH newlines count)
+            math(EXPR line "${line} + ${count}")
+        endwhile()
+    endforeach()
+    file(GENERATE OUTPUT "${file}" CONTENT "${code}")
+endfunction()
+
+# The target pages: the reference of the headers that the umbrella shows, and the pages, with the examples' output as it
+# is now.
+find_program(EINPARALLEL_DOXYGEN doxygen DOC "Builds the pages")
+if(NOT EINPARALLEL_DOXYGEN OR NOT EINPARALLEL_EXAMPLES OR NOT EINPARALLEL_WITH_MPI)
+    message(STATUS "No target pages, and no test of it: it needs Doxygen, the examples and MPI")
+    return()
+endif()
+set(einparallel_pages_dir "${PROJECT_BINARY_DIR}/pages")
+file(MAKE_DIRECTORY "${einparallel_pages_dir}/output")
+
+# Besides what the umbrella names: types that its functions take and give.
+set(einparallel_doxygen_inputs ${einparallel_page_sources})
+file(STRINGS "${PROJECT_SOURCE_DIR}/include/einparallel.hpp" umbrella REGEX "^#include <einparallel/[^s]")
+list(TRANSFORM umbrella REPLACE "#include <(.*)>" "\\1")
+foreach(
+    header IN
+    LISTS umbrella
+    ITEMS einparallel.hpp
+          einparallel/graph/wishes.hpp
+          einparallel/layout/distribution.hpp
+          einparallel/layout/mesh.hpp
+          einparallel/layout/placement.hpp
+          einparallel/mpi/communicator.hpp
+          einparallel/mpi/error.hpp
+          einparallel/notation/box.hpp
+          einparallel/notation/element_type.hpp
+          einparallel/run/binding.hpp
+          einparallel/run/trace.hpp
+)
+    list(APPEND einparallel_doxygen_inputs "${PROJECT_SOURCE_DIR}/include/${header}")
+endforeach()
+list(TRANSFORM einparallel_doxygen_inputs APPEND "\"")
+list(TRANSFORM einparallel_doxygen_inputs PREPEND "\"")
+list(JOIN einparallel_doxygen_inputs " " einparallel_doxygen_inputs)
+configure_file("${CMAKE_CURRENT_LIST_DIR}/Doxyfile.in" "${einparallel_pages_dir}/Doxyfile" @ONLY)
+
+file(GLOB einparallel_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
+set(einparallel_outputs "")
+foreach(example IN LISTS einparallel_examples)
+    get_filename_component(example "${example}" NAME_WE)
+    set(launch "")
+    if(NOT example STREQUAL "dry_run")
+        einparallel_launch(launch 4)
+    endif()
+    set(output "${einparallel_pages_dir}/output/${example}.txt")
+    add_custom_command(
+        OUTPUT "${output}"
+        COMMAND "${CMAKE_COMMAND}" -E env MPIR_CVAR_POLLS_BEFORE_YIELD=1 ${launch} $<TARGET_FILE:${example}> > "${output}"
+        DEPENDS ${example}
+        VERBATIM
+    )
+    list(APPEND einparallel_outputs "${output}")
+endforeach()
+add_custom_target(
+    pages
+    COMMAND "${EINPARALLEL_DOXYGEN}" "${einparallel_pages_dir}/Doxyfile"
+    COMMAND "${CMAKE_COMMAND}" -E echo "The pages begin with ${einparallel_pages_dir}/html/index.html"
+    DEPENDS ${einparallel_outputs}
+    VERBATIM
+)
+add_test(NAME pages COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target pages)
+set_tests_properties(pages PROPERTIES TIMEOUT 300 LABELS "examples" PROCESSORS 4)
