@@ -88,6 +88,7 @@ tensor<T, Rank> generate(const extent (&extents)[Rank], Function function) {
     return detail::input_tensor<T, Rank>(
         detail::bounds_of(extents), std::make_shared<detail::generated_source<T, Rank, Function>>(std::move(function)));
 }
+/// The same of rank 0: `ep::generate<double>({}, [] { return 1.0; })`.
 template <Element T, class Function>
 tensor<T, 0> generate(std::array<extent, 0> /*none*/, Function function) {
     return detail::input_tensor<T, 0>({},
@@ -99,6 +100,7 @@ template <Element T, std::size_t Rank>
 tensor<T, Rank> placeholder(const extent (&extents)[Rank]) {
     return detail::input_tensor<T, Rank>(detail::bounds_of(extents), detail::placeholder_origin());
 }
+/// The same of rank 0.
 template <Element T>
 tensor<T, 0> placeholder(std::array<extent, 0> /*none*/) {
     return detail::input_tensor<T, 0>({}, detail::placeholder_origin());

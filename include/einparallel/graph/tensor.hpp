@@ -48,6 +48,7 @@ public:
         using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
         return detail::tensor_target<T, Rank, List>(*this);
     }
+    /// An operand.
     template <class... Labels>
     auto operator()(const Labels&... /*labels*/) const {
         [[maybe_unused]] constexpr detail::check_labels<Rank, std::remove_cvref_t<Labels>...> checked{};

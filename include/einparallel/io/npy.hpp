@@ -28,11 +28,11 @@ public:
     /// NumPy.
     EINPARALLEL_INLINE explicit npy_file(std::string path);
 
-    [[nodiscard]] const std::string& path() const { return file_->path(); }
-    [[nodiscard]] element_type type() const { return header_.type; }
+    [[nodiscard]] const std::string& path() const { return file_->path(); }  ///< As given.
+    [[nodiscard]] element_type type() const { return header_.type; }         ///< Of the elements.
     /// Extents in the array's own order of dimensions, also where the file is in Fortran order.
     [[nodiscard]] const std::vector<index>& shape() const { return header_.shape; }
-    [[nodiscard]] bool fortran_order() const { return header_.fortran_order; }
+    [[nodiscard]] bool fortran_order() const { return header_.fortran_order; }  ///< The first index is the fastest.
     /// Where the elements begin, in bytes from the beginning of the file.
     [[nodiscard]] std::uint64_t data_offset() const { return data_offset_; }
 

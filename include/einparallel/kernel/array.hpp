@@ -41,6 +41,7 @@ public:
     explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::checked_extents<Rank>(extents)) {
         allocate();
     }
+    /// Rank 0: `ep::array<double, 0> s({})`.
     explicit array(std::initializer_list<detail::no_extent> /*none*/) requires(Rank == 0) { allocate(); }
     /// From extents in a std::array. A template, so that a braced list never means this one.
     template <std::same_as<std::array<index, Rank>> Extents>
@@ -55,15 +56,19 @@ public:
         reserve();
     }
 
+    /// A copy of the elements.
     array(const array& other) : extents_(other.extents_) { allocate(other.data()); }
+    /// Takes the elements; the other array has none afterwards.
     array(array&& other) noexcept
         : extents_(std::exchange(other.extents_, {})), elements_(std::move(other.elements_)) {}
+    /// Takes extents and a copy of the elements; the array's own ones go.
     array& operator=(const array& other) {
         if (this != &other) {
             *this = array(other);
         }
         return *this;
     }
+    /// Takes extents and elements.
     array& operator=(array&& other) noexcept {
         extents_ = std::exchange(other.extents_, {});
         elements_ = std::move(other.elements_);
@@ -71,11 +76,15 @@ public:
     }
     ~array() = default;
 
+    /// The first element; row-major, aligned to a cache line.
     [[nodiscard]] T* data() { return elements_.get(); }
+    /// The same for reading.
     [[nodiscard]] const T* data() const { return elements_.get(); }
     /// Number of elements; 0 for an array that was moved from.
     [[nodiscard]] index size() const { return elements_ == nullptr ? 0 : detail::element_count(extents_); }
+    /// Extent of one dimension. @pre dimension < Rank
     [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
+    /// Extents of all dimensions.
     [[nodiscard]] const std::array<index, Rank>& extents() const { return extents_; }
     /// Row-major, in elements.
     [[nodiscard]] std::array<index, Rank> strides() const { return detail::row_major(extents_); }
@@ -86,10 +95,12 @@ public:
     decltype(auto) operator()(const Indices&... indices) & {
         return detail::access<T>(data(), extents_, strides(), indices...);
     }
+    /// The same for reading.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) const& {
         return detail::access<const T>(data(), extents_, strides(), indices...);
     }
+    /// The same of a temporary.
     template <class... Indices>
     auto operator()(const Indices&... indices) && {
         const T* const first = data();
@@ -100,10 +111,14 @@ public:
 
     /// The element of an array of rank 0.
     [[nodiscard]] T& value() requires(Rank == 0) { return *data(); }
+    /// The same for reading.
     [[nodiscard]] const T& value() const requires(Rank == 0) { return *data(); }
+    /// The element of an array of rank 0: `double(s)`.
     [[nodiscard]] explicit operator T() const requires(Rank == 0) { return value(); }
 
+    /// A view of all elements.
     operator view<T, Rank>() { return {detail::checked_before{}, data(), extents_, strides()}; }
+    /// The same for reading.
     operator view<const T, Rank>() const { return {detail::checked_before{}, data(), extents_, strides()}; }
 
 private:

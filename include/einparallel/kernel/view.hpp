@@ -39,6 +39,7 @@ public:
     /// Rank 0: ep::view<double, 0>(ptr, {}).
     view(T* data, std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) : data_(data) {}
 
+    /// The same from extents and strides in std::array. @throws error for a negative extent
     view(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides)
         : data_(data), extents_(extents), strides_(strides) {
         detail::check_extents(extents_);
@@ -61,10 +62,13 @@ public:
         requires(std::is_same_v<const U, T>)
     view(const view<U, Rank>& other) : data_(other.data()), extents_(other.extents()), strides_(other.strides()) {}
 
+    /// The element at index 0 of every dimension.
     [[nodiscard]] T* data() const { return data_; }
     /// Number of elements.
     [[nodiscard]] index size() const { return detail::element_count(extents_); }
+    /// Extent of one dimension. @pre dimension < Rank
     [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
+    /// Extents of all dimensions.
     [[nodiscard]] const std::array<index, Rank>& extents() const { return extents_; }
     /// In elements.
     [[nodiscard]] const std::array<index, Rank>& strides() const { return strides_; }
@@ -84,10 +88,13 @@ private:
     std::array<index, Rank> strides_{};
 };
 
+/// ep::view(pointer, {m, k}) has the rank of its extents.
 template <class T, std::size_t Count>
 view(T*, const einparallel::extent (&)[Count]) -> view<T, Count>;
+/// ep::view(pointer, {m, k}, {sm, sk}).
 template <class T, std::size_t Count, std::size_t StrideCount>
 view(T*, const einparallel::extent (&)[Count], const einparallel::extent (&)[StrideCount]) -> view<T, Count>;
+/// ep::view(eigen_matrix): element type and rank of another library's object.
 template <class Foreign>
     requires detail::ForeignTensor<Foreign, detail::foreign_rank<Foreign>> view(Foreign&&)
 ->view<std::remove_pointer_t<detail::foreign_pointer_t<Foreign>>, detail::foreign_rank<Foreign>>;

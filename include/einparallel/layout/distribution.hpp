@@ -30,6 +30,7 @@ public:
     /// Irregular: `boxes[rank]`; ranks beyond the list hold nothing.
     EINPARALLEL_INLINE distribution(std::vector<index> bounds, std::vector<box> boxes);
 
+    /// Extents of the tensor.
     [[nodiscard]] const std::vector<index>& bounds() const { return bounds_; }
 
     /// What `rank` holds at rest.

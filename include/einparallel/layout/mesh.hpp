@@ -11,8 +11,8 @@ namespace einparallel {
 
 /// One axis of a mesh: the label that it cuts and into how many parts.
 struct mesh_axis {
-    label_id label = no_label;
-    int parts = 1;
+    label_id label = no_label;  ///< that is cut along the axis
+    int parts = 1;              ///< ranks along the axis
 
     friend bool operator==(const mesh_axis&, const mesh_axis&) = default;
 };
@@ -21,10 +21,11 @@ struct mesh_axis {
 /// coordinates. The order of the axes is the plan's to choose, so that neighbouring vertices agree; axes of one part
 /// are left out. Ranks beyond size() take no part in the vertex.
 struct mesh {
-    std::vector<mesh_axis> axes;
+    std::vector<mesh_axis> axes;  ///< outermost first
 
     friend bool operator==(const mesh&, const mesh&) = default;
 
+    /// Number of ranks.
     EINPARALLEL_INLINE [[nodiscard]] int size() const;
 
     /// Parts that `label` is cut into; 1 for a label without axis.

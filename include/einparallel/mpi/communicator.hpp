@@ -20,9 +20,11 @@ public:
     /// @throws error where MPI is not running or `original` is null or joins two groups; mpi_error
     EINPARALLEL_INLINE [[nodiscard]] static communicator duplicate_of(MPI_Comm original);
 
+    /// Takes the communicator.
     communicator(communicator&& other) noexcept
         : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
 
+    /// Frees its own and takes the other's. Collective where it has one.
     communicator& operator=(communicator&& other) noexcept {
         if (this != &other) {
             release();
@@ -39,8 +41,11 @@ public:
     /// Frees the duplicate; does nothing once MPI is finalised. Formally collective (MPI_Comm_free).
     ~communicator() { release(); }
 
+    /// MPI's handle; it stays this object's.
     [[nodiscard]] MPI_Comm native() const noexcept { return handle_; }
+    /// Number of this rank.
     [[nodiscard]] int rank() const noexcept { return rank_; }
+    /// Number of ranks.
     [[nodiscard]] int size() const noexcept { return size_; }
 
 private:

@@ -28,6 +28,7 @@ namespace einparallel {
 /// left MPI_ERRORS_ARE_FATAL there, MPI ends the job instead.)
 class mpi_error : public error {
 public:
+    /// With MPI's own words for the code.
     mpi_error(const std::string& call, int code) : error(sentence(call, code)), code_(code) {}
 
     /// MPI's error code.

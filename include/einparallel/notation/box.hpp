@@ -13,11 +13,13 @@ using index = std::int64_t;
 
 /// An extent in a braced list: implicit from any integral type, so that `{m, k}` may mix `int` and `std::size_t`.
 struct extent {
-    index value = 0;
+    index value = 0;  ///< the number
 
     constexpr extent() = default;
+    /// From any integral type.
     template <std::integral I>
     constexpr extent(I number) : value(static_cast<index>(number)) {}  // implicit by design: braced lists mix types
+    /// The number.
     constexpr operator index() const { return value; }
 
     friend constexpr bool operator==(extent, extent) = default;
@@ -36,10 +38,12 @@ constexpr bool is_countable(const Extents& extents) {
 
 /// Half-open range of indices [begin, end) along one dimension.
 struct interval {
-    index begin = 0;
-    index end = 0;
+    index begin = 0;  ///< first index
+    index end = 0;    ///< one past the last
 
+    /// Number of indices.
     [[nodiscard]] constexpr index size() const { return end - begin; }
+    /// True where there is no index.
     [[nodiscard]] constexpr bool empty() const { return end <= begin; }
     friend constexpr bool operator==(const interval&, const interval&) = default;
 };
@@ -70,9 +74,10 @@ constexpr interval block_of(interval whole, int parts, int part) {
 /// A box of a tensor: one interval per dimension, in the tensor's own (global) indices.
 /// Rank 0 is the box of one element. Storage of a box is dense and row-major wherever nothing else is said.
 struct box {
-    std::vector<interval> sides;
-    bool nothing = false;  ///< holds no element whatever its sides: the only way for a box of rank 0 to be empty
+    std::vector<interval> sides;  ///< by dimension
+    bool nothing = false;         ///< holds no element whatever its sides: the only way for a box of rank 0 to be empty
 
+    /// Number of dimensions.
     [[nodiscard]] std::size_t rank() const { return sides.size(); }
     /// Number of elements.
     [[nodiscard]] index size() const {

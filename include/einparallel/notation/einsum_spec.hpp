@@ -47,6 +47,7 @@ struct spec_table<Text, std::index_sequence<Operand...>> {
 /// What `einsum<Text>` means, where Text has no ellipsis (whose rank only the operands tell).
 template <subscripts Text>
 struct einsum_spec {
+    /// Number of operands.
     static constexpr std::size_t operands = detail::operand_count(Text);
 
 private:
@@ -64,6 +65,7 @@ private:
 public:
     /// Number of distinct labels: the D of the paper.
     static constexpr std::size_t labels = table.label_count;
+    /// Number of dimensions of the output.
     static constexpr std::size_t output_rank = table.output_rank;
 
     /// Which of c, m, n, k, x_only, y_only a label is.
@@ -88,6 +90,7 @@ public:
     template <label_name Name>
     static constexpr label_id id = find(Name.view());
 
+    /// True where the operand has the label.
     static constexpr bool in_operand(std::size_t operand, label_id label) {
         for (std::size_t at = table.first[operand]; at < table.first[operand + 1]; ++at) {
             if (table.dimensions[at] == label) {
@@ -96,6 +99,7 @@ public:
         }
         return false;
     }
+    /// True where the output has the label.
     static constexpr bool in_output(label_id label) {
         for (std::size_t at = 0; at < table.output_rank; ++at) {
             if (table.output[at] == label) {

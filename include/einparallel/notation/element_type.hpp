@@ -24,8 +24,8 @@ concept Element = std::is_same_v<T, float> || std::is_same_v<T, double> || detai
 /// Kind of number, in NumPy's one-letter code (io reads it from files): b bool, i signed, u unsigned, f real, c
 /// complex. Together with its size in bytes it names an element type.
 struct element_type {
-    char kind = 'f';
-    std::size_t bytes = 0;
+    char kind = 'f';        ///< as in NumPy: f, c, i, u, b
+    std::size_t bytes = 0;  ///< of one element
 
     friend constexpr bool operator==(const element_type&, const element_type&) = default;
 };

@@ -10,6 +10,7 @@ namespace einparallel {
 /// such. On a communicator every rank throws the same text.
 class error : public std::runtime_error {
 public:
+    /// With the sentence that what() returns.
     explicit error(const std::string& sentence) : std::runtime_error(sentence) {}
 };
 

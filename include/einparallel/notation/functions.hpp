@@ -108,9 +108,13 @@ auto reduce_named(Op op, label_list<Labels...> /*over*/, const First& /*label*/,
         return detail::reduce_named(op::function, detail::label_list<>{}, label, rest...); \
     }                                                                                      \
     static_assert(true)
+/// Σ over all labels missing on the left, `sum(expr)`, or over named labels, `sum(j, k, expr)`.
 EINPARALLEL_DETAIL_REDUCTION(sum);
+/// The product, over labels as for sum.
 EINPARALLEL_DETAIL_REDUCTION(prod);
+/// The maximum, over labels as for sum. NaN propagates.
 EINPARALLEL_DETAIL_REDUCTION(max);
+/// The minimum, over labels as for sum. NaN propagates.
 EINPARALLEL_DETAIL_REDUCTION(min);
 #undef EINPARALLEL_DETAIL_REDUCTION
 
@@ -133,15 +137,18 @@ template <class A, class B>
 auto max(const A& a, const B& b) {
     return detail::join_pair(detail::larger{}, a, b);
 }
+/// The same for equal types.
 template <Expression A>
 auto max(const A& a, const A& b) {
     return detail::join_pair(detail::larger{}, a, b);
 }
+/// The smaller of a and b, element by element.
 template <class A, class B>
     requires detail::JoinPair<A, B>
 auto min(const A& a, const B& b) {
     return detail::join_pair(detail::smaller{}, a, b);
 }
+/// The same for equal types.
 template <Expression A>
 auto min(const A& a, const A& b) {
     return detail::join_pair(detail::smaller{}, a, b);
@@ -160,15 +167,25 @@ auto pow(const A& a, const B& b) {
         return detail::make_join(detail::functor{}, expression); \
     }                                                            \
     static_assert(true)
+/// |x|, of complex numbers the magnitude, element by element.
 EINPARALLEL_DETAIL_MAP(abs, absolute);
+/// Complex conjugate, element by element.
 EINPARALLEL_DETAIL_MAP(conj, conjugate);
+/// eˣ, element by element.
 EINPARALLEL_DETAIL_MAP(exp, exp_function);
+/// Natural logarithm, element by element.
 EINPARALLEL_DETAIL_MAP(log, log_function);
+/// Square root, element by element.
 EINPARALLEL_DETAIL_MAP(sqrt, sqrt_function);
+/// Hyperbolic tangent, element by element.
 EINPARALLEL_DETAIL_MAP(tanh, tanh_function);
+/// 1 / (1 + e⁻ˣ), element by element.
 EINPARALLEL_DETAIL_MAP(sigmoid, sigmoid_function);
+/// max(x, 0), element by element.
 EINPARALLEL_DETAIL_MAP(relu, relu_function);
+/// x · sigmoid(x), element by element.
 EINPARALLEL_DETAIL_MAP(silu, silu_function);
+/// x · Φ(x), Φ the normal distribution function, element by element.
 EINPARALLEL_DETAIL_MAP(gelu, gelu_function);
 #undef EINPARALLEL_DETAIL_MAP
 
@@ -198,6 +215,7 @@ auto softmax(const L& /*over*/, const E& expression) {
         return typename E::node(expression);
     }
 }
+/// Without a label: does not compile, and says why.
 template <Expression E>
 auto softmax(const E& expression) {
     static_assert(!std::is_same_v<E, E>,

@@ -15,10 +15,11 @@ namespace einparallel {
 /// deduced.
 template <std::size_t Capacity>
 struct fixed_text {
-    char characters[Capacity + 1] = {};
+    char characters[Capacity + 1] = {};  ///< ends with a zero
 
     constexpr fixed_text() = default;
 
+    /// From a literal. The text must fit.
     template <std::size_t Length>
     constexpr fixed_text(const char (&literal)[Length]) {  // implicit: label<"i">, einsum<"ij,jk->ik">
         static_assert(Length <= Capacity + 1, "einparallel: this label or subscript string is too long");
@@ -27,6 +28,7 @@ struct fixed_text {
         }
     }
 
+    /// The text without the zero.
     [[nodiscard]] constexpr std::string_view view() const {
         std::size_t length = 0;
         while (length < Capacity && characters[length] != '\0') {
@@ -46,7 +48,9 @@ using label_name = fixed_text<31>;
 /// name are the same label, in whichever translation unit they were made.
 template <char... Characters>
 struct label {
+    /// The name, with a zero at the end.
     static constexpr char text[sizeof...(Characters) + 1] = {Characters..., '\0'};
+    /// The name in tables and errors.
     static constexpr std::string_view name{text, sizeof...(Characters)};
 };
 

@@ -147,10 +147,10 @@ struct min_type {
     }
 };
 
-inline constexpr sum_type sum{};
-inline constexpr prod_type prod{};
-inline constexpr max_type max{};
-inline constexpr min_type min{};
+inline constexpr sum_type sum{};    ///< a + b
+inline constexpr prod_type prod{};  ///< a · b
+inline constexpr max_type max{};    ///< the larger one; NaN propagates
+inline constexpr min_type min{};    ///< the smaller one; NaN propagates
 
 }  // namespace op
 

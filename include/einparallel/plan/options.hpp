@@ -82,6 +82,7 @@ constexpr void describe(const machine& constants, const auto& visit) {
     visit("exposed", constants.exposed);
 }
 
+/// The same of options.
 constexpr void describe(const options& asked, const auto& visit) {
     visit("processes", asked.processes);
     visit("objective", asked.objective);

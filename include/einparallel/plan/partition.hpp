@@ -86,7 +86,9 @@ struct partition_vectors {
     std::size_t count = 0;     ///< number of vectors
     std::vector<int> entries;  ///< one vector after the other
 
+    /// Number of vectors.
     [[nodiscard]] std::size_t size() const { return count; }
+    /// Vector number `number`, as exponents.
     EINPARALLEL_INLINE [[nodiscard]] std::span<const int> operator[](std::size_t number) const;
 };
 

@@ -82,7 +82,9 @@ public:
     context& operator=(const context&) = delete;
     ~context() = default;
 
+    /// Number of this rank.
     [[nodiscard]] int rank() const { return payload().rank(); }
+    /// Number of ranks.
     [[nodiscard]] int size() const { return payload().size(); }
 
     /// Called on this rank from inside the contractions of later runs, every few hundred microseconds at most, on the

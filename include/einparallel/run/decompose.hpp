@@ -40,6 +40,7 @@ template <class T, std::size_t Rank, class... More>
                              const More&... more) {
     return detail::decompose_on(world, asked, {output.node(), more.node()...});
 }
+/// The same with the default options.
 template <class T, std::size_t Rank, class... More>
 [[nodiscard]] plan decompose(const context& world, const tensor<T, Rank>& output, const More&... more) {
     return detail::decompose_on(world, {}, {output.node(), more.node()...});
@@ -79,6 +80,7 @@ template <class T, std::size_t Rank, class... More>
 [[nodiscard]] auto evaluate(context& world, const options& asked, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, asked, output, more...);
 }
+/// The same with the default options.
 template <class T, std::size_t Rank, class... More>
 [[nodiscard]] auto evaluate(context& world, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, options{}, output, more...);

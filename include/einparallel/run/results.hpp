@@ -20,11 +20,12 @@ class results {
 public:
     /// An output, with its type erased.
     struct part {
-        std::weak_ptr<vertex> made_by;
-        element_type element;
-        detail::distributed_part here;
+        std::weak_ptr<vertex> made_by;  ///< the output
+        element_type element;           ///< of the output
+        detail::distributed_part here;  ///< the elements of this rank
     };
 
+    /// For the executor.
     results(std::vector<part> parts, std::size_t bytes_sent, std::size_t extra_bytes_sent, std::size_t bytes_read)
         : parts_(std::move(parts)),
           bytes_sent_(bytes_sent),

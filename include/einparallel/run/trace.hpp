@@ -21,12 +21,12 @@ enum class activity : std::int64_t { contract, combine, copy, read, transfer, wa
 
 /// Seconds since the ranks agreed to start.
 struct trace_span {
-    double begin = 0;
-    double end = 0;
-    std::int64_t rank = 0;
-    activity what = activity::contract;
-    std::int64_t vertex = 0;  ///< in plan.vertices()
-    std::int64_t bytes = 0;   ///< transfers: handed to MPI
+    double begin = 0;                    ///< when it began
+    double end = 0;                      ///< when it ended
+    std::int64_t rank = 0;               ///< where
+    activity what = activity::contract;  ///< what was done
+    std::int64_t vertex = 0;             ///< in plan.vertices()
+    std::int64_t bytes = 0;              ///< transfers: handed to MPI
 };
 
 /// The spans of one run, asked for by handing an object to the run; on every rank, or on none. Afterwards every rank
@@ -53,8 +53,11 @@ public:
 
     /// Begins anew, with room for so many spans.
     EINPARALLEL_INLINE void prepare(const plan& of, int rank, std::size_t spans);
+    /// Sets the time to zero.
     void start() { start_ = MPI_Wtime(); }
+    /// Seconds since start().
     [[nodiscard]] double now() const { return MPI_Wtime() - start_; }
+    /// Keeps a span of this rank while there is room.
     void add(const trace_span& span) noexcept {
         if (spans_.size() < spans_.capacity()) {
             spans_.push_back(span);
@@ -77,6 +80,7 @@ private:
     int rank_ = 0;
 };
 
+/// The summary.
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const trace& shown) {
     return stream << shown.summary();
