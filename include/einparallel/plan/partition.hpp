@@ -88,7 +88,7 @@ struct partition_vectors {
 
     /// Number of vectors.
     [[nodiscard]] std::size_t size() const { return count; }
-    /// Vector number `number`, as exponents.
+    /// Vector number `number`: parts by label.
     EINPARALLEL_INLINE [[nodiscard]] std::span<const int> operator[](std::size_t number) const;
 };
 

@@ -1,0 +1,8 @@
+# Pages as Doxygen reads them: code for the compiler alone is left out, an example's output is put in, and links lead to
+# what this build makes.
+/^<!-- cpp$/,/^-->$/d
+s,^<!-- output (.*) -->$,@verbinclude \1,
+s,\]\((examples/pages/)?([a-z_]*)\.md\),](@ref md_examples_pages_\2),g
+s,\]\((examples|\.\.)/([a-z_]*\.svg)\),](\2),g
+s,\[([^]]*)\]\(\.\./[a-z_]*\.cpp\),`\1`,g
+s,\[([^]]*)\]\(LICENSE\),\1,
