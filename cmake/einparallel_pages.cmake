@@ -60,7 +60,7 @@ foreach(
     header IN
     LISTS umbrella
     ITEMS einparallel.hpp
-          einparallel/graph/wishes.hpp
+          einparallel/graph/vertex.hpp
           einparallel/layout/distribution.hpp
           einparallel/layout/mesh.hpp
           einparallel/layout/placement.hpp

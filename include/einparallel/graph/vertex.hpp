@@ -21,9 +21,11 @@ namespace einparallel {
 struct pinned_part {
     std::string label;  ///< empty where the dimension is named by its number
     int dimension = 0;  ///< counts where `label` is empty
-    int parts = 1;
+    int parts = 1;      ///< 1 is uncut
 
+    /// The dimension with this label.
     pinned_part(std::string along, int count) : label(std::move(along)), parts(count) {}
+    /// Dimension number `along`.
     pinned_part(int along, int count) : dimension(along), parts(count) {}
 
     /// `i` or `dimension 0`.
@@ -35,7 +37,7 @@ struct pinned_part {
 /// Wishes that every plan obeys; see tensor::pinned and tensor::without_communication.
 struct vertex_wishes {
     std::optional<std::vector<pinned_part>> pin;  ///< exactly this cut, outermost axis of the mesh first
-    bool without_communication = false;
+    bool without_communication = false;           ///< the statement that makes it sends nothing
 
     /// The pin as `i:4 k:2` or `0:4 1:2`; "one block" for a tensor that is not cut.
     EINPARALLEL_INLINE [[nodiscard]] std::string pin_text() const;
@@ -63,6 +65,7 @@ struct vertex {
     vertex& operator=(const vertex&) = delete;
     ~vertex();
 
+    /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return work == nullptr; }
 };
 

@@ -14,6 +14,7 @@
 
 namespace einparallel {
 
+/// The three placements along one axis.
 enum class placement_kind : std::uint8_t {
     shard,      ///< every coordinate of the axis has its own part along the label
     replicate,  ///< every coordinate computes with the same block
@@ -22,11 +23,14 @@ enum class placement_kind : std::uint8_t {
 
 /// Shard(label) | Replicate | Partial(⊕) along one axis of a mesh. The ⊕ is the vertex's own.
 struct placement {
-    placement_kind kind = placement_kind::replicate;
-    label_id label = no_label;  ///< of a shard
+    placement_kind kind = placement_kind::replicate;  ///< which of the three
+    label_id label = no_label;                        ///< of a shard
 
+    /// Shard(along).
     [[nodiscard]] static constexpr placement shard(label_id along) { return {placement_kind::shard, along}; }
+    /// Replicate.
     [[nodiscard]] static constexpr placement replicate() { return {}; }
+    /// Partial(⊕).
     [[nodiscard]] static constexpr placement partial() { return {placement_kind::partial, no_label}; }
 
     friend constexpr bool operator==(const placement&, const placement&) = default;
@@ -79,8 +83,8 @@ constexpr std::optional<placement> propagate(const Form& form, std::span<const p
 
 /// Placements of every tensor of an einsum along one axis.
 struct axis_placements {
-    std::vector<placement> operands;
-    placement output;
+    std::vector<placement> operands;  ///< by operand
+    placement output;                 ///< of the output
 
     friend bool operator==(const axis_placements&, const axis_placements&) = default;
 };

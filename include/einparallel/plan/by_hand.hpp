@@ -26,7 +26,7 @@ using label_parts = std::vector<std::pair<std::string, int>>;
 
 /// What a rule is asked: how to cut this einsum.
 struct vertex_to_cut {
-    const vertex& einsum;
+    const vertex& einsum;                 ///< what is cut
     std::string name;                     ///< the user's name, or "v3" by position in the plan
     int processes = 1;                    ///< ranks that the plan is for
     label_parts from_operands;            ///< the cut that the operands bring, see plan_with
@@ -34,6 +34,7 @@ struct vertex_to_cut {
 
     /// Extent of a label; -1 where the einsum does not have it.
     EINPARALLEL_INLINE [[nodiscard]] index extent(std::string_view label) const;
+    /// True where the einsum has the label.
     [[nodiscard]] bool has(std::string_view label) const { return extent(label) >= 0; }
 
     /// For rules that speak of labels by name: a misspelt one would cut nothing anywhere.
@@ -59,6 +60,7 @@ public:
         return *this;
     }
 
+    /// The cut that was given by name, or that of the operands.
     EINPARALLEL_INLINE [[nodiscard]] label_parts operator()(const vertex_to_cut& each) const;
 
     /// @throws error where a named tensor is an input, or is not in this graph
@@ -73,6 +75,7 @@ private:
 /// plan_with for outputs whose types are not known.
 EINPARALLEL_INLINE [[nodiscard]] plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                                          const std::vector<std::shared_ptr<vertex>>& outputs);
+/// The same with some vertices cut by name.
 EINPARALLEL_INLINE [[nodiscard]] plan plan_vertices_with(const options& asked, const hand_cuts& cuts,
                                                          const std::vector<std::shared_ptr<vertex>>& outputs);
 

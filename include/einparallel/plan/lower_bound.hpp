@@ -12,10 +12,10 @@ namespace einparallel {
 
 /// A contraction of X (c·m × k) and Y (c·k × n) to Z (c·m × n), labels of one class fused into one extent.
 struct contraction_shape {
-    index c = 1;
-    index m = 1;
-    index n = 1;
-    index k = 1;
+    index c = 1;  ///< batch labels
+    index m = 1;  ///< labels of X and Z
+    index n = 1;  ///< labels of Y and Z
+    index k = 1;  ///< contracted labels
 
     friend bool operator==(const contraction_shape&, const contraction_shape&) = default;
 };

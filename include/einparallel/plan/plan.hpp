@@ -39,8 +39,8 @@ struct planned_vertex {
     std::string name;                              ///< the user's name, or "v3" by position in the plan
     not_compared<vertex_wishes> wishes;            ///< what the user had fixed
     std::vector<index> bounds;                     ///< extents of its tensor
-    element_type element;
-    std::vector<std::size_t> inputs;  ///< einsums: position in the plan of each operand
+    element_type element;                          ///< of its tensor
+    std::vector<std::size_t> inputs;               ///< einsums: position in the plan of each operand
     task work;             ///< einsums: cuts, mesh, resting distributions of operands and output, ring; pending sums
                            ///< are labels `+` of its einsum (schedule/pending.hpp)
     distribution resting;  ///< where its tensor rests: an einsum's work.output, or where an input is read
@@ -52,6 +52,7 @@ struct planned_vertex {
     std::size_t bytes = 0;  ///< that all ranks together send or read for it, redistribution of its operands included
     double seconds = 0;     ///< time model, repartitioning of its operands included
 
+    /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
     /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.
     friend bool operator==(const planned_vertex& a, const planned_vertex& b) = default;
@@ -70,7 +71,9 @@ public:
 
     /// Ranks that the plan is for.
     [[nodiscard]] int processes() const { return processes_; }
+    /// What the plan was asked for.
     [[nodiscard]] const options& asked() const { return options_; }
+    /// Inputs and einsums, in topological order.
     [[nodiscard]] const std::vector<planned_vertex>& vertices() const { return vertices_; }
     /// Position in vertices() of each output, in the order in which decompose() was given them.
     [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
@@ -116,9 +119,12 @@ public:
     /// Those of all ranks of its node (options.ranks_per_node), which name each other's buffers; the first of them is
     /// first_of_node(rank)'s.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<program> programs_of_node(int rank) const;
+    /// The first rank of the node of `rank`.
     [[nodiscard]] int first_of_node(int rank) const { return rank - rank % options_.ranks_per_node; }
 
+    /// The graph for Graphviz: `dot -Tsvg`. An edge is dashed where a tensor changes ranks.
     EINPARALLEL_INLINE [[nodiscard]] std::string to_dot() const;
+    /// All of the plan for programs; the members are listed in plan/json.ipp.
     EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
     friend bool operator==(const plan& a, const plan& b) = default;
 

@@ -9,8 +9,8 @@ namespace einparallel {
 
 /// The placeholder and the input that stands for it in one run. Made by ep::bind.
 struct binding {
-    std::shared_ptr<vertex> placeholder;
-    std::shared_ptr<vertex> value;
+    std::shared_ptr<vertex> placeholder;  ///< what is bound
+    std::shared_ptr<vertex> value;        ///< where its elements come from
 };
 
 }  // namespace einparallel

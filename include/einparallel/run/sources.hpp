@@ -74,7 +74,7 @@ using input_of = tensor<typename readable_t<Value>::value_type, readable_t<Value
 /// The caller's memory, for from_root. Made by ep::borrow.
 template <class T, std::size_t Rank>
 struct borrowed {
-    detail::referred_elements what;
+    detail::referred_elements what;  ///< the caller's memory
 };
 
 inline namespace EINPARALLEL_WAY {
@@ -104,6 +104,7 @@ template <detail::DenseOperand Value>
         return detail::input_of<Value>(detail::input_copied(detail::refer_to(elements), root));
     }
 }
+/// Refers to the caller's memory, which every run reads as it is then.
 template <Element T, std::size_t Rank>
 [[nodiscard]] tensor<T, Rank> from_root(const borrowed<T, Rank>& elements, int root) {
     return tensor<T, Rank>(detail::input_in_memory(elements.what, root));
