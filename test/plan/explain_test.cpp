@@ -134,6 +134,7 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "powers_of_two",
                                            "effort",
                                            "ranks_per_node",
+                                           "check_inputs",
                                            "machine",
                                            "seconds_per_message",
                                            "seconds_per_byte",
