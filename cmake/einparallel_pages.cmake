@@ -49,6 +49,12 @@ if(NOT EINPARALLEL_DOXYGEN OR NOT EINPARALLEL_EXAMPLES OR NOT EINPARALLEL_WITH_M
     message(STATUS "No target pages, and no test of it: it needs Doxygen, the examples and MPI")
     return()
 endif()
+# What a warning is differs from release to release: it is an error, and the target a test, with Debian 12's.
+execute_process(COMMAND "${EINPARALLEL_DOXYGEN}" --version OUTPUT_VARIABLE doxygen_version)
+set(einparallel_doxygen_warnings NO)
+if(doxygen_version MATCHES "^1\\.9\\.4")
+    set(einparallel_doxygen_warnings FAIL_ON_WARNINGS)
+endif()
 set(einparallel_pages_dir "${PROJECT_BINARY_DIR}/pages")
 file(MAKE_DIRECTORY "${einparallel_pages_dir}/output")
 
@@ -102,5 +108,7 @@ add_custom_target(
     DEPENDS ${einparallel_outputs}
     VERBATIM
 )
-add_test(NAME pages COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target pages)
-set_tests_properties(pages PROPERTIES TIMEOUT 300 LABELS "examples" PROCESSORS 4)
+if(einparallel_doxygen_warnings)
+    add_test(NAME pages COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target pages)
+    set_tests_properties(pages PROPERTIES TIMEOUT 300 LABELS "examples" PROCESSORS 4)
+endif()
