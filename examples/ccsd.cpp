@@ -83,7 +83,8 @@ bool ccsd(ep::context& world, const std::string& folder) {
     inputs.t2 = ep::placeholder<double>({o, o, v, v}).named("t2");
 
     const auto next = experiments::build_ccsd({o, v}, inputs);
-    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes, .effort = 100'000}, next.t1, next.t2, next.E);
+    const ep::plan plan =
+        ep::decompose(world, {.objective = ep::objective::bytes, .effort = 100'000}, next.t1, next.t2, next.E);
     if (world.rank() == 0) {
         std::cout << plan.vertices().size() << " inputs and einsums, " << plan.bytes_sent()
                   << " bytes sent in one iteration\n\niteration  correlation energy\n"
