@@ -5,9 +5,9 @@
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
-#include <einparallel/schedule/check.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
+#include <support/check_programs.hpp>
 #include <support/play.hpp>
 
 #include <doctest/doctest.h>

@@ -4,10 +4,10 @@
 #include "random_task.hpp"
 #include "whole_tensor.hpp"
 
-#include <einparallel/schedule/check.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
+#include <support/check_programs.hpp>
 #include <support/play.hpp>
 
 #include <doctest/doctest.h>

@@ -2,9 +2,9 @@
 
 #include "random_task.hpp"
 
-#include <einparallel/schedule/check.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 
+#include <support/check_programs.hpp>
 #include <support/play.hpp>
 
 #include <doctest/doctest.h>

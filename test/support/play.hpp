@@ -3,7 +3,6 @@
 // kernels. What is not yet written is NaN, so that a use of it shows in the result.
 
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/schedule/accesses.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>

@@ -7,7 +7,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/run/transport.hpp>
-#include <einparallel/schedule/accesses.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>

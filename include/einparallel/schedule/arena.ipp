@@ -2,7 +2,6 @@
 
 #include <einparallel/schedule/arena.hpp>
 
-#include <einparallel/schedule/accesses.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,6 @@
 #include <einparallel/schedule/neighbours.hpp>
 
 #include <einparallel/notation/error.hpp>
-#include <einparallel/schedule/accesses.hpp>
 #include <einparallel/schedule/arena.ipp>
 
 #include <algorithm>

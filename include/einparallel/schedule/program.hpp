@@ -5,6 +5,7 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
 
 #include <cstddef>
 #include <variant>
@@ -143,6 +144,25 @@ struct program {
 
     EINPARALLEL_INLINE [[nodiscard]] bool is_result(buffer_id number) const;
 };
+
+namespace EINPARALLEL_DETAIL {
+
+/// A part of a buffer.
+struct buffer_part {
+    buffer_id place = no_buffer;
+    box region;
+};
+
+struct accesses {
+    std::vector<buffer_part> reads;  ///< of a contraction: its operands, in their order
+    std::vector<buffer_part> writes;
+};
+
+/// What an action reads and writes. `form`: the einsum of a contraction, which gives the regions; null: they stay
+/// without sides.
+EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form = nullptr);
+
+}  // namespace EINPARALLEL_DETAIL
 
 /// Element bytes that the rank hands to others.
 EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank);

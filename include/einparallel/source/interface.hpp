@@ -13,10 +13,10 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/plan/words.hpp>
-#include <einparallel/schedule/accesses.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>
+#include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
 #if defined(__GNUC__)
 #pragma GCC visibility pop

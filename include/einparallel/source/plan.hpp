@@ -46,9 +46,7 @@
 #include <einparallel/plan/traffic.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>
 #include <einparallel/plan/words.ipp>
-#include <einparallel/schedule/accesses.ipp>
 #include <einparallel/schedule/arena.ipp>
-#include <einparallel/schedule/check.ipp>
 #include <einparallel/schedule/gather.ipp>
 #include <einparallel/schedule/neighbours.ipp>
 #include <einparallel/schedule/packing.ipp>

@@ -1,0 +1,204 @@
+#pragma once
+// Whether the programs of all ranks fit together: what schedules promise (schedule/program.hpp), checked as a value.
+
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace einparallel::testing {
+
+using forms = std::function<const einsum_form&(std::size_t)>;
+
+/// The first broken promise of one step of one rank; empty where there is none.
+inline std::string check_step(const program& of_rank, const step& each, const forms& form_of) {
+    const auto inside = [&](const detail::buffer_part& part) {
+        return part.place >= 0 && static_cast<std::size_t>(part.place) < of_rank.buffers.size() &&
+               part.region.rank() == of_rank.buffers[static_cast<std::size_t>(part.place)].region.rank() &&
+               contains(of_rank.buffers[static_cast<std::size_t>(part.place)].region, part.region);
+    };
+    std::vector<detail::buffer_part> received;
+    std::vector<detail::buffer_part> sent;
+    for (const message& transfer : each.receives) {
+        received.push_back({transfer.place, transfer.region});
+        if (!inside(received.back()) || transfer.region.empty()) {
+            return "receives nothing or outside of its buffer";
+        }
+    }
+    for (const message& transfer : each.sends) {
+        sent.push_back({transfer.place, transfer.region});
+        if (!inside(sent.back()) || transfer.region.empty()) {
+            return "sends nothing or from outside of its buffer";
+        }
+    }
+    const auto meets = [](const std::vector<detail::buffer_part>& others, const detail::buffer_part& part) {
+        return std::ranges::any_of(others, [&](const detail::buffer_part& other) {
+            return other.place == part.place && !intersect(other.region, part.region).empty();
+        });
+    };
+    for (std::size_t transfer = 0; transfer < received.size(); ++transfer) {
+        if (meets({received.begin(), received.begin() + static_cast<std::ptrdiff_t>(transfer)}, received[transfer]) ||
+            meets(sent, received[transfer])) {
+            return "receives into a place that it sends from or receives into already";
+        }
+    }
+    for (const action& done : each.work) {
+        const auto* call = std::get_if<contraction>(&done);
+        const auto [reads, writes] =
+            detail::accesses_of(of_rank, done, call == nullptr ? nullptr : &form_of(call->vertex));
+        for (const detail::buffer_part& read : reads) {
+            if (!inside(read)) {
+                return "reads outside of a buffer";
+            }
+            if (meets(received, read)) {
+                return "reads what it receives";
+            }
+        }
+        for (const detail::buffer_part& written : writes) {
+            if (!inside(written)) {
+                return "writes outside of a buffer";
+            }
+            if (meets(received, written) || meets(sent, written)) {
+                return "writes what it receives or sends";
+            }
+            if (meets(reads, written)) {
+                return "writes what the same action reads";
+            }
+        }
+    }
+    return {};
+}
+
+/// The first broken promise of rank number `rank` about the buffers of its neighbours.
+inline std::string check_reads(std::span<const program> of_ranks, std::size_t rank, const forms& form_of) {
+    const program& mine = of_ranks[rank];
+    const auto buffer_at = [&](buffer_id place) -> const buffer& {
+        return mine.buffers[static_cast<std::size_t>(place)];
+    };
+    const auto touched_by = [&](const program& whose, const action& done) {
+        const auto* call = std::get_if<contraction>(&done);
+        return detail::accesses_of(whose, done, call == nullptr ? nullptr : &form_of(call->vertex));
+    };
+    for (const buffer& each : mine.buffers) {
+        if (each.original != no_buffer) {
+            const auto owner = static_cast<std::size_t>(each.neighbour);
+            const auto number = static_cast<std::size_t>(each.original);
+            if (owner == rank || owner >= of_ranks.size() || number >= of_ranks[owner].buffers.size() ||
+                of_ranks[owner].buffers[number].original != no_buffer ||
+                of_ranks[owner].buffers[number].region != each.region ||
+                of_ranks[owner].buffers[number].element_bytes != each.element_bytes) {
+                return "names a buffer that its neighbour does not have";
+            }
+        }
+    }
+    const auto writes_later = [&](const program& owner, buffer_id place, const neighbour_read& read) {
+        return std::ranges::any_of(owner.steps, [&](const step& each) {
+            const auto meets = [&](const auto& part) {
+                return part.place == place && !intersect(part.region, read.region).empty();
+            };
+            return each.phase >= read.ready && (std::ranges::any_of(each.receives, meets) ||
+                                                std::ranges::any_of(each.work, [&](const action& done) {
+                                                    return std::ranges::any_of(touched_by(owner, done).writes, meets);
+                                                }));
+        });
+    };
+    std::vector<neighbour_read> awaited;
+    for (const step& each : mine.steps) {
+        const std::string where = "phase " + std::to_string(each.phase) + ": ";
+        const auto not_awaited = [&](const auto& part) {
+            return buffer_at(part.place).original != no_buffer && !part.region.empty() &&
+                   std::ranges::none_of(awaited, [&](const neighbour_read& read) {
+                       return read.place == part.place && contains(read.region, part.region);
+                   });
+        };
+        const auto foreign = [&](const auto& part) { return buffer_at(part.place).original != no_buffer; };
+        bool early = std::ranges::any_of(each.sends, not_awaited);
+        bool written = std::ranges::any_of(each.receives, foreign);
+        for (const action& done : each.work) {
+            const detail::accesses touched = touched_by(mine, done);
+            early = early || std::ranges::any_of(touched.reads, not_awaited);
+            written = written || std::ranges::any_of(touched.writes, foreign);
+        }
+        if (early || written) {
+            return where + (early ? "reads a neighbour's buffer before it has waited for it"
+                                  : "writes to a neighbour's buffer");
+        }
+        for (const neighbour_read& read : each.reads) {
+            const buffer& place = buffer_at(read.place);
+            if (place.original == no_buffer || read.region.empty() || !contains(place.region, read.region)) {
+                return where + "waits for nothing, or for what is no neighbour's";
+            }
+            if (read.ready > each.phase) {
+                return where + "waits for a phase that its neighbour reaches later";
+            }
+            if (writes_later(of_ranks[static_cast<std::size_t>(place.neighbour)], place.original, read)) {
+                return where + "reads what its neighbour still writes";
+            }
+            awaited.push_back(read);
+        }
+    }
+    return {};
+}
+
+/// The first promise that the programs of all ranks break, as a sentence; empty where they keep all: phases ascend,
+/// every send has a receive of the same region, bytes and order in the same phase and nobody writes to himself, regions
+/// lie inside their buffers, work neither touches what its step receives nor writes what it sends; neighbours' buffers
+/// are read after they have been waited for, in phases that their rank can reach, and no more written then.
+/// `form_of(vertex)` gives the einsum of a vertex.
+inline std::string check_programs(std::span<const program> of_ranks, const forms& form_of) {
+    using channel = std::tuple<std::size_t, int, int>;  // phase, from, to
+    using parcel = std::pair<box, std::size_t>;         // region, bytes per element
+    std::map<channel, std::vector<parcel>> sent;
+    std::map<channel, std::vector<parcel>> received;
+    for (std::size_t position = 0; position < of_ranks.size(); ++position) {
+        const program& mine = of_ranks[position];
+        const int rank = static_cast<int>(position);
+        std::size_t next_phase = 0;
+        for (const step& each : mine.steps) {
+            const std::string where = "rank " + std::to_string(rank) + ", phase " + std::to_string(each.phase) + ": ";
+            if (each.phase < next_phase) {
+                return where + "phases do not ascend";
+            }
+            next_phase = each.phase + 1;
+            const std::string broken = check_step(mine, each, form_of);
+            if (!broken.empty()) {
+                return where + broken;
+            }
+            const auto post = [&](std::map<channel, std::vector<parcel>>& box_of, const message& transfer, int from,
+                                  int to) {
+                box_of[{each.phase, from, to}].emplace_back(
+                    transfer.region, mine.buffers[static_cast<std::size_t>(transfer.place)].element_bytes);
+                return from != to && std::min(from, to) >= 0 &&
+                       static_cast<std::size_t>(std::max(from, to)) < of_ranks.size();
+            };
+            for (const message& transfer : each.sends) {
+                if (!post(sent, transfer, rank, transfer.peer)) {
+                    return where + "sends to itself or to nobody";
+                }
+            }
+            for (const message& transfer : each.receives) {
+                if (!post(received, transfer, transfer.peer, rank)) {
+                    return where + "receives from itself or from nobody";
+                }
+            }
+        }
+    }
+    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+        const std::string broken = check_reads(of_ranks, rank, form_of);
+        if (!broken.empty()) {
+            return "rank " + std::to_string(rank) + ", " + broken;
+        }
+    }
+    return sent == received ? std::string{} : "sends and receives do not match";
+}
+
+}  // namespace einparallel::testing
