@@ -100,7 +100,7 @@ TEST_CASE("each broken promise about neighbours' buffers is found") {
     const auto foreign = [&](program& of) -> buffer& {
         return of.buffers[static_cast<std::size_t>(read_of(of).place)];
     };
-    CHECK(complaint([&](auto& all) { foreign(all[0]).neighbour = 0; }) ==
+    CHECK(complaint([&](auto& all) { foreign(all[0]).neighbour = 2; }) ==
           "rank 0, names a buffer that its neighbour does not have");
     CHECK(complaint([&](auto& all) { foreign(all[0]).element_bytes = 4; }) ==
           "rank 0, names a buffer that its neighbour does not have");

@@ -88,11 +88,12 @@ inline std::string check_reads(std::span<const program> of_ranks, std::size_t ra
         const auto* call = std::get_if<contraction>(&done);
         return detail::accesses_of(whose, done, call == nullptr ? nullptr : &form_of(call->vertex));
     };
+    // What comes back to the rank where it lies may be read there: the neighbour is the rank itself then.
     for (const buffer& each : mine.buffers) {
         if (each.original != no_buffer) {
             const auto owner = static_cast<std::size_t>(each.neighbour);
             const auto number = static_cast<std::size_t>(each.original);
-            if (owner == rank || owner >= of_ranks.size() || number >= of_ranks[owner].buffers.size() ||
+            if (owner >= of_ranks.size() || number >= of_ranks[owner].buffers.size() ||
                 of_ranks[owner].buffers[number].original != no_buffer ||
                 of_ranks[owner].buffers[number].region != each.region ||
                 of_ranks[owner].buffers[number].element_bytes != each.element_bytes) {
