@@ -50,7 +50,6 @@ namespace einparallel {}
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>
-#include <einparallel/run/plan_with.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/sources.hpp>
 #endif

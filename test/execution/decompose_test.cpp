@@ -5,7 +5,6 @@
 
 #include <einparallel/plan/rivals.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/plan_with.hpp>
 #include <einparallel/run/sources.hpp>
 
 #include "graphs.hpp"

@@ -6,6 +6,8 @@
 #include <einparallel/plan/traffic.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
+#include <support/make_task.hpp>
+
 #include <doctest/doctest.h>
 
 #include <random>
@@ -29,7 +31,7 @@ task matrix_task(index m, index k, index n, std::vector<mesh_axis> axes) {
     extents[static_cast<std::size_t>(form.operands[0][0])] = m;
     extents[static_cast<std::size_t>(form.operands[0][1])] = k;
     extents[static_cast<std::size_t>(form.operands[1][1])] = n;
-    return make_task(form, extents, {8, 8}, 8, mesh{std::move(axes)});
+    return testing::make_task(form, extents, {8, 8}, 8, mesh{std::move(axes)});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <support/check_programs.hpp>
+#include <support/make_task.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Random einsums, meshes and cuts for the tests of schedules.
 
-#include <einparallel/schedule/task.hpp>
+#include <support/make_task.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -7,6 +7,7 @@
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <support/check_programs.hpp>
+#include <support/make_task.hpp>
 #include <support/play.hpp>
 
 #include <doctest/doctest.h>

@@ -1,9 +1,10 @@
 #pragma once
-// Planning on a context: the ranks agree on what they recorded, each computes the same plan; and planning and running
-// in one call.
+// Planning on a context, also by hand: the ranks agree on what they recorded, each computes the same plan; and planning
+// and running in one call.
 
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -24,6 +25,11 @@ namespace EINPARALLEL_DETAIL {
 
 /// The plan of these outputs on the ranks of a context.
 EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked,
+                                     const std::vector<std::shared_ptr<vertex>>& outputs);
+/// Rules are not compared, what they make is.
+EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const cutting_rule& rule,
+                                     const std::vector<std::shared_ptr<vertex>>& outputs);
+EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const hand_cuts& cuts,
                                      const std::vector<std::shared_ptr<vertex>>& outputs);
 
 }  // namespace EINPARALLEL_DETAIL
@@ -46,27 +52,36 @@ template <class T, std::size_t Rank, class... More>
     return detail::decompose_on(world, {}, {output.node(), more.node()...});
 }
 
+/// plan_with on the ranks of a context: the plan in which every vertex is cut as `rule` says. Collective; no element
+/// moves. options.processes is left alone, or the size of the context.
+/// @throws error, the same on every rank: what decompose on a context throws of graphs and options, what plan_with
+/// throws, and where ranks cut differently
+template <class T, std::size_t Rank, class... More>
+[[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule,
+                             const tensor<T, Rank>& output, const More&... more) {
+    return detail::plan_with_on(world, asked, rule, {output.node(), more.node()...});
+}
+
+/// The same with some vertices cut by name; see hand_cuts.
+template <class T, std::size_t Rank, class... More>
+[[nodiscard]] plan plan_with(const context& world, const options& asked, const hand_cuts& cuts,
+                             const tensor<T, Rank>& output, const More&... more) {
+    return detail::plan_with_on(world, asked, cuts, {output.node(), more.node()...});
+}
+
 }  // namespace EINPARALLEL_WAY
 
 namespace EINPARALLEL_DETAIL {
 
-template <class T, std::size_t Rank>
-distributed<T, Rank> typed_result(const results& all, std::size_t position, const tensor<T, Rank>& /*output*/) {
-    return all.at<T, Rank>(position);
-}
-
-template <std::size_t... Positions, class... Outputs>
-auto typed_results(const results& all, std::index_sequence<Positions...> /*positions*/, const Outputs&... outputs) {
-    return std::tuple{typed_result(all, Positions, outputs)...};
-}
-
 template <class... Outputs>
 auto evaluate_on(context& world, const options& asked, const Outputs&... outputs) {
     const results all = execute(decompose_on(world, asked, {outputs.node()...}), world);
+    std::size_t next = 0;
+    const auto result = [&]<class T, std::size_t Rank>(const tensor<T, Rank>&) { return all.at<T, Rank>(next++); };
     if constexpr (sizeof...(Outputs) == 1) {
-        return typed_result(all, 0, outputs...);
+        return result(outputs...);
     } else {
-        return typed_results(all, std::index_sequence_for<Outputs...>{}, outputs...);
+        return std::tuple{result(outputs)...};
     }
 }
 

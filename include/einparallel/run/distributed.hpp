@@ -9,7 +9,6 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/own_elements.hpp>
 #include <einparallel/run/own_layout.hpp>
 
 #include <algorithm>

@@ -72,7 +72,7 @@ public:
         : program_(std::move(of_rank)),
           vertices_(std::move(vertices)),
           window_(std::move(window)),
-          steps_(preparation(program_, window_, vertices_).steps()),
+          steps_(prepare_steps(program_, window_, vertices_)),
           may_borrow_(inputs_read_only(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
@@ -232,7 +232,7 @@ private:
 
     static activity activity_of(const prepared_action& done) {
         const auto* moved = std::get_if<prepared_move>(&done);
-        return moved == nullptr ? (std::holds_alternative<prepared_read>(done) ? activity::read : activity::contract)
+        return moved == nullptr ? (std::holds_alternative<read_source>(done) ? activity::read : activity::contract)
                : moved->vertex == prepared_move::no_vertex ? activity::copy
                                                            : activity::combine;
     }
@@ -260,7 +260,7 @@ private:
                  std::string& failure) {
         const std::size_t vertex = std::visit([](const auto& each) { return each.vertex; }, done);
         attempt(vertex, rank, failure, [&] {
-            if (auto* read = std::get_if<prepared_read>(&done)) {
+            if (auto* read = std::get_if<read_source>(&done)) {
                 if (borrowed_[static_cast<std::size_t>(read->into)] == nullptr) {
                     space.read(*sources_[vertex], program_.buffers[static_cast<std::size_t>(read->into)].region,
                                start(read->into));

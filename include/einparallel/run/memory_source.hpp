@@ -5,7 +5,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/collect.hpp>
-#include <einparallel/run/own_elements.hpp>
 
 #include <cstddef>
 #include <cstdint>

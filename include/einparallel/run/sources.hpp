@@ -12,7 +12,6 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/binding.hpp>
 #include <einparallel/run/distributed.hpp>
-#include <einparallel/run/own_elements.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -66,7 +66,7 @@ EINPARALLEL_INLINE task_cuts choose_cuts(const einsum_form& form, const std::vec
 
 /// True where the output's chunks are worth sending round: each of the q ranks that have summands of a block gets two
 /// half-chunks with at least one slice each. Otherwise a task whose output travels computes its summand first and
-/// reduces it then (schedule/reduce.hpp). The same answer on every rank.
+/// reduces it then (schedule/gather.ipp). The same answer on every rank.
 EINPARALLEL_INLINE bool k_ring_suits(const task& work);
 
 /// Which tensor should travel. `automatic`: the one with the most bytes to move per rank, among the operands that can
@@ -86,14 +86,5 @@ EINPARALLEL_INLINE algorithm algorithm_of(const task& work);
 EINPARALLEL_INLINE task make_task(summed_einsum einsum, std::vector<std::size_t> operand_bytes,
                                   std::size_t output_bytes, mesh ranks, const task_cuts& cuts,
                                   int travelling = nothing_travels);
-
-/// The same for an einsum all of whose sums are finished.
-EINPARALLEL_INLINE task make_task(einsum_form form, std::vector<index> extents, std::vector<std::size_t> operand_bytes,
-                                  std::size_t output_bytes, mesh ranks, const task_cuts& cuts,
-                                  int travelling = nothing_travels);
-
-/// The task of a vertex cut over a mesh with the cuts of choose_cuts() and the ring of choose_travelling().
-EINPARALLEL_INLINE task make_task(einsum_form form, std::vector<index> extents, std::vector<std::size_t> operand_bytes,
-                                  std::size_t output_bytes, mesh ranks, algorithm wanted = algorithm::automatic);
 
 }  // namespace einparallel

@@ -150,19 +150,4 @@ EINPARALLEL_INLINE task make_task(summed_einsum einsum, std::vector<std::size_t>
     return made;
 }
 
-EINPARALLEL_INLINE task make_task(einsum_form form, std::vector<index> extents, std::vector<std::size_t> operand_bytes,
-                                  std::size_t output_bytes, mesh ranks, const task_cuts& cuts, int travelling) {
-    return make_task(summed_einsum{std::move(form), std::move(extents)}, std::move(operand_bytes), output_bytes,
-                     std::move(ranks), cuts, travelling);
-}
-
-EINPARALLEL_INLINE task make_task(einsum_form form, std::vector<index> extents, std::vector<std::size_t> operand_bytes,
-                                  std::size_t output_bytes, mesh ranks, algorithm wanted) {
-    const task_cuts cuts = choose_cuts(form, extents, ranks);
-    task made =
-        make_task(std::move(form), std::move(extents), std::move(operand_bytes), output_bytes, std::move(ranks), cuts);
-    made.travelling = choose_travelling(made, wanted);
-    return made;
-}
-
 }  // namespace einparallel

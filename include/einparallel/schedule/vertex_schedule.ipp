@@ -3,7 +3,6 @@
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <einparallel/schedule/gather.ipp>
-#include <einparallel/schedule/reduce.ipp>
 #include <einparallel/schedule/ring_double.ipp>
 #include <einparallel/schedule/ring_k.ipp>
 #include <einparallel/schedule/ring_mn.ipp>

@@ -53,7 +53,6 @@
 #include <einparallel/schedule/pending.ipp>
 #include <einparallel/schedule/program.ipp>
 #include <einparallel/schedule/redistribute.ipp>
-#include <einparallel/schedule/reduce.ipp>
 #include <einparallel/schedule/ring_k.ipp>
 #include <einparallel/schedule/ring_mn.ipp>
 #include <einparallel/schedule/steps.ipp>

@@ -18,10 +18,8 @@
 #include <einparallel/run/graph_agreement.ipp>
 #include <einparallel/run/node_threads.ipp>
 #include <einparallel/run/node_window.ipp>
-#include <einparallel/run/own_elements.ipp>
 #include <einparallel/run/own_layout.ipp>
 #include <einparallel/run/plan_cache.ipp>
-#include <einparallel/run/plan_with.ipp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/sources.ipp>
 #include <einparallel/run/space.ipp>
