@@ -2,10 +2,7 @@
 
 #include "instruction_sets.hpp"
 
-#include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/gemm.hpp>
-#include <einparallel/kernel/gemm_budget.hpp>
-#include <einparallel/kernel/workspace.hpp>
 
 #include <doctest/doctest.h>
 
@@ -135,26 +132,6 @@ TEST_CASE_TEMPLATE("gemm agrees with three loops where many rows pass few column
             }
         }
     }
-}
-
-TEST_CASE("the blocks of a product follow the caches") {
-    const double one = 1;
-    const tile_kernel kernel = product_tile_kernel<double>(best_instruction_set(), &one);
-    const gemm_budget unknown = gemm_budget::of(kernel, {0, 0});
-    for (const cache_sizes caches :
-         {cache_sizes{32U << 10, 256U << 10}, cache_sizes{32U << 10, 512U << 10}, cache_sizes{48U << 10, 2U << 20},
-          cache_sizes{128U << 10, 16U << 20}, cache_sizes::here()}) {
-        const gemm_budget budget = gemm_budget::of(kernel, caches);
-        CHECK(budget.a <= (caches.second > 0 ? caches.second / 2 : unknown.a));
-        CHECK(budget.b_alone <= (caches.second > 0 ? caches.second : unknown.b_alone));
-        CHECK(budget.sliver <= (caches.first > 0 ? caches.first * 2 / 3 : unknown.sliver));
-        CHECK(budget.a + budget.b < scratch_lease<scratch_purpose::packing>::kept_bytes);
-        CHECK(budget.sliver >= 10U << 10);
-    }
-    CHECK(gemm_budget::of(kernel, {32U << 10, 512U << 10}).a == std::size_t{240} << 10);
-    CHECK(cache_sizes{3, 5}.checked().first == 0);
-    CHECK(cache_sizes{3, 5}.checked().second == 0);
-    CHECK(cache_sizes{48U << 10, 1U << 20}.checked().second == 1U << 20);
 }
 
 TEST_CASE("every element of a block lies on a line that is listed") {

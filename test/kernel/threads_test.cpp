@@ -4,7 +4,7 @@
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/progress.hpp>
-#include <einparallel/kernel/thread_grid.hpp>
+#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/functions.hpp>
 

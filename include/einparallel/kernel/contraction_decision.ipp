@@ -3,11 +3,10 @@
 #include <einparallel/kernel/contraction_decision.hpp>
 
 #include <einparallel/kernel/blas.hpp>
-#include <einparallel/kernel/cache_sizes.hpp>
 #include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product_loops.hpp>
-#include <einparallel/kernel/thread_grid.hpp>
+#include <einparallel/kernel/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>

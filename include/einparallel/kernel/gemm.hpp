@@ -7,7 +7,7 @@
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
-#include <einparallel/kernel/thread_grid.hpp>
+#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

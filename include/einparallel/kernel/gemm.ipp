@@ -2,8 +2,6 @@
 
 #include <einparallel/kernel/gemm.hpp>
 
-#include <einparallel/kernel/cache_sizes.hpp>
-#include <einparallel/kernel/gemm_budget.hpp>
 #include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/small_vector.hpp>
@@ -16,7 +14,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE blocked_gemm::blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
                                               int threads, progress_hook* hook)
     : kernel_(kernel), m_(m), n_(n), k_(k), threads_(threads), hook_(hook) {
-    const gemm_budget budget = gemm_budget::of(kernel);
+    const gemm_budget budget;
     const auto lines = [](index count, std::size_t element) { return count * static_cast<index>(64 / element); };
     const auto at_most = [&](std::size_t bytes, std::size_t each) {
         return std::clamp<index>(static_cast<index>(bytes / each), 1, budget.longest);

@@ -4,7 +4,7 @@
 
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/product_loops.hpp>
-#include <einparallel/kernel/thread_grid.hpp>
+#include <einparallel/kernel/tuning.hpp>
 
 #include <cstddef>
 

@@ -8,7 +8,6 @@
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/blas.ipp>
 #include <einparallel/kernel/blocked_copy.ipp>
-#include <einparallel/kernel/cache_sizes.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/contraction_order.ipp>
 #include <einparallel/kernel/copy.ipp>
@@ -17,7 +16,6 @@
 #include <einparallel/kernel/formula.ipp>
 #include <einparallel/kernel/gemm.ipp>
 #include <einparallel/kernel/gemm_axis.ipp>
-#include <einparallel/kernel/gemm_budget.ipp>
 #include <einparallel/kernel/greedy_order.ipp>
 #include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
@@ -27,8 +25,8 @@
 #include <einparallel/kernel/product_network.ipp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
-#include <einparallel/kernel/thread_grid.ipp>
 #include <einparallel/kernel/threads.ipp>
+#include <einparallel/kernel/tuning.ipp>
 #include <einparallel/kernel/turned_operands.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/kernel/thread_grid.hpp>
+#include <einparallel/kernel/tuning.hpp>
 
 #include <einparallel/kernel/threads.hpp>
 

@@ -1,12 +1,34 @@
 #pragma once
-// How the threads of one matrix product share it out: among rows, columns and pieces of the sum.
+// What blocks of a matrix product may take of the caches, and how its threads share it out.
 
+#include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What packed blocks may take in bytes: of A in the second-level cache, of B in the last, and of B in the second where
+/// A is one block; a sliver of B in the first. Constants, since many virtual machines say nothing true of their caches:
+/// what was best with 512 KiB in the second level, and with the 1 MiB at least that processors with wide vectors have.
+struct gemm_budget {
+    bool wide = supported(instruction_set::avx512);
+    std::size_t a = std::size_t{wide ? 480U : 240U} << 10;
+    std::size_t b = std::size_t{2} << 20;
+    std::size_t b_alone = std::size_t{wide ? 768U : 384U} << 10;
+    std::size_t sliver = std::size_t{20} << 10;
+    index longest = 4096;  ///< rows or columns of a block
+};
+
+/// How many cache lines, `step` bytes apart, fit into one way of the first-level cache: few where the step is a
+/// multiple of a large power of two, since they fall into few sets.
+inline index lines_of_a_way(index step) {
+    constexpr index way = 4096;  // bytes apart: the same set
+    return way / std::clamp<index>(step & -step, 64, way);
+}
 
 /// Packing an element costs as much as so many multiply-adds.
 inline constexpr index packing_cost = 12;
