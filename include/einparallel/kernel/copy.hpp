@@ -10,25 +10,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The plane of a copy: the loop along which `into` is contiguous, and the one along which `from` is.
-struct copy_plane {
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-    std::size_t inner = none;  ///< none where there is no loop
-    std::size_t other = none;  ///< none where both sides are contiguous along `inner`, or there is no more loop
-    odometer::loop_list outer;
-
-    /// @pre loops are sorted by slot 0
-    EINPARALLEL_INLINE explicit copy_plane(const loop_nest& nest);
-
-    EINPARALLEL_INLINE [[nodiscard]] bool is_run(const loop_nest& nest) const;
-    /// Each side is contiguous along a loop of its own.
-    EINPARALLEL_INLINE [[nodiscard]] bool is_turned(const loop_nest& nest) const;
-    /// Bytes from which on blocks are worth what they take to set up: planes that are turned in vectors make up for
-    /// little.
-    EINPARALLEL_INLINE [[nodiscard]] index least_for_blocks(const loop_nest& nest) const;
-};
-
 /// Copies what slot 1 of the nest walks to where slot 0 walks.
 /// @pre every loop moves slot 0, no extent is 0, loops are sorted by slot 0
 EINPARALLEL_INLINE void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from);

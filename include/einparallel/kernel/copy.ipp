@@ -2,116 +2,319 @@
 
 #include <einparallel/kernel/copy.hpp>
 
-#include <einparallel/kernel/blocked_copy.ipp>
-#include <einparallel/kernel/plane_copy.hpp>
+#include <einparallel/kernel/copy_functions.hpp>
+#include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
-#include <limits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE copy_plane::copy_plane(const loop_nest& nest) {
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        inner = inner == none || std::abs(nest.of(loop)[0]) <= std::abs(nest.of(inner)[0]) ? loop : inner;
+/// A copy in blocks of two combined indices, columns that run as the output lies in memory and rows that run as the
+/// input does, at every point of the loops outside. All strides in bytes: first of the output, second of the input.
+class blocked_copy {
+public:
+    /// @pre every loop moves slot 0, no extent is 0, loops are sorted by slot 0
+    blocked_copy(const loop_nest& nest, index element, void* into, const void* from)
+        : element_(element), into_(static_cast<std::byte*>(into)), from_(static_cast<const std::byte*>(from)) {
+        loop_list loops;  // innermost first
+        for (std::size_t each = nest.size(); each-- > 0;) {
+            const index extent = nest.extents[each];
+            gemm_axis::loop made{extent, nest.of(each)[0] * element, nest.of(each)[1] * element, 1};
+            total_ *= extent;
+            if (made.first < 0) {
+                into_ += (extent - 1) * made.first;
+                from_ += (extent - 1) * made.second;
+                made.first = -made.first;
+                made.second = -made.second;
+            }
+            if (made.first == element && made.second == element) {  // elements of one piece
+                element_ *= extent;
+            } else {
+                loops.push_back(made);
+            }
+        }
+        total_ *= element;
+        take_apart(loops);
+        choose_blocks();
     }
-    if (!is_run(nest)) {
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            if (loop != inner) {
-                other = other == none || std::abs(nest.of(loop)[1]) <= std::abs(nest.of(other)[1]) ? loop : other;
+
+    void run() const {
+        const int threads = total_ < threaded_bytes ? 1 : available_threads();
+        const index pieces = element_ < long_run ? 1 : (element_ + piece - 1) / piece;
+        const index units = outer_.block_count() * columns_.block_count() * rows_.block_count() * pieces;
+        on_threads(static_cast<int>(std::min<index>(threads, units)), [&](index part, index parts) {
+            const even_part own(units, part, parts);
+            if (element_ < long_run) {
+                copy_blocks(own);
+            } else {
+                copy_runs(own, pieces);
+            }
+            if (streams_) {
+                end_streaming();
+            }
+        });
+    }
+
+private:
+    using loop_list = small_vector<gemm_axis::loop, 12>;
+    static constexpr index long_run = 2048;  // bytes
+    static constexpr index piece = 65536;    // bytes of a long run that one thread copies at a time
+    static constexpr index longest = 512;    // columns or rows of a block
+    static constexpr index block_bytes = 131072;
+
+    /// Columns take loops as the output has them, rows as the input has them, in turn, until both are long enough for
+    /// whole cache lines and for what a block costs; a loop that the other side has ends a side.
+    void take_apart(const loop_list& loops) {
+        enum : std::uint8_t { outside, column, row };
+        small_vector<std::uint8_t, 12> place(loops.size(), outside);
+        const auto next_row = [&] {  // the smallest stride of the input that is left
+            std::size_t found = loops.size();
+            for (std::size_t each = 0; each < loops.size(); ++each) {
+                const index stride = std::abs(loops[each].second);
+                if (place[each] != row && stride != 0 &&
+                    (found == loops.size() || stride < std::abs(loops[found].second))) {
+                    found = each;
+                }
+            }
+            return found;
+        };
+        loop_list sides[2];
+        index lengths[2] = {element_, element_};
+        bool columns_grow = element_ < long_run;
+        bool rows_grow = columns_grow;
+        for (std::size_t next = 0; columns_grow || rows_grow;) {
+            columns_grow = columns_grow && lengths[0] < 8192 && next < loops.size() && place[next] == outside;
+            const bool takes_column = columns_grow && (!rows_grow || lengths[0] <= 2 * lengths[1]);
+            std::size_t taken = next;
+            if (!takes_column) {
+                taken = rows_grow && lengths[1] < (columns_grow ? 4096 : 2048) ? next_row() : loops.size();
+                rows_grow = taken < loops.size() && place[taken] == outside;
+                if (!rows_grow) {
+                    continue;
+                }
+            }
+            next += takes_column ? 1 : 0;
+            place[taken] = takes_column ? column : row;
+            sides[takes_column ? 0 : 1].push_back(loops[taken]);
+            lengths[takes_column ? 0 : 1] *= loops[taken].extent;
+        }
+        const auto add = [](gemm_axis& axis, const loop_list& list) {
+            for (std::size_t each = list.size(); each-- > 0;) {
+                axis.add(list[each].extent, list[each].first, list[each].second);
+            }
+        };
+        add(columns_, sides[0]);
+        add(rows_, sides[1]);
+        for (std::size_t each = loops.size(); each-- > 0;) {
+            if (place[each] == outside) {
+                outer_.add(loops[each].extent, loops[each].first, loops[each].second);
+                outer_.loops.back().tile = 1;
             }
         }
     }
-    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-        if (loop != inner && loop != other) {
-            outer.push_back(loop);
+
+    /// How many positions of an index, of which so many are one block, lie side by side.
+    [[nodiscard]] index run_of(const gemm_axis& axis, index gemm_axis::loop::*side) const {
+        index run = 1;
+        for (std::size_t each = axis.loops.size(); each-- > 0 && axis.loops[each].*side == run * element_;) {
+            run *= axis.loops[each].tile;
+        }
+        return run;
+    }
+
+    void choose_blocks() {
+        std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(into_) | reinterpret_cast<std::uintptr_t>(from_);
+        std::uintptr_t row_bits = 0;
+        for (const gemm_axis* const axis : {&outer_, &columns_, &rows_}) {
+            for (const gemm_axis::loop& each : axis->loops) {
+                bits |= static_cast<std::uintptr_t>(each.first) | static_cast<std::uintptr_t>(each.second);
+                row_bits |= axis == &rows_ ? static_cast<std::uintptr_t>(each.first) : 0;
+            }
+        }
+        const index columns_run = run_of(columns_, &gemm_axis::loop::first);
+        const bool turns = bits % static_cast<std::uintptr_t>(element_) == 0 && (element_ == 4 || element_ == 8) &&
+                           std::min(columns_run, run_of(rows_, &gemm_axis::loop::second)) * element_ >= 32;
+        functions_ = copy_functions::best(element_, turns);
+        const index run = columns_run * element_;  // bytes of the output that are written side by side
+        follow_ = columns_run == columns_.size && !rows_.loops.empty() && rows_.loops.back().first == run;
+        streams_ = total_ >= streamed_bytes && (follow_ ? run * rows_.loops.back().extent : run) >= 512;
+        buffered_ = streams_ && !(turns && row_bits % 64 == 0);
+        const index line = std::max<index>(1, 64 / element_);
+        const index wide = element_ > 16 ? 4096 : buffered_ ? 1024 : 512;
+        const auto cut = [&](gemm_axis& axis, index limit) {
+            return axis.cut(std::clamp<index>(limit, 1, longest), line, 1, 1);
+        };
+        const index column_block = cut(columns_, wide / element_);
+        follow_ = follow_ && columns_.block_count() == 1;
+        const index row_block = cut(rows_, std::max<index>(512 / element_, (buffered_ ? block_bytes : block_bytes / 2) /
+                                                                               (column_block * element_)));
+        buffer_bytes_ = buffered_ ? row_block * (column_block * element_ + 128) : 0;
+    }
+
+    /// Long runs, in pieces.
+    void copy_runs(even_part own, index pieces) const {
+        index none[2];
+        const gemm_blocks outer(outer_, 1, none);
+        for (index unit = own.begin; unit < own.end; ++unit) {
+            index into = 0;
+            index from = 0;
+            static_cast<void>(outer.peek(unit / pieces, into, from));
+            const index start = unit % pieces * piece;
+            const auto bytes = static_cast<std::size_t>(std::min(piece, element_ - start));
+            (streams_ ? functions_.stream : &copy_bytes)(into_ + into + start, from_ + from + start, bytes);
         }
     }
-}
 
-EINPARALLEL_INLINE bool copy_plane::is_run(const loop_nest& nest) const {
-    return inner == none || (nest.of(inner)[0] == 1 && nest.of(inner)[1] == 1);
-}
-
-EINPARALLEL_INLINE bool copy_plane::is_turned(const loop_nest& nest) const {
-    return other != none && nest.of(inner)[0] == 1 && nest.of(other)[1] == 1;
-}
-
-EINPARALLEL_INLINE index copy_plane::least_for_blocks(const loop_nest& nest) const {
-    if (is_run(nest)) {
-        return threaded_bytes;
-    }
-    if (!is_turned(nest)) {
-        return std::numeric_limits<index>::max();
-    }
-    const bool small = nest.size() > 2 && std::min(nest.extents[inner], nest.extents[other]) < 16;
-    return small ? blocked_bytes : 16 * blocked_bytes;
-}
-
-/// Copies plane after plane: what has no vectors, and what is too small for blocks. The threads share the points
-/// outside the plane, or the rows of the plane where those are few.
-EINPARALLEL_INLINE void copy_planes(const loop_nest& nest, const copy_plane& loops, index bytes, std::byte* into,
-                                    const std::byte* from, int threads) {
-    const bool run = loops.is_run(nest);
-    const bool turned = loops.is_turned(nest);
-    const auto step = [&](std::size_t loop, std::size_t slot) {
-        return loop == copy_plane::none ? 0 : nest.of(loop)[slot] * bytes;
-    };
-    const index into_row = step(loops.other, 0);
-    const index into_step = step(loops.inner, 0);
-    const index from_row = step(loops.other, 1);
-    const index from_step = step(loops.inner, 1);
-    const index count = loops.inner == copy_plane::none ? 1 : nest.extents[loops.inner];
-    const index rows = loops.other == copy_plane::none ? 1 : nest.extents[loops.other];
-    const auto copy_one = [&](std::byte* to, const std::byte* source, const even_part& own) {
-        to += own.begin * into_row;
-        source += own.begin * from_row;
-        if (run) {
-            copy_bytes(to, source, static_cast<std::size_t>(count * bytes));
-        } else if (turned) {
-            turn_plane(to, source, {own.end - own.begin, count, into_row, from_step}, bytes);
-        } else {
-            plane_copy_for(static_cast<std::size_t>(bytes))(to, into_row, into_step, source, from_row, from_step,
-                                                            own.end - own.begin, count);
+    void copy_blocks(even_part own) const {
+        index tables[6][longest];
+        gemm_blocks columns(columns_, longest, tables[0]);
+        gemm_blocks rows(rows_, longest, tables[2]);
+        const gemm_blocks outer(outer_, 1, tables[4]);
+        index* const tight = tables[4];
+        index* const buffer_rows = tables[5];
+        const scratch_lease<scratch_purpose::packing> lease(static_cast<std::size_t>(buffer_bytes_));
+        const index row_blocks = rows_.block_count();
+        const index column_blocks = columns_.block_count();
+        const auto start = [&](index unit, index& into, index& from) {
+            index to[3];
+            index source[3];
+            static_cast<void>(rows.peek(unit % row_blocks, to[0], source[0]));
+            static_cast<void>(columns.peek(unit / row_blocks % column_blocks, to[1], source[1]));
+            static_cast<void>(outer.peek(unit / (row_blocks * column_blocks), to[2], source[2]));
+            into = to[0] + to[1] + to[2];
+            from = source[0] + source[1] + source[2];
+        };
+        turned_block block;
+        block.streams = streams_ && !buffered_;
+        index into = 0;
+        index from = 0;
+        index after = 0;
+        start(own.begin, into, from);
+        for (index unit = own.begin; unit < own.end; ++unit) {
+            columns.go_to(unit / row_blocks % column_blocks);
+            rows.go_to(unit % row_blocks);
+            const index now = from;
+            start(std::min(unit + 1, own.end - 1), after, from);
+            block.next = from - now;
+            block.columns = {columns.first(), columns.second(), columns.count,
+                             run_of(columns_, &gemm_axis::loop::first)};
+            block.rows = {rows.first(), rows.second(), rows.count, run_of(rows_, &gemm_axis::loop::second)};
+            if (buffered_) {
+                const index length = columns.count * element_;
+                for (index column = 0; column < columns.count; ++column) {
+                    tight[column] = column * element_;
+                }
+                for (index row = 0; row < rows.count; ++row) {
+                    buffer_rows[row] = row * (follow_ ? length : ((length + 63) / 64 | 1) * 64);
+                }
+                through_buffer(into_ + into, from_ + now, block, tight, buffer_rows, lease.data());
+            } else {
+                copy_block(into_ + into, from_ + now, block);
+            }
+            into = after;
         }
-    };
-    if (loops.outer.empty() && threads == 1) {
-        copy_one(into, from, even_part(rows, 0, 1));
-        return;
     }
-    const index points = odometer(nest, loops.outer).size();
-    const bool split_rows = points < 2 * threads && rows > points;
-    on_threads(threads, [&](index part, index parts) {
-        const even_part own = split_rows ? even_part(points, 0, 1) : even_part(points, part, parts);
-        const even_part own_rows = split_rows ? even_part(rows, part, parts) : even_part(rows, 0, 1);
-        odometer point(nest, loops.outer);
-        index at[2] = {0, 0};
-        point.go_to(own.begin, at);
-        for (index number = own.begin; number < own.end; ++number) {
-            copy_one(into + at[0] * bytes, from + at[1] * bytes, own_rows);
-            point.advance(at);
+
+    void copy_block(std::byte* into, const std::byte* from, const turned_block& block) const {
+        if (functions_.turn != nullptr) {
+            functions_.turn(into, from, block);
+            return;
         }
-    });
+        for (index row = 0; row < block.rows.count; ++row) {
+            for (index column = 0; column < block.columns.count; ++column) {
+                copy_bytes(into + block.rows.into[row] + block.columns.into[column],
+                           from + block.rows.from[row] + block.columns.from[column],
+                           static_cast<std::size_t>(element_));
+            }
+        }
+    }
+
+    /// Makes the block in a buffer, as the output has it, and streams it out from there: lines whole wherever a row of
+    /// the output begins. `tight` are the places of elements side by side.
+    void through_buffer(std::byte* into, const std::byte* from, const turned_block& block, const index* tight,
+                        const index* buffer_rows, std::byte* buffer) const {
+        const block_side& columns = block.columns;
+        const block_side& rows = block.rows;
+        turned_block inside = block;
+        inside.columns.into = tight;
+        inside.columns.run = columns.count;
+        inside.rows.into = buffer_rows;
+        copy_block(buffer, from, inside);
+        const index length = columns.count * element_;
+        for (index row = 0; row < rows.count;) {
+            index end = row + 1;
+            while (follow_ && end < rows.count && rows.into[end] == rows.into[end - 1] + length) {
+                ++end;
+            }
+            for (index column = 0; column < columns.count; column += columns.together(column)) {
+                functions_.stream(into + rows.into[row] + columns.into[column],
+                                  buffer + buffer_rows[row] + column * element_,
+                                  static_cast<std::size_t>((end - row) * columns.together(column) * element_));
+            }
+            row = end;
+        }
+    }
+
+    index element_;
+    std::byte* into_;
+    const std::byte* from_;
+    index total_ = 1;  ///< bytes
+    gemm_axis outer_;
+    gemm_axis columns_;
+    gemm_axis rows_;
+    copy_functions functions_;
+    index buffer_bytes_ = 0;
+    bool streams_ = false;
+    bool buffered_ = false;
+    bool follow_ = false;  ///< rows follow one another in the output, with nothing between
+};
+
+/// Copies element by element what is too small for blocks.
+template <std::size_t Bytes>
+void copy_small(const loop_nest& nest, std::byte* into, const std::byte* from) {
+    constexpr auto bytes = static_cast<index>(Bytes);
+    const std::size_t inner = nest.size() - 1;
+    odometer::loop_list outer;
+    for (std::size_t loop = 0; loop < inner; ++loop) {
+        outer.push_back(loop);
+    }
+    odometer point(nest, outer);
+    const index to_step = nest.of(inner)[0] * bytes;
+    const index from_step = nest.of(inner)[1] * bytes;
+    index at[2] = {0, 0};
+    do {
+        for (index step = 0; step < nest.extents[inner]; ++step) {
+            copy_bytes(into + at[0] * bytes + step * to_step, from + at[1] * bytes + step * from_step, Bytes);
+        }
+    } while (point.advance(at));
 }
 
 EINPARALLEL_INLINE void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from) {
+    constexpr index least = 4096;  // blocks are worth what they take to set up
     const auto bytes = static_cast<index>(element_bytes);
-    const copy_plane loops(nest);
     index total = bytes;
     for (const index extent : nest.extents) {
         total *= extent;
     }
-    if (nest.size() > 0 && total >= loops.least_for_blocks(nest)) {
-        const blocked_copy blocks(nest, element_bytes, into, from);
-        if (blocks.pays()) {
-            blocks.run();
-            return;
-        }
+    auto* const to = static_cast<std::byte*>(into);
+    const auto* const source = static_cast<const std::byte*>(from);
+    if (nest.size() == 0 || (nest.size() == 1 && nest.of(0)[0] == 1 && nest.of(0)[1] == 1 && total < threaded_bytes)) {
+        copy_bytes(to, source, static_cast<std::size_t>(total));
+    } else if (total >= least) {
+        blocked_copy(nest, bytes, into, from).run();
+    } else {
+        const auto copy = bytes == 1   ? &copy_small<1>
+                          : bytes == 2 ? &copy_small<2>
+                          : bytes == 4 ? &copy_small<4>
+                          : bytes == 8 ? &copy_small<8>
+                                       : &copy_small<16>;
+        copy(nest, to, source);
     }
-    copy_planes(nest, loops, bytes, static_cast<std::byte*>(into), static_cast<const std::byte*>(from),
-                total < threaded_bytes ? 1 : available_threads());
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

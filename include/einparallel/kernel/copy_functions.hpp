@@ -26,18 +26,13 @@ inline constexpr index streamed_bytes = index{16} << 20;
 /// Orders what was written past the caches before what this thread writes next.
 EINPARALLEL_INLINE void end_streaming();
 
-/// Blocks are worth what they take to set up.
-inline constexpr index blocked_bytes = 4096;
-
 using block_function = void (*)(std::byte*, const std::byte*, const turned_block&);
 
 /// How elements of so many bytes are copied with the widest instructions that this processor has and that pay: wider
 /// vectors than AVX2's move no more through the memory's pins.
 struct copy_functions {
-    block_function turn = nullptr;  ///< null where only runs of elements are copied
+    block_function turn = nullptr;  ///< null where runs are copied, not elements of 1, 2, 4, 8 or 16 bytes
     void (*stream)(std::byte*, const std::byte*, std::size_t) = nullptr;
-    void (*turn_plane)(std::byte*, const std::byte*, const plane_to_turn&) = nullptr;  ///< null as `turn` is
-    index lanes = 0;  ///< rows and columns that it takes at least
 
     /// @param turns of 4 or 8 bytes, in vectors
     EINPARALLEL_INLINE static copy_functions best(index element_bytes, bool turns);
@@ -55,7 +50,7 @@ private:
     template <class T, instruction_set Set>
     static copy_functions of() {
         using code = vector_copy<T, Set>;
-        return {&code::turn, &vector_copy<double, Set>::stream, &code::turn_plane, code::lanes};
+        return {&code::turn, &vector_copy<double, Set>::stream};
     }
 };
 

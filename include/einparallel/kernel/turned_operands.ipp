@@ -2,8 +2,8 @@
 // Operands whose elements lie side by side across the rows of a nest: blocks of them are turned round in a buffer,
 // where they lie along the rows.
 
+#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/plane_copy.hpp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -24,7 +25,9 @@ public:
     static constexpr index height = 32;
 
     turned_operands(const loop_nest& nest, const row_order& order, const row_operands& operands)
-        : turned_(found(nest, order, operands)), lease_(bytes_of(turned_)) {}
+        : turned_(found(nest, order, operands)), lease_(bytes_of(turned_)) {
+        list_places();
+    }
 
     [[nodiscard]] bool empty() const { return turned_.empty(); }
 
@@ -32,7 +35,7 @@ public:
     EINPARALLEL_INLINE void read(const index* offsets, index rows, index columns);
 
     /// Points the slots of these operands, less that of the output, to row `number` of the block.
-    EINPARALLEL_INLINE void point_to(index number, const std::byte** places) const;
+    EINPARALLEL_INLINE void point_to(index number, const std::byte** starts) const;
     /// Rows of these operands move by one.
     EINPARALLEL_INLINE void straighten(index* moves) const;
 
@@ -42,6 +45,7 @@ private:
         const std::byte* data;
         index bytes;
         index column;  ///< bytes from one point of a row to the next
+        block_function turn;
     };
     using turned_list = small_vector<turned, 4>;
 
@@ -52,6 +56,9 @@ private:
                                                 const row_operands& operands);
 
     EINPARALLEL_INLINE static std::size_t bytes_of(const turned_list& list);
+    static constexpr index places = 2 * (width + height) * static_cast<index>(sizeof(index));  ///< bytes of the tables
+    /// Where columns and rows lie in a block and in the operand: tables in front of each block.
+    EINPARALLEL_INLINE void list_places() const;
 
     turned_list turned_;
     scratch_lease<scratch_purpose::packing> lease_;
@@ -60,17 +67,36 @@ private:
 EINPARALLEL_INLINE void turned_operands::read(const index* offsets, index rows, index columns) {
     std::byte* into = lease_.data();
     for (const turned& each : turned_) {
-        turn_plane(into, each.data + offsets[each.slot] * each.bytes, {rows, columns, pitch(each.bytes), each.column},
-                   each.bytes);
-        into += height * pitch(each.bytes);
+        const auto* const tables = reinterpret_cast<const index*>(into);
+        turned_block block;
+        block.columns = {tables, tables + width, columns, columns};
+        block.rows = {tables + 2 * width, tables + 2 * width + height, rows, rows};
+        each.turn(into + places, each.data + offsets[each.slot] * each.bytes, block);
+        into += places + height * pitch(each.bytes);
     }
 }
 
-EINPARALLEL_INLINE void turned_operands::point_to(index number, const std::byte** places) const {
+EINPARALLEL_INLINE void turned_operands::list_places() const {
+    std::byte* into = lease_.data();
+    for (const turned& each : turned_) {
+        auto* const tables = reinterpret_cast<index*>(into);
+        for (index column = 0; column < width; ++column) {
+            tables[column] = column * each.bytes;
+            tables[width + column] = column * each.column;
+        }
+        for (index row = 0; row < height; ++row) {
+            tables[2 * width + row] = row * pitch(each.bytes);
+            tables[2 * width + height + row] = row * each.bytes;
+        }
+        into += places + height * pitch(each.bytes);
+    }
+}
+
+EINPARALLEL_INLINE void turned_operands::point_to(index number, const std::byte** starts) const {
     const std::byte* block = lease_.data();
     for (const turned& each : turned_) {
-        places[each.slot - 1] = block + number * pitch(each.bytes);
-        block += height * pitch(each.bytes);
+        starts[each.slot - 1] = block + places + number * pitch(each.bytes);
+        block += places + height * pitch(each.bytes);
     }
 }
 
@@ -95,7 +121,13 @@ EINPARALLEL_INLINE turned_operands::turned_list turned_operands::found(const loo
         const index along = nest.of(order.inner)[slot];
         if (along != 0 && along != 1 && nest.of(order.tiled)[slot] == 1) {
             const row_operand& operand = operands[slot - 1];
-            list.push_back({slot, operand.data, operand.bytes, along * operand.bytes});
+            const index column = along * operand.bytes;
+            const bool turns = (operand.bytes == 4 || operand.bytes == 8) &&
+                               (reinterpret_cast<std::uintptr_t>(operand.data) | static_cast<std::uintptr_t>(column)) %
+                                       static_cast<std::uintptr_t>(operand.bytes) ==
+                                   0;
+            list.push_back(
+                {slot, operand.data, operand.bytes, column, copy_functions::best(operand.bytes, turns).turn});
         }
     }
     return list;
@@ -104,7 +136,7 @@ EINPARALLEL_INLINE turned_operands::turned_list turned_operands::found(const loo
 EINPARALLEL_INLINE std::size_t turned_operands::bytes_of(const turned_list& list) {
     index bytes = 0;
     for (const turned& each : list) {
-        bytes += height * pitch(each.bytes);
+        bytes += places + height * pitch(each.bytes);
     }
     return static_cast<std::size_t>(bytes);
 }

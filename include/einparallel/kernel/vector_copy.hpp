@@ -19,12 +19,11 @@ struct block_side {
     const index* into = nullptr;  ///< bytes
     const index* from = nullptr;  ///< bytes
     index count = 0;
-    index run = 1;    ///< positions of one stretch of `run` lie side by side on the side that counts
-    index phase = 0;  ///< of the first position in its stretch
+    index run = 1;  ///< positions of one stretch of `run` lie side by side on the side that counts
 
     /// How many positions from `at` on lie side by side.
     [[nodiscard]] index together(index at) const {
-        const index left = run - (phase + at) % run;
+        const index left = run - at % run;
         return left < count - at ? left : count - at;
     }
 };
@@ -36,14 +35,6 @@ struct turned_block {
     block_side rows;
     bool streams = false;  ///< writes past the caches; every row has into on the same place of a cache line
     index next = 0;        ///< bytes from what this block reads to what the next one will
-};
-
-/// A plane of which the output is contiguous along columns and the input along rows.
-struct plane_to_turn {
-    index rows = 0;
-    index columns = 0;
-    index into_row = 0;     ///< bytes from one row to the next of what is written
-    index from_column = 0;  ///< bytes from one column to the next of what is read
 };
 
 /// Copies of elements as large as T (float or double; bits are moved, whatever they mean) with the instructions of Set.
@@ -90,34 +81,6 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             }
             narrow(into, from, block, at, end - at, block.streams ? 0 : at - begin);
             at = end;
-        }
-    }
-
-    /// Element (row, column) goes from from + row · element + column · from_column to into + row · into_row + column ·
-    /// element: planes that lie in the caches, where tables would take longer than they save.
-    /// @pre at least `lanes` rows and columns, strides in whole elements
-    EINPARALLEL_DETAIL_TARGET static void turn_plane(std::byte* into, const std::byte* from,
-                                                     const plane_to_turn& plane) {
-        index offsets[lanes];
-        for (index each = 0; each < lanes; ++each) {
-            offsets[each] = each * (plane.from_column / bytes);
-        }
-        for (index column = 0; column < plane.columns; column += lanes) {
-            column = column + lanes <= plane.columns ? column : plane.columns - lanes;  // some again, not one by one
-            for (index row = 0; row < plane.rows; row += lanes) {
-                row = row + lanes <= plane.rows ? row : plane.rows - lanes;
-                if (row % line == 0 && column + lanes < plane.columns) {  // the next columns lie far away
-                    for (index each = 0; each < lanes; ++each) {
-                        __builtin_prefetch(from + (column + lanes + each) * plane.from_column + row * bytes);
-                    }
-                }
-                vector block[lanes];
-                pack::read_turned(block, reinterpret_cast<const T*>(from + column * plane.from_column) + row, offsets);
-                std::byte* const place = into + row * plane.into_row + column * bytes;
-                EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
-                    *reinterpret_cast<loose*>(place + each * plane.into_row) = block[each];
-                }
-            }
         }
     }
 

@@ -7,12 +7,10 @@
 #include <einparallel/kernel/annealed_order.ipp>
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/blas.ipp>
-#include <einparallel/kernel/blocked_copy.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/contraction_order.ipp>
 #include <einparallel/kernel/copy.ipp>
 #include <einparallel/kernel/copy_functions.ipp>
-#include <einparallel/kernel/copy_loops.ipp>
 #include <einparallel/kernel/formula.ipp>
 #include <einparallel/kernel/gemm.ipp>
 #include <einparallel/kernel/gemm_axis.ipp>
@@ -20,7 +18,6 @@
 #include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
-#include <einparallel/kernel/plane_copy.ipp>
 #include <einparallel/kernel/product_loops.ipp>
 #include <einparallel/kernel/product_network.ipp>
 #include <einparallel/kernel/row_order.ipp>
