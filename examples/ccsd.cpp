@@ -96,7 +96,7 @@ bool ccsd(ep::context& world, const std::string& folder) {
     ep::results run = plan.run(world, ep::bind(inputs.t1, ep::array<double, 2>({o, v})),
                                ep::bind(inputs.t2, ep::array<double, 4>({o, o, v, v})));
     double energy = 0, before = 1;
-    for (int iteration = 1; iteration <= 60 && std::abs(energy - before) > 1e-12; ++iteration) {
+    for (int iteration = 1; iteration <= 60 && std::abs(energy - before) > 1e-10; ++iteration) {
         run = plan.run(world, ep::bind(inputs.t1, run.get(next.t1)), ep::bind(inputs.t2, run.get(next.t2)));
         before = std::exchange(energy, run.get(next.E).allgather().value());
         if (world.rank() == 0 && (iteration == 1 || iteration % 5 == 0)) {
