@@ -123,6 +123,20 @@ function(einparallel_compilation target optimized units)
     endif()
 endfunction()
 
+# Where ranks are more than cores, those that wait sleep. (A sanitizer's library must be the first, so not there.)
+if(EINPARALLEL_WITH_MPI AND EINPARALLEL_SANITIZERS STREQUAL "")
+    add_library(einparallel_sleeping_waits MODULE "${einparallel_test_dir}/support/sleeping_waits.cpp")
+    target_link_libraries(einparallel_sleeping_waits PRIVATE MPI::MPI_CXX einparallel_warnings)
+endif()
+function(einparallel_share_cores test ranks)
+    if(ranks GREATER 2 AND TARGET einparallel_sleeping_waits)
+        set_tests_properties(
+            ${test} PROPERTIES ENVIRONMENT_MODIFICATION
+                               "LD_PRELOAD=path_list_append:$<TARGET_FILE:einparallel_sleeping_waits>"
+        )
+    endif()
+endfunction()
+
 function(einparallel_add_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "TIMEOUT;UNITS" "SOURCES;LIBRARIES;LABELS")
     add_executable(${name} ${arg_SOURCES})
@@ -150,10 +164,7 @@ function(einparallel_add_mpi_test name)
         einparallel_test_properties(
             ${name}.np${ranks} ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS mpi np${ranks} ${arg_LABELS}
         )
-        # MPICH's ranks that share a core yield it while they wait.
-        set_tests_properties(
-            ${name}.np${ranks} PROPERTIES ENVIRONMENT_MODIFICATION "MPIR_CVAR_POLLS_BEFORE_YIELD=set:1"
-        )
+        einparallel_share_cores(${name}.np${ranks} ${ranks})
     endforeach()
 endfunction()
 
