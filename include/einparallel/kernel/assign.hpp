@@ -210,31 +210,6 @@ inline constexpr bool is_one_product = [] {
            (is_direct<Statement, E> || !aggregates) && !(aggregates && loses<typename E::value_type, Out>);
 }();
 
-/// The blocks of a product's operands in the order written; numbers go into the scale.
-template <class T, class Operand, class Labels>
-void collect_blocks(const leaf<Operand, Labels>& node, block_handle*& next, T& /*scale*/) {
-    *next++ = handle_of(node.operand);
-}
-template <class T>
-void collect_blocks(const constant<T>& node, block_handle*& /*next*/, T& scale) {
-    scale = times{}(scale, node.value);
-}
-template <class T, class A, class B>
-void collect_blocks(const join_node<times, A, B>& node, block_handle*& next, T& scale) {
-    collect_blocks(boost::hana::at_c<0>(node.arguments), next, scale);
-    collect_blocks(boost::hana::at_c<1>(node.arguments), next, scale);
-}
-template <class T, class A>
-void collect_blocks(const join_node<over, A, constant<T>>& node, block_handle*& next, T& scale) {
-    scale = scale / boost::hana::at_c<1>(node.arguments).value;
-    collect_blocks(boost::hana::at_c<0>(node.arguments), next, scale);
-}
-template <class T, class A>
-void collect_blocks(const join_node<negate, A>& node, block_handle*& next, T& scale) {
-    scale = negate{}(scale);
-    collect_blocks(boost::hana::at_c<0>(node.arguments), next, scale);
-}
-
 // --- execution
 // ----------------------------------------------------------------------------------------------------------------
 
@@ -287,7 +262,7 @@ void execute_statement(const block_handle& output, const E& right) {
         std::array<block_handle, operands + 1> blocks{output};
         block_handle* next = &blocks[1];
         Out scale = Out(1);
-        collect_blocks(right, next, scale);
+        for_each_factor(right, scale, [&](const auto& factor) { *next++ = handle_of(factor.operand); });
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }

@@ -14,6 +14,42 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+EINPARALLEL_INLINE void end_streaming() {
+#if EINPARALLEL_DETAIL_X86 && defined(__SSE2__)
+    __builtin_ia32_sfence();
+#endif
+}
+
+/// One by one, as many columns in turn as elements fill a line.
+template <std::size_t Bytes>
+void copy_elements(std::byte* into, const std::byte* from, const turned_block& block) {
+    constexpr index line = 64 / static_cast<index>(Bytes);
+    const block_side columns = block.columns;
+    const block_side rows = block.rows;
+    for (index first = 0; first < columns.count; first += line) {
+        const index last = std::min(first + line, columns.count);
+        for (index row = 0; row < rows.count; ++row) {
+            for (index column = first; column < last; ++column) {
+                copy_bytes(into + rows.into[row] + columns.into[column], from + rows.from[row] + columns.from[column],
+                           Bytes);
+            }
+        }
+    }
+}
+
+EINPARALLEL_INLINE copy_functions copy_functions::best(index element_bytes, bool turns) {
+    copy_functions found = turns && element_bytes == 4 ? best_of<float>() : best_of<double>();
+    if (!turns) {
+        found.turn = element_bytes == 1    ? &copy_elements<1>
+                     : element_bytes == 2  ? &copy_elements<2>
+                     : element_bytes == 4  ? &copy_elements<4>
+                     : element_bytes == 8  ? &copy_elements<8>
+                     : element_bytes == 16 ? &copy_elements<16>
+                                           : nullptr;
+    }
+    return found;
+}
+
 /// A copy in blocks of two combined indices, columns that run as the output lies in memory and rows that run as the
 /// input does, at every point of the loops outside. All strides in bytes: first of the output, second of the input.
 class blocked_copy {
@@ -145,7 +181,7 @@ private:
         streams_ = total_ >= streamed_bytes && (follow_ ? run * rows_.loops.back().extent : run) >= 512;
         buffered_ = streams_ && !(turns && row_bits % 64 == 0);
         const index line = std::max<index>(1, 64 / element_);
-        const index wide = element_ > 16 ? 4096 : buffered_ ? 1024 : 512;
+        const index wide = element_ > 16 ? 4096 : streams_ ? 1024 : 512;
         const auto cut = [&](gemm_axis& axis, index limit) {
             return axis.cut(std::clamp<index>(limit, 1, longest), line, 1, 1);
         };

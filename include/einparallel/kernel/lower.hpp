@@ -121,6 +121,32 @@ struct factors<Statement, Whole, T, join_node<negate, A>> : factors<Statement, W
 template <class Statement, class T, class E>
 inline constexpr bool is_product = factors<Statement, E, T, E>::count > 0 && factors<Statement, E, T, E>::count < unfit;
 
+/// Calls visit(factor) for every factor of a product that is no number, in the order written; numbers go into the
+/// scale.
+template <class T, class E, class Visit>
+void for_each_factor(const E& node, T& /*scale*/, const Visit& visit) {
+    visit(node);
+}
+template <class T, class Visit>
+void for_each_factor(const constant<T>& node, T& scale, const Visit& /*visit*/) {
+    scale = times{}(scale, node.value);
+}
+template <class T, class A, class B, class Visit>
+void for_each_factor(const join_node<times, A, B>& node, T& scale, const Visit& visit) {
+    for_each_factor(boost::hana::at_c<0>(node.arguments), scale, visit);
+    for_each_factor(boost::hana::at_c<1>(node.arguments), scale, visit);
+}
+template <class T, class A, class Visit>
+void for_each_factor(const join_node<over, A, constant<T>>& node, T& scale, const Visit& visit) {
+    scale = scale / boost::hana::at_c<1>(node.arguments).value;
+    for_each_factor(boost::hana::at_c<0>(node.arguments), scale, visit);
+}
+template <class T, class A, class Visit>
+void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& visit) {
+    scale = negate{}(scale);
+    for_each_factor(boost::hana::at_c<0>(node.arguments), scale, visit);
+}
+
 /// Values of type From are not all elements of type To: double beside float, int beside bool.
 template <class From, class To>
 inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
@@ -171,7 +197,8 @@ public:
         } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
-            collect_factors<E, 0>(inner, operands, scale);
+            auto* next = operands.data();
+            for_each_factor(inner, scale, [&](const auto& factor) { *next++ = as_operand(factor); });
             return builder_.template product<Out>(sink, out, std::span(std::as_const(operands)), scale);
         } else {
             std::array<operand, leaf_count<E>> operands{};
@@ -289,32 +316,6 @@ private:
         };
         return make_apply(node.function, collect<First + before(counts, Position)>(
                                              boost::hana::at_c<Position>(node.arguments), operands)...);
-    }
-
-    template <class Whole, std::size_t First, std::size_t Count, class Out, class E>
-    void collect_factors(const E& node, std::array<operand, Count>& operands, Out& /*scale*/) {
-        operands[First] = as_operand(node);
-    }
-    template <class Whole, std::size_t First, std::size_t Count, class Out>
-    void collect_factors(const constant<Out>& node, std::array<operand, Count>& /*operands*/, Out& scale) {
-        scale = times{}(scale, node.value);
-    }
-    template <class Whole, std::size_t First, std::size_t Count, class Out, class A, class B>
-    void collect_factors(const join_node<times, A, B>& node, std::array<operand, Count>& operands, Out& scale) {
-        collect_factors<Whole, First>(boost::hana::at_c<0>(node.arguments), operands, scale);
-        collect_factors<Whole, First + factors<Statement, Whole, Out, A>::count>(boost::hana::at_c<1>(node.arguments),
-                                                                                 operands, scale);
-    }
-    template <class Whole, std::size_t First, std::size_t Count, class Out, class A>
-    void collect_factors(const join_node<detail::over, A, constant<Out>>& node, std::array<operand, Count>& operands,
-                         Out& scale) {
-        scale = scale / boost::hana::at_c<1>(node.arguments).value;
-        collect_factors<Whole, First>(boost::hana::at_c<0>(node.arguments), operands, scale);
-    }
-    template <class Whole, std::size_t First, std::size_t Count, class Out, class A>
-    void collect_factors(const join_node<negate, A>& node, std::array<operand, Count>& operands, Out& scale) {
-        scale = negate{}(scale);
-        collect_factors<Whole, First>(boost::hana::at_c<0>(node.arguments), operands, scale);
     }
 
     Builder& builder_;

@@ -16,18 +16,59 @@ namespace einparallel::EINPARALLEL_DETAIL {
 class row_walk {
 public:
     /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
-    EINPARALLEL_INLINE explicit row_walk(const loop_nest& nest);
+    explicit row_walk(const loop_nest& nest) : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {
+        for (const index extent : nest.extents) {
+            points_ *= extent;
+        }
+        streams_ = points_ >= streamed_points && nest.all_in_output();
+    }
 
     /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
     /// summation stays what it is. Where no such loop has enough iterations, fewer threads.
-    EINPARALLEL_INLINE [[nodiscard]] int threads();
+    [[nodiscard]] int threads() {
+        const int most = points_ < shared_points ? 1 : available_threads();
+        if (most == 1) {
+            return 1;
+        }
+        for (const std::size_t loop : order_.outer_output) {
+            shared_ = longer(shared_, loop, most);
+        }
+        if (order_.inner != row_order::none && nest_->in_output(order_.inner)) {
+            shared_ = longer(shared_, order_.tiled, most);
+            shared_ = longer(shared_, order_.inner, most);
+        }
+        if (shared_ == row_order::none) {
+            return 1;
+        }
+        own_ = even_part(nest_->extents[shared_], 0, 1);
+        return static_cast<int>(std::min<index>(most, nest_->extents[shared_]));
+    }
 
     /// How many pieces long sums to few elements are made of, however many threads there are, so that their values do
     /// not depend on them; 1 where these are no such sums.
-    EINPARALLEL_INLINE [[nodiscard]] index pieces();
+    [[nodiscard]] index pieces() {
+        index elements = 1;
+        std::size_t longest = row_order::none;
+        for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
+            if (nest_->in_output(loop)) {
+                elements *= nest_->extents[loop];
+            } else if (longest == row_order::none || nest_->extents[loop] > nest_->extents[longest]) {
+                longest = loop;
+            }
+        }
+        if (points_ < shared_points || elements > few_elements || longest == row_order::none) {
+            return 1;
+        }
+        shared_ = longest;
+        return std::min<index>(most_pieces, nest_->extents[longest]);
+    }
 
     /// One of the pieces into which the shared loop falls.
-    EINPARALLEL_INLINE [[nodiscard]] row_walk part(index number, index parts) const;
+    [[nodiscard]] row_walk part(index number, index parts) const {
+        row_walk made = *this;
+        made.own_ = even_part(nest_->extents[shared_], number, parts);
+        return made;
+    }
 
     /// Computes every output element through `worker`, whose width is 64 at least.
     EINPARALLEL_INLINE void run(row_worker& worker) const;
@@ -39,7 +80,12 @@ private:
     static constexpr index few_elements = row_worker::least_width / most_pieces;
 
     /// The first loop that has enough iterations for all threads; before one is found, the longest.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t longer(std::size_t found, std::size_t loop, int threads) const;
+    [[nodiscard]] std::size_t longer(std::size_t found, std::size_t loop, int threads) const {
+        if (loop == row_order::none || (found != row_order::none && nest_->extents[found] >= 4 * threads)) {
+            return found;
+        }
+        return found == row_order::none || nest_->extents[loop] > nest_->extents[found] ? loop : found;
+    }
 
     const loop_nest* nest_;
     row_order order_;
@@ -55,62 +101,6 @@ EINPARALLEL_INLINE void row_worker::write_bytes(std::byte* into, const std::byte
 
 EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
     walk.run(worker);
-}
-
-EINPARALLEL_INLINE row_walk::row_walk(const loop_nest& nest) : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {
-    for (const index extent : nest.extents) {
-        points_ *= extent;
-    }
-    streams_ = points_ >= streamed_points && nest.all_in_output();
-}
-
-EINPARALLEL_INLINE int row_walk::threads() {
-    const int most = points_ < shared_points ? 1 : available_threads();
-    if (most == 1) {
-        return 1;
-    }
-    for (const std::size_t loop : order_.outer_output) {
-        shared_ = longer(shared_, loop, most);
-    }
-    if (order_.inner != row_order::none && nest_->in_output(order_.inner)) {
-        shared_ = longer(shared_, order_.tiled, most);
-        shared_ = longer(shared_, order_.inner, most);
-    }
-    if (shared_ == row_order::none) {
-        return 1;
-    }
-    own_ = even_part(nest_->extents[shared_], 0, 1);
-    return static_cast<int>(std::min<index>(most, nest_->extents[shared_]));
-}
-
-EINPARALLEL_INLINE index row_walk::pieces() {
-    index elements = 1;
-    std::size_t longest = row_order::none;
-    for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
-        if (nest_->in_output(loop)) {
-            elements *= nest_->extents[loop];
-        } else if (longest == row_order::none || nest_->extents[loop] > nest_->extents[longest]) {
-            longest = loop;
-        }
-    }
-    if (points_ < shared_points || elements > few_elements || longest == row_order::none) {
-        return 1;
-    }
-    shared_ = longest;
-    return std::min<index>(most_pieces, nest_->extents[longest]);
-}
-
-EINPARALLEL_INLINE row_walk row_walk::part(index number, index parts) const {
-    row_walk made = *this;
-    made.own_ = even_part(nest_->extents[shared_], number, parts);
-    return made;
-}
-
-EINPARALLEL_INLINE std::size_t row_walk::longer(std::size_t found, std::size_t loop, int threads) const {
-    if (loop == row_order::none || (found != row_order::none && nest_->extents[found] >= 4 * threads)) {
-        return found;
-    }
-    return found == row_order::none || nest_->extents[loop] > nest_->extents[found] ? loop : found;
 }
 
 /// What rows report to a nest's hook: few rows are worth a call of their own.

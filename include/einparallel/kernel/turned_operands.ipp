@@ -26,18 +26,40 @@ public:
 
     turned_operands(const loop_nest& nest, const row_order& order, const row_operands& operands)
         : turned_(found(nest, order, operands)), lease_(bytes_of(turned_)) {
-        list_places();
+        if (!turned_.empty()) {
+            list_places(std::min(width, nest.extents[order.inner]), std::min(height, nest.extents[order.tiled]));
+        }
     }
 
     [[nodiscard]] bool empty() const { return turned_.empty(); }
 
     /// Reads the block that begins where the offsets say.
-    EINPARALLEL_INLINE void read(const index* offsets, index rows, index columns);
+    void read(const index* offsets, index rows, index columns) {
+        std::byte* into = lease_.data();
+        for (const turned& each : turned_) {
+            const auto* const tables = reinterpret_cast<const index*>(into);
+            turned_block block;
+            block.columns = {tables, tables + width, columns, columns};
+            block.rows = {tables + 2 * width, tables + 2 * width + height, rows, rows};
+            each.turn(into + places, each.data + offsets[each.slot] * each.bytes, block);
+            into += places + height * pitch(each.bytes);
+        }
+    }
 
     /// Points the slots of these operands, less that of the output, to row `number` of the block.
-    EINPARALLEL_INLINE void point_to(index number, const std::byte** starts) const;
+    void point_to(index number, const std::byte** starts) const {
+        const std::byte* block = lease_.data();
+        for (const turned& each : turned_) {
+            starts[each.slot - 1] = block + places + number * pitch(each.bytes);
+            block += places + height * pitch(each.bytes);
+        }
+    }
     /// Rows of these operands move by one.
-    EINPARALLEL_INLINE void straighten(index* moves) const;
+    void straighten(index* moves) const {
+        for (const turned& each : turned_) {
+            moves[each.slot] = 1;
+        }
+    }
 
 private:
     struct turned {
@@ -52,93 +74,60 @@ private:
     /// Bytes from one row of a block to the next: a line more than a power of two.
     static constexpr index pitch(index bytes) { return width * bytes + 64; }
 
-    EINPARALLEL_INLINE static turned_list found(const loop_nest& nest, const row_order& order,
-                                                const row_operands& operands);
+    static turned_list found(const loop_nest& nest, const row_order& order, const row_operands& operands) {
+        turned_list list;
+        constexpr index least = 256;  // points that are worth what a block takes to set up
+        constexpr index shortest = 4;
+        const bool sums_inside = !order.outer_contracted.empty() && nest.in_output(order.inner);
+        if (order.tiled == row_order::none || sums_inside ||
+            std::min(nest.extents[order.tiled], nest.extents[order.inner]) < shortest ||
+            nest.extents[order.tiled] * nest.extents[order.inner] < least) {
+            return list;
+        }
+        for (std::size_t slot = 1; slot < nest.slots; ++slot) {
+            const index along = nest.of(order.inner)[slot];
+            if (along != 0 && along != 1 && nest.of(order.tiled)[slot] == 1) {
+                const row_operand& operand = operands[slot - 1];
+                const index column = along * operand.bytes;
+                const bool turns =
+                    (operand.bytes == 4 || operand.bytes == 8) &&
+                    (reinterpret_cast<std::uintptr_t>(operand.data) | static_cast<std::uintptr_t>(column)) %
+                            static_cast<std::uintptr_t>(operand.bytes) ==
+                        0;
+                list.push_back(
+                    {slot, operand.data, operand.bytes, column, copy_functions::best(operand.bytes, turns).turn});
+            }
+        }
+        return list;
+    }
 
-    EINPARALLEL_INLINE static std::size_t bytes_of(const turned_list& list);
+    static std::size_t bytes_of(const turned_list& list) {
+        index bytes = 0;
+        for (const turned& each : list) {
+            bytes += places + height * pitch(each.bytes);
+        }
+        return static_cast<std::size_t>(bytes);
+    }
     static constexpr index places = 2 * (width + height) * static_cast<index>(sizeof(index));  ///< bytes of the tables
     /// Where columns and rows lie in a block and in the operand: tables in front of each block.
-    EINPARALLEL_INLINE void list_places() const;
+    void list_places(index columns, index rows) const {
+        std::byte* into = lease_.data();
+        for (const turned& each : turned_) {
+            auto* const tables = reinterpret_cast<index*>(into);
+            for (index column = 0; column < columns; ++column) {
+                tables[column] = column * each.bytes;
+                tables[width + column] = column * each.column;
+            }
+            for (index row = 0; row < rows; ++row) {
+                tables[2 * width + row] = row * pitch(each.bytes);
+                tables[2 * width + height + row] = row * each.bytes;
+            }
+            into += places + height * pitch(each.bytes);
+        }
+    }
 
     turned_list turned_;
     scratch_lease<scratch_purpose::packing> lease_;
 };
-
-EINPARALLEL_INLINE void turned_operands::read(const index* offsets, index rows, index columns) {
-    std::byte* into = lease_.data();
-    for (const turned& each : turned_) {
-        const auto* const tables = reinterpret_cast<const index*>(into);
-        turned_block block;
-        block.columns = {tables, tables + width, columns, columns};
-        block.rows = {tables + 2 * width, tables + 2 * width + height, rows, rows};
-        each.turn(into + places, each.data + offsets[each.slot] * each.bytes, block);
-        into += places + height * pitch(each.bytes);
-    }
-}
-
-EINPARALLEL_INLINE void turned_operands::list_places() const {
-    std::byte* into = lease_.data();
-    for (const turned& each : turned_) {
-        auto* const tables = reinterpret_cast<index*>(into);
-        for (index column = 0; column < width; ++column) {
-            tables[column] = column * each.bytes;
-            tables[width + column] = column * each.column;
-        }
-        for (index row = 0; row < height; ++row) {
-            tables[2 * width + row] = row * pitch(each.bytes);
-            tables[2 * width + height + row] = row * each.bytes;
-        }
-        into += places + height * pitch(each.bytes);
-    }
-}
-
-EINPARALLEL_INLINE void turned_operands::point_to(index number, const std::byte** starts) const {
-    const std::byte* block = lease_.data();
-    for (const turned& each : turned_) {
-        starts[each.slot - 1] = block + places + number * pitch(each.bytes);
-        block += places + height * pitch(each.bytes);
-    }
-}
-
-EINPARALLEL_INLINE void turned_operands::straighten(index* moves) const {
-    for (const turned& each : turned_) {
-        moves[each.slot] = 1;
-    }
-}
-
-EINPARALLEL_INLINE turned_operands::turned_list turned_operands::found(const loop_nest& nest, const row_order& order,
-                                                                       const row_operands& operands) {
-    turned_list list;
-    constexpr index least = 256;  // points that are worth what a block takes to set up
-    constexpr index shortest = 4;
-    const bool sums_inside = !order.outer_contracted.empty() && nest.in_output(order.inner);
-    if (order.tiled == row_order::none || sums_inside ||
-        std::min(nest.extents[order.tiled], nest.extents[order.inner]) < shortest ||
-        nest.extents[order.tiled] * nest.extents[order.inner] < least) {
-        return list;
-    }
-    for (std::size_t slot = 1; slot < nest.slots; ++slot) {
-        const index along = nest.of(order.inner)[slot];
-        if (along != 0 && along != 1 && nest.of(order.tiled)[slot] == 1) {
-            const row_operand& operand = operands[slot - 1];
-            const index column = along * operand.bytes;
-            const bool turns = (operand.bytes == 4 || operand.bytes == 8) &&
-                               (reinterpret_cast<std::uintptr_t>(operand.data) | static_cast<std::uintptr_t>(column)) %
-                                       static_cast<std::uintptr_t>(operand.bytes) ==
-                                   0;
-            list.push_back(
-                {slot, operand.data, operand.bytes, column, copy_functions::best(operand.bytes, turns).turn});
-        }
-    }
-    return list;
-}
-
-EINPARALLEL_INLINE std::size_t turned_operands::bytes_of(const turned_list& list) {
-    index bytes = 0;
-    for (const turned& each : list) {
-        bytes += places + height * pitch(each.bytes);
-    }
-    return static_cast<std::size_t>(bytes);
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

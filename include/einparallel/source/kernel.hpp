@@ -4,17 +4,14 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/kernel/aliasing.ipp>
-#include <einparallel/kernel/annealed_order.ipp>
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/blas.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/contraction_order.ipp>
 #include <einparallel/kernel/copy.ipp>
-#include <einparallel/kernel/copy_functions.ipp>
 #include <einparallel/kernel/formula.ipp>
 #include <einparallel/kernel/gemm.ipp>
 #include <einparallel/kernel/gemm_axis.ipp>
-#include <einparallel/kernel/greedy_order.ipp>
 #include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
