@@ -109,6 +109,28 @@ auto flatten_tree(Tree tree) {
     return tree_function<Tree>{std::move(tree)};
 }
 
+/// Two functions of one type are the same: they have no state, or numbers that are equal.
+template <class Function>
+bool same_function(const Function& /*a*/, const Function& /*b*/) {
+    return std::is_empty_v<Function>;
+}
+template <class T>
+bool same_function(const number<T>& a, const number<T>& b) {
+    return a.value == b.value;
+}
+template <class Function, class... Branches>
+bool same_function(const apply<Function, Branches...>& a, const apply<Function, Branches...>& b) {
+    return [&]<std::size_t... Branch>(std::index_sequence<Branch...> /*all*/) {
+        return same_function(a.function, b.function) &&
+               (same_function(boost::hana::at_c<Branch>(a.branches), boost::hana::at_c<Branch>(b.branches)) && ...);
+    }
+    (std::index_sequence_for<Branches...>{});
+}
+template <class Tree>
+bool same_function(const tree_function<Tree>& a, const tree_function<Tree>& b) {
+    return same_function(a.tree, b.tree);
+}
+
 // --- words for tables
 // ---------------------------------------------------------------------------------------------------------
 

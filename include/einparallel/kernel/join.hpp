@@ -2,6 +2,7 @@
 // The kernel of general ⊕ and ⊗ on strided blocks: as a blocked product where there is something to reuse, else row by
 // row.
 
+#include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/join_product.hpp>
 #include <einparallel/kernel/join_rows.hpp>
 #include <einparallel/kernel/kernel.hpp>
@@ -104,6 +105,11 @@ public:
         this->run(call, rows);
     }
 
+    [[nodiscard]] bool equals(const kernel& other) const override {
+        const auto* const same = dynamic_cast<const join_kernel*>(&other);
+        return same != nullptr && detail::same_function(this->reduce_, same->reduce_) &&
+               detail::same_function(function_, same->function_);
+    }
     [[nodiscard]] bool takes_summands(std::uint64_t operands) const override {
         return detail::takes_summands<Out, Reduce, Function, In...>(operands);
     }

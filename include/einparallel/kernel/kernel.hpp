@@ -67,6 +67,10 @@ public:
 
     [[nodiscard]] virtual element_type output_type() const = 0;
 
+    /// True where the other computes the same from the same operands, as far as types and numbers tell: a functor of
+    /// the user's with a state is like itself only.
+    [[nodiscard]] virtual bool equals(const kernel& other) const { return this == &other; }
+
     /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
     /// names.
     [[nodiscard]] virtual bool is_contraction() const = 0;

@@ -70,6 +70,9 @@ struct plan_builder {
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
             each.origin = graph.origin_of(number);
+            if (const auto twins = graph.twins.find(each.origin.get()); twins != graph.twins.end()) {
+                each.twins = twins->second;
+            }
             each.name = graph.name_of(number);
             each.wishes = each.origin->wishes;
             each.bounds = each.origin->bounds;

@@ -186,7 +186,8 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
 namespace einparallel {
 
 EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
-    const detail::einsum_graph graph = detail::checked_graph(asked, outputs);
+    detail::einsum_graph graph = detail::checked_graph(asked, outputs);
+    detail::share_equal(graph);
     const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
     plan made = asked.order == order::best_plan ? detail::plan_of_best_order(graph, asked, plan_of) : plan_of(graph);
     detail::check_kept(made, "decompose");

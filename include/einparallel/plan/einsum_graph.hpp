@@ -5,6 +5,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,16 +21,23 @@ struct einsum_graph {
     std::vector<std::size_t> step_of;              ///< of an intermediate: which one of its statement, from 1
     std::vector<std::shared_ptr<vertex>> origins;  ///< whom vertices stand for; empty: all of them for themselves
 
+    /// By the vertex that a handle refers to: others that compute the same, and are computed with it.
+    std::map<const vertex*, std::vector<std::shared_ptr<vertex>>> twins;
+
     /// The vertex that the user's handles refer to.
     EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<vertex>& origin_of(std::size_t number) const;
 
-    /// The user's name of a vertex, or "v3" by its number. What a statement makes on the way to its result Z is Z.1,
-    /// Z.2, ….
+    /// The user's name of a vertex (Z = W where twins have names), or "v3" by its number. What a statement makes on the
+    /// way to its result Z is Z.1, Z.2, ….
     EINPARALLEL_INLINE [[nodiscard]] std::string name_of(std::size_t number) const;
 };
 
 /// Fills in whose intermediates the vertices are: those of the first result that is made of them.
 EINPARALLEL_INLINE void find_results(einsum_graph& graph);
+
+/// Computes what is equal once: einsums of the same operands, labels, extents and functions, in every statement. Their
+/// wishes must not differ, unless one has none. What results from equal vertices is equal in turn.
+EINPARALLEL_INLINE void share_equal(einsum_graph& graph);
 
 /// Collects what the outputs depend on, operands in order. Chains of any length: nothing recurses.
 /// @throws error where an output has no tensor behind it, where recording a vertex failed, or where vertices depend on

@@ -15,8 +15,16 @@ EINPARALLEL_INLINE const std::shared_ptr<vertex>& einsum_graph::origin_of(std::s
 }
 
 EINPARALLEL_INLINE std::string einsum_graph::name_of(std::size_t number) const {
-    if (!vertices[number]->name.empty()) {
-        return vertices[number]->name;
+    std::string name = vertices[number]->name;
+    if (const auto known = twins.find(origin_of(number).get()); known != twins.end()) {
+        for (const std::shared_ptr<vertex>& twin : known->second) {
+            if (!twin->name.empty() && twin->name != name) {
+                name += (name.empty() ? "" : " = ") + twin->name;
+            }
+        }
+    }
+    if (!name.empty()) {
+        return name;
     }
     if (number < result_of.size() && result_of[number] != number) {
         return name_of(result_of[number]) + "." + std::to_string(step_of[number]);
@@ -42,6 +50,65 @@ EINPARALLEL_INLINE void find_results(einsum_graph& graph) {
             graph.step_of[number] = ++steps[graph.result_of[number]];
         }
     }
+}
+
+/// Of two equal vertices, the one that stands for both: that with wishes, else that with a handle. Null where wishes
+/// differ.
+EINPARALLEL_INLINE std::shared_ptr<vertex> either_of(const std::shared_ptr<vertex>& a,
+                                                     const std::shared_ptr<vertex>& b) {
+    const vertex_wishes none{};
+    if (a->wishes != none && b->wishes != none && a->wishes != b->wishes) {
+        return nullptr;
+    }
+    const bool takes_b = a->wishes == none && (b->wishes != none || (a->is_intermediate && !b->is_intermediate));
+    return takes_b ? b : a;
+}
+
+EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {
+    einsum_graph made;
+    std::vector<std::size_t> number_of;
+    std::map<std::vector<index>, std::vector<std::size_t>> alike;  // by operands, labels and extents
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const std::shared_ptr<vertex>& each = graph.vertices[number];
+        std::vector<std::size_t> inputs;
+        std::vector<index> key;
+        for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
+            inputs.push_back(number_of[graph.inputs[number][operand]]);
+            key.push_back(static_cast<index>(inputs.back()));
+            key.insert(key.end(), each->form.operands[operand].begin(), each->form.operands[operand].end());
+            key.push_back(-2);  // no label
+        }
+        key.insert(key.end(), each->form.output.begin(), each->form.output.end());
+        key.push_back(-2);
+        key.insert(key.end(), each->extents.begin(), each->extents.end());
+        std::shared_ptr<vertex> both;
+        std::vector<std::size_t>* const known = each->is_input() ? nullptr : &alike[key];
+        for (std::size_t place = 0; known != nullptr && place < known->size() && both == nullptr; ++place) {
+            std::shared_ptr<vertex>& first = made.vertices[(*known)[place]];
+            both = each->work->equals(*first->work) ? either_of(first, each) : nullptr;
+            if (both != nullptr) {
+                std::vector<std::shared_ptr<vertex>> others = std::move(made.twins[first.get()]);
+                made.twins.erase(first.get());
+                others.push_back(both == first ? each : first);
+                number_of.push_back((*known)[place]);
+                first = both;
+                made.twins[both.get()] = std::move(others);
+            }
+        }
+        if (both == nullptr) {
+            number_of.push_back(made.vertices.size());
+            if (known != nullptr) {
+                known->push_back(made.vertices.size());
+            }
+            made.vertices.push_back(each);
+            made.inputs.push_back(std::move(inputs));
+        }
+    }
+    for (const std::size_t output : graph.outputs) {
+        made.outputs.push_back(number_of[output]);
+    }
+    find_results(made);
+    graph = std::move(made);
 }
 
 EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {

@@ -117,6 +117,10 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
                        std::to_string(each.resting.bounds().front()) +
                        " summands (the label +), which its readers take as they are\n";
         }
+        if (!each.twins.empty()) {
+            written += "note: " + printable(each.name) + " is computed once for " +
+                       std::to_string(each.twins.size() + 1) + " equal expressions\n";
+        }
         if (each.fell_back) {
             written += "note: " + printable(each.name) + " falls back to the automatic choice, algorithm " +
                        word_for(shown.asked().algorithm) + " has no label to cut there\n";

@@ -8,6 +8,7 @@
 #include <einparallel/plan/options.hpp>
 #include <einparallel/schedule/task.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -36,11 +37,13 @@ struct not_compared : Value {
 /// One vertex of the TaskGraph.
 struct planned_vertex {
     not_compared<std::shared_ptr<vertex>> origin;  ///< the vertex of the EinGraph
-    std::string name;                              ///< the user's name, or "v3" by position in the plan
-    not_compared<vertex_wishes> wishes;            ///< what the user had fixed
-    std::vector<index> bounds;                     ///< extents of its tensor
-    element_type element;                          ///< of its tensor
-    std::vector<std::size_t> inputs;               ///< einsums: position in the plan of each operand
+    /// Others that it is computed for, which are equal.
+    not_compared<std::vector<std::shared_ptr<vertex>>> twins;
+    std::string name;                    ///< the user's name, or "v3" by position in the plan
+    not_compared<vertex_wishes> wishes;  ///< what the user had fixed
+    std::vector<index> bounds;           ///< extents of its tensor
+    element_type element;                ///< of its tensor
+    std::vector<std::size_t> inputs;     ///< einsums: position in the plan of each operand
     task work;             ///< einsums: cuts, mesh, resting distributions of operands and output, ring; pending sums
                            ///< are labels `+` of its einsum (schedule/pending.hpp)
     distribution resting;  ///< where its tensor rests: an einsum's work.output, or where an input is read
@@ -52,6 +55,11 @@ struct planned_vertex {
     std::size_t bytes = 0;  ///< that all ranks together send or read for it, redistribution of its operands included
     double seconds = 0;     ///< time model, repartitioning of its operands included
 
+    /// It makes what this vertex of the EinGraph stands for.
+    [[nodiscard]] bool makes(const vertex& asked) const {
+        return origin.get() == &asked ||
+               std::ranges::any_of(twins, [&](const auto& each) { return each.get() == &asked; });
+    }
     /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
     /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.

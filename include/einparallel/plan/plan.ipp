@@ -5,7 +5,10 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/schedule/program.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <type_traits>
 
@@ -63,10 +66,14 @@ EINPARALLEL_INLINE double plan::objective_cost() const {
 
 EINPARALLEL_INLINE std::vector<std::pair<std::string, int>> plan::partition(const vertex& made) const {
     for (const planned_vertex& each : vertices_) {
-        if (each.origin.get() == &made) {
+        if (each.makes(made)) {
             std::vector<std::pair<std::string, int>> parts;
             for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
-                parts.emplace_back(each.work.form.names[label], each.work.ranks.parts(static_cast<label_id>(label)));
+                const std::string& name = each.work.form.names[label];
+                const auto own = std::ranges::find(each.origin->form.names, name) - each.origin->form.names.begin();
+                const bool is_own = own < std::ssize(made.form.names);  // else of a product in another order
+                parts.emplace_back(is_own ? made.form.names[static_cast<std::size_t>(own)] : name,
+                                   each.work.ranks.parts(static_cast<label_id>(label)));
             }
             return parts;
         }

@@ -126,6 +126,7 @@ EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::
         std::ranges::for_each(tree.inner, [&](std::size_t inner) { gone[inner] = true; });
     }
     einsum_graph made;
+    made.twins = graph.twins;
     std::vector<std::size_t> number_of(graph.vertices.size(), 0);
     const auto add = [&](std::shared_ptr<vertex> next, std::shared_ptr<vertex> origin,
                          std::vector<std::size_t> inputs) {

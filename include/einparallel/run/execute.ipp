@@ -290,7 +290,9 @@ private:
             const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
             const std::shared_ptr<memory_block>& block = ready_->moves().result(position);
             auto where = std::make_shared<const distribution>(made.resting);
-            parts.push_back({made.origin, made.element,
+            std::vector<std::weak_ptr<vertex>> made_by(made.twins.begin(), made.twins.end());
+            made_by.emplace_back(made.origin);
+            parts.push_back({std::move(made_by), made.element,
                              distributed_part{std::shared_ptr<void>(block, block->data()),
                                               elements_in(block, *where, made.element), where, world_}});
         }

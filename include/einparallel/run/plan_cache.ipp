@@ -76,6 +76,7 @@ public:
         for (planned_vertex& each : vertices_) {
             origins_.push_back(each.origin);
             each.origin.reset();
+            each.twins.clear();
         }
     }
     prepared_plan(const prepared_plan&) = delete;

@@ -5,6 +5,7 @@
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/own_layout.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -20,9 +21,9 @@ class results {
 public:
     /// An output, with its type erased.
     struct part {
-        std::weak_ptr<vertex> made_by;  ///< the output
-        element_type element;           ///< of the output
-        detail::distributed_part here;  ///< the elements of this rank
+        std::vector<std::weak_ptr<vertex>> made_by;  ///< the output, and those that are equal
+        element_type element;                        ///< of the output
+        detail::distributed_part here;               ///< the elements of this rank
     };
 
     /// For the executor.
@@ -37,7 +38,8 @@ public:
     template <class T, std::size_t Rank>
     [[nodiscard]] distributed<T, Rank> get(const tensor<T, Rank>& made) const {
         for (const part& each : parts_) {
-            if (made.node() != nullptr && each.made_by.lock() == made.node()) {
+            if (made.node() != nullptr &&
+                std::ranges::any_of(each.made_by, [&](const auto& by) { return by.lock() == made.node(); })) {
                 return typed<T, Rank>(each);
             }
         }
