@@ -8,18 +8,29 @@
 /// Everything that the library offers; applications write `namespace ep = einparallel;`.
 namespace einparallel {}
 
-// Arrays, and einsums that run at once.
+// What has something to say to the user, by itself: a compiler writes a line for each include on the way to it.
+// clang-format off
+#include <einparallel/notation/label.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/subscripts.hpp>
+#include <einparallel/kernel/operand.hpp>
+#include <einparallel/kernel/view.hpp>
 #include <einparallel/kernel/array.hpp>
+// clang-format on
+
+// Arrays, and einsums that run at once.
 #include <einparallel/kernel/assign.hpp>
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/foreign.hpp>
-#include <einparallel/kernel/view.hpp>
+#include <einparallel/kernel/print.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/functions.hpp>
-#include <einparallel/notation/label.hpp>
 #include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/random.hpp>
 
 #if defined(_OPENMP)
 #include <einparallel/kernel/threads.hpp>

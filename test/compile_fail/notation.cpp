@@ -126,12 +126,20 @@ void no_labels_on_one() {
 void output_labels_too_few() {
     C(l) = A(i, j) * B(j, k);
 }
+// ERROR ep::array: elements are float, double, std::complex of these, integers or bool
+void element_type() {
+    ep::array<long double, 1> x;
+}
+// ERROR (.m. was not declared in this scope|use of undeclared identifier .m.|identifier .m. is undefined)$
+void undeclared_label() {  // of a name that label_class has: nothing else is offered
+    C(i, k) = A(i, m) * B(m, k);
+}
 
 #elif MISTAKES == 2  // in bodies of functions, which nvcc does not look at after another mistake
 
 // ERROR einsum: this output label appears in no operand
 void output_label_unknown() {
-    C(i, l) = A(i, j) * B(j, k);
+    Z(i, l) = X(i, j) * Y(j, k);
 }
 // ERROR einsum: this output label is repeated
 void output_label_repeated() {
@@ -154,7 +162,7 @@ void fraction_into_integer() {
     ep::array<int, 2> whole({2, 3});
     whole(i, j) = A(i, j);
 }
-// ERROR the number of extents differs from the rank
+// ERROR ep::array: the number of extents differs from the rank
 void extent_count() {
     ep::array<double, 2> D({1, 2, 3});
 }
@@ -202,6 +210,7 @@ void accepted() {
     Z(i, k) = X(i, j) * Y(j, k);
     Z = ep::einsum<"ij,jk->ik">(X, Y);
     Q(i, j) = A(i, j);
+    C(i, l) = A(i, j) * B(j, k);  // an array knows how far l goes
 }
 
 #endif

@@ -101,7 +101,7 @@ TEST_CASE("calibrations that are refused") {
     const bool last = world.rank() == world.size() - 1;
     for (const double seconds : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
         CHECK(sentence_of([&] { static_cast<void>(world.calibrate(last ? seconds : 1e-3)); }) ==
-              "calibrate: the seconds to spend must be positive and finite");
+              "calibrate: the seconds to spend must be positive and finite" + ep::testing::only_last(world));
     }
     CHECK(sentence_of([&] { static_cast<void>(world.calibrate(last ? 2e-3 : 1e-3)); }) ==
           (world.size() > 1 ? "calibrate: the seconds to spend are not the same on all ranks" : ""));

@@ -108,6 +108,7 @@ TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound o
     const ep::array<double, 2> good({4, 6});
     const ep::array<double, 2> short_one({4, 5});
     const bool last = world.rank() == world.size() - 1;
+    const std::string on_last = world.size() == 1 ? "" : " (on rank " + std::to_string(world.size() - 1) + ")";
 
     CHECK(sentence_of([&] { ep::execute(plan, world); }) == "run: no value is bound to placeholder 'X'");
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, good), ep::bind(X, good)); }) ==
@@ -115,9 +116,9 @@ TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound o
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, good), ep::bind(other, good)); }) ==
           "run: a value is bound to 'W', which is no placeholder of this plan");
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, last ? short_one : good)); }) ==
-          "run: the value bound to placeholder 'X' has extent 5 in dimension 1, the placeholder has 6");
+          "run: the value bound to placeholder 'X' has extent 5 in dimension 1, the placeholder has 6" + on_last);
     CHECK(sentence_of([&] { last ? ep::execute(plan, world) : ep::execute(plan, world, ep::bind(X, good)); }) ==
-          "run: no value is bound to placeholder 'X'");
+          "run: no value is bound to placeholder 'X'" + on_last);
     ep::binding wrong_type = ep::bind(X, good);
     wrong_type.value->element = ep::element_type_of<float>();
     CHECK(sentence_of([&] { ep::execute(plan, world, wrong_type); }) ==
@@ -132,7 +133,7 @@ TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound o
         sentence_of([&] { ep::execute(plan, world, last ? ep::bind(X, spread) : ep::bind(X, good)); });
     CHECK(mixed == (world.size() > 1 ? "run: what is bound, or where it rests, is not the same on all ranks" : ""));
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, last ? ep::distributed<double, 2>() : spread)); }) ==
-          "run: the value bound to placeholder 'X' is a handle on nothing");
+          "run: the value bound to placeholder 'X' is a handle on nothing" + on_last);
     CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, good)); }).empty());
 }
 
@@ -142,7 +143,8 @@ TEST_CASE("plans that do not fit the context or each other") {
     const ep::plan larger = ep::decompose({.processes = world.size() + 1}, graph.handle());
     CHECK(sentence_of([&] { ep::execute(larger, world); }) ==
           "run: the plan is for " + std::to_string(world.size() + 1) + " ranks, the context has " +
-              std::to_string(world.size()));
+              std::to_string(world.size()) + ": start the program on as many (mpiexec -n " +
+              std::to_string(world.size() + 1) + "), or plan with ep::decompose(world, …), which counts them");
 
     const product other(7, 6, 6);
     const bool last = world.rank() == world.size() - 1;

@@ -439,6 +439,11 @@ std::string sentence_of(F&& f) {
     return {};
 }
 
+/// What is added to a sentence that the last rank alone brings.
+inline std::string only_last(const context& world) {
+    return world.size() == 1 ? "" : " (on rank " + std::to_string(world.size() - 1) + ")";
+}
+
 /// True where every rank brings the same text.
 inline bool same_everywhere(const context& world, const std::string& text) {
     std::string of_root = text;

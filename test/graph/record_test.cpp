@@ -135,10 +135,10 @@ TEST_CASE_FIXTURE(inputs, "recording never throws: what is wrong is kept in the 
     CHECK(W.node()->failure.empty());  // its operand's failure is the one to hear
     ep::tensor<double, 2> nothing;
     W(i, k) = nothing(i, j) * B(j, k);
-    CHECK(W.node()->operands[0]->failure.find("before anything was assigned") != std::string::npos);
+    CHECK(W.node()->operands[0]->failure.find("nothing was assigned to operand") != std::string::npos);
     W = nothing;
     W(i, j) += A(i, j);
-    CHECK(W.node()->operands[0]->failure.find("before anything was assigned") != std::string::npos);
+    CHECK(W.node()->operands[0]->failure.find("nothing was assigned to operand") != std::string::npos);
 }
 
 TEST_CASE("loops build graphs, and a long chain lets go without recursion") {
@@ -150,4 +150,18 @@ TEST_CASE("loops build graphs, and a long chain lets go without recursion") {
     CHECK(X.node()->operands[1] == W.node());
     X = ep::tensor<double, 2>();
     CHECK(W.node().use_count() == 1);
+}
+
+TEST_CASE_FIXTURE(inputs, "which operand nothing was assigned to, and the extents that a tensor has") {
+    ep::tensor<double, 2> U;
+    Z(i, k) = A(i, j) * U(j, k);
+    CHECK(Z.node()->operands[1]->failure == "einsum ij,jk->ik: nothing was assigned to operand 2 before");
+    CHECK(A.extent(1) == 4);
+    std::string said;
+    try {
+        static_cast<void>(U.extent(0));
+    } catch (const ep::error& thrown) {
+        said = thrown.what();
+    }
+    CHECK(said == "extent: nothing was assigned to this tensor");
 }

@@ -4,16 +4,40 @@
 
 #include <einparallel/kernel/contract_in_order.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+inline constexpr const char* nothing_assigned = "a tensor was used before anything was assigned to it";
+
 EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, element_type element) {
     auto made = std::make_shared<vertex>();
     made->bounds.resize(rank);
     made->element = element;
-    made->failure = "a tensor was used before anything was assigned to it";
+    made->failure = nothing_assigned;
+    return made;
+}
+
+class iota_source final : public source {
+public:
+    [[nodiscard]] source_kind kind() const override { return source_kind::everywhere; }
+    void read(const box& region, void* destination) const override {
+        auto* const elements = static_cast<index*>(destination);
+        for (index at = region.sides[0].begin; at < region.sides[0].end; ++at) {
+            elements[at - region.sides[0].begin] = at;
+        }
+    }
+    [[nodiscard]] std::string description() const override { return "iota"; }
+};
+
+EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent) {
+    auto made = std::make_shared<vertex>();
+    made->bounds = {std::max<index>(extent, 0)};
+    made->element = element_type_of<index>();
+    made->origin = std::make_shared<iota_source>();
+    made->failure = extent < 0 ? "ep::iota: no operand has this label, so that its extent is not known" : "";
     return made;
 }
 
@@ -39,14 +63,15 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
         return known;
     };
     std::vector<std::size_t> first(names_.size(), 0);  // by dense label: the operand that its extent is from
-    const auto fail = [&](const std::string& what) {
-        if (made->failure.empty()) {
-            const auto labels_of = [&](std::size_t operand) { return operands[operand].labels; };
-            made->failure = "einsum " + einsum_text(names_, operands.size(), labels_of, out) + ": " + what;
-        }
+    const auto fail = [&](vertex& failed, const std::string& what) {
+        const auto labels_of = [&](std::size_t operand) { return operands[operand].labels; };
+        failed.failure = "einsum " + einsum_text(names_, operands.size(), labels_of, out) + ": " + what;
     };
     for (std::size_t position = 0; position < operands.size(); ++position) {
         const operand_type& read = operands[position];
+        if (read.handle->failure == nothing_assigned) {
+            fail(*read.handle, "nothing was assigned to " + operand_words(operands, position) + " before");
+        }
         std::vector<label_id> labels;
         for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
             const label_id label = read.labels[dimension] == no_label ? no_label : number(read.labels[dimension]);
@@ -56,10 +81,11 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
             }
             index& known = made->extents[static_cast<std::size_t>(label)];
             const index extent = read.handle->bounds[dimension];
-            if (known >= 0 && known != extent) {
-                fail("label " + made->form.names[static_cast<std::size_t>(label)] + " has extent " +
-                     std::to_string(known) + " in " + operand_words(operands, first[static_cast<std::size_t>(label)]) +
-                     " and " + std::to_string(extent) + " in " + operand_words(operands, position));
+            if (known >= 0 && known != extent && made->failure.empty()) {
+                fail(*made, "label " + made->form.names[static_cast<std::size_t>(label)] + " has extent " +
+                                std::to_string(known) + " in " +
+                                operand_words(operands, first[static_cast<std::size_t>(label)]) + " and " +
+                                std::to_string(extent) + " in " + operand_words(operands, position));
             }
             if (known < 0) {
                 first[static_cast<std::size_t>(label)] = position;

@@ -6,6 +6,7 @@
 #include <einparallel/kernel/assign.hpp>
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
+#include <einparallel/kernel/resolve.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
@@ -27,11 +28,19 @@ class tensor_target;
 
 }  // namespace EINPARALLEL_DETAIL
 
+namespace detail {
+
+template <class T, std::size_t Rank, bool Recorded>
+inline constexpr bool stands_in<tensor_operand<T, Rank>, Recorded> = Recorded;
+
+}  // namespace detail
+
 /// A tensor that a graph computes, or an input of one. Copying a handle copies the reference; assigning through labels
 /// records a vertex and rebinds the handle, so that a loop may write `X(i, k) = X(i, j) * W(j, k)`.
 template <class T, std::size_t Rank>
 class tensor {
-    static_assert(Element<T>, "ep::tensor: elements are float, double, std::complex of these, integers or bool");
+    static_assert(detail::is_element<T>,
+                  "ep::tensor: elements are float, double, std::complex of these, integers or bool");
 
 public:
     using value_type = T;
@@ -44,14 +53,18 @@ public:
     /// An operand, and what an einsum can be assigned to. One label for each dimension.
     template <class... Labels>
     auto operator()(const Labels&... /*labels*/) {
-        [[maybe_unused]] constexpr detail::check_labels<Rank, std::remove_cvref_t<Labels>...> checked{};
+        static_assert(sizeof...(Labels) == Rank,
+                      "einparallel: wrong number of labels: an operand needs one label for each of its dimensions");
+        static_assert((Label<Labels> && ...), "einparallel: an operand of a tensor has labels only");
         using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
         return detail::tensor_target<T, Rank, List>(*this);
     }
     /// An operand.
     template <class... Labels>
     auto operator()(const Labels&... /*labels*/) const {
-        [[maybe_unused]] constexpr detail::check_labels<Rank, std::remove_cvref_t<Labels>...> checked{};
+        static_assert(sizeof...(Labels) == Rank,
+                      "einparallel: wrong number of labels: an operand needs one label for each of its dimensions");
+        static_assert((Label<Labels> && ...), "einparallel: an operand of a tensor has labels only");
         using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
         return detail::leaf<detail::tensor_operand<T, Rank>, List>(detail::tensor_operand<T, Rank>{node_});
     }
@@ -93,11 +106,14 @@ public:
     /// Extents of the tensor; empty for a handle on nothing.
     [[nodiscard]] std::vector<index> extents() const { return node_ == nullptr ? std::vector<index>{} : node_->bounds; }
 
+    /// One of them. @pre dimension < Rank
+    [[nodiscard]] index extent(std::size_t dimension) const { return assigned("extent").bounds[dimension]; }
+
     /// The vertex, null for a handle on nothing.
     [[nodiscard]] const std::shared_ptr<vertex>& node() const { return node_; }
 
 private:
-    vertex& assigned(const char* word) {
+    vertex& assigned(const char* word) const {
         if (node_ == nullptr) {
             throw error(std::string(word) + ": nothing was assigned to this tensor");
         }
@@ -108,19 +124,6 @@ private:
 };
 
 namespace EINPARALLEL_DETAIL {
-
-template <class E>
-inline constexpr bool reads_tensors_only = true;
-template <class Operand, class Labels>
-inline constexpr bool reads_tensors_only<leaf<Operand, Labels>> = false;
-template <class T, std::size_t Rank, class Labels>
-inline constexpr bool reads_tensors_only<leaf<tensor_operand<T, Rank>, Labels>> = true;
-template <class Function, class... Arguments>
-inline constexpr bool reads_tensors_only<join_node<Function, Arguments...>> = (reads_tensors_only<Arguments> && ...);
-template <class Op, class Over, class Inner>
-inline constexpr bool reads_tensors_only<reduce_node<Op, Over, Inner>> = reads_tensors_only<Inner>;
-template <class Over, class Inner>
-inline constexpr bool reads_tensors_only<softmax_node<Over, Inner>> = reads_tensors_only<Inner>;
 
 /// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
 template <class Out, class LeftLabels, class E>
@@ -142,9 +145,22 @@ std::shared_ptr<vertex> record_statement(const E& right) {
     }
 }
 
+/// What a statement on tensors knows of its leaves, and makes of ep::iota.
+struct tensor_leaves {
+    template <class T, std::size_t Rank>
+    static std::vector<index> extents_of(const tensor_operand<T, Rank>& held) {
+        return held.node == nullptr ? std::vector<index>() : held.node->bounds;
+    }
+    template <class Labels>
+    static auto indices(index extent) {
+        return leaf<tensor_operand<index, 1>, Labels>(tensor_operand<index, 1>{iota_vertex(extent)});
+    }
+};
+
 /// A labelled tensor: an operand, and what an einsum can be assigned to.
 template <class T, std::size_t Rank, class Labels>
-class tensor_target : public leaf<tensor_operand<T, Rank>, Labels> {
+class tensor_target : public leaf<tensor_operand<T, Rank>, Labels>,
+                      public assignable<tensor_target<T, Rank, Labels>, T, Labels, true> {
 public:
     explicit tensor_target(tensor<T, Rank>& handle)
         : leaf<tensor_operand<T, Rank>, Labels>(tensor_operand<T, Rank>{handle.node()}), handle_(&handle) {}
@@ -152,13 +168,9 @@ public:
     tensor_target(tensor_target&&) noexcept = default;
     ~tensor_target() = default;
 
-    /// Records Z = …; the handle then stands for the new vertex.
-    template <Expression E>
-    const tensor_target& operator=(const E& right) const {
-        return rebind(static_cast<const typename E::node&>(right));
-    }
+    using assignable<tensor_target, T, Labels, true>::operator=;
     const tensor_target& operator=(const tensor_target& right) const {
-        return rebind(static_cast<const typename tensor_target::node&>(right));
+        return *this = static_cast<const typename tensor_target::node&>(right);
     }
     tensor_target& operator=(const tensor_target& right) {
         std::as_const(*this).operator=(right);
@@ -167,29 +179,27 @@ public:
     /// Records Z' = Z + …; the handle then stands for Z', and whoever read Z before still reads Z.
     template <Expression E>
     const tensor_target& operator+=(const E& right) const {
-        return rebind(make_join(plus{}, *this, right));
+        return *this = make_join(plus{}, *this, right);
     }
     template <Expression E>
     const tensor_target& operator-=(const E& right) const {
-        return rebind(make_join(minus{}, *this, right));
+        return *this = make_join(minus{}, *this, right);
+    }
+
+    /// Records Z = …; the handle then stands for the new vertex.
+    template <assignment How, class E>
+    void take(const E& right) const {
+        if constexpr (waits_for_extents<E>) {
+            resolution<statement<Labels, E>, tensor_leaves> found;
+            found.learn(static_cast<const typename tensor_target::node&>(*this));
+            found.learn(right);
+            take<How>(found.resolved(right));
+        } else {
+            *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));
+        }
     }
 
 private:
-    template <class E>
-    const tensor_target& rebind(const E& right) const {
-        static_cast<void>(sizeof(check_storable<typename E::value_type, T>));
-        constexpr bool recordable = reads_tensors_only<E>;
-        static_assert(recordable,
-                      "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
-                      "ep::from_root or ep::placeholder and ep::bind");
-        if constexpr (!is_sound<Labels, E>) {
-            report_mistakes<Labels, E>();
-        } else if constexpr (is_storable<typename E::value_type, T> && recordable) {
-            *handle_ = tensor<T, Rank>(record_statement<T, Labels>(right));
-        }
-        return *this;
-    }
-
     tensor<T, Rank>* handle_;
 };
 

@@ -7,12 +7,15 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/expression.hpp>
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace einparallel {
@@ -23,12 +26,60 @@ struct unwritten {};
 
 /// What a list of no extents holds.
 struct no_extent {};
+
+/// Braces within braces.
+template <class T, std::size_t Rank>
+struct nested {
+    using type = std::initializer_list<typename nested<T, Rank - 1>::type>;
+};
+template <class T>
+struct nested<T, 0> {
+    using type = T;
+};
+template <class T, std::size_t Rank>
+using nested_list = typename nested<T, Rank>::type;
+
+template <class T, std::size_t Rank>
+using row_of = nested_list<T, (Rank > 0 ? Rank - 1 : 0)>;
+
+/// Their extents, which all lists of a depth must share.
+template <class T, std::size_t Rank>
+void shape_of(const nested_list<T, Rank>& rows, index* extents, bool first) {
+    if constexpr (Rank > 0) {
+        const auto length = static_cast<index>(rows.size());
+        if (!first && *extents != length) {
+            throw error("ep::array: a list of " + std::to_string(length) + " stands beside one of " +
+                        std::to_string(*extents));
+        }
+        *extents = length;
+        for (const auto& row : rows) {
+            shape_of<T, Rank - 1>(row, extents + 1, first);
+            first = false;
+        }
+    }
+}
+
+/// Copies them to dense memory; returns what follows.
+template <class T, std::size_t Rank>
+T* flatten(const nested_list<T, Rank>& rows, T* next) {
+    if constexpr (Rank == 0) {
+        *next++ = rows;
+    } else {
+        for (const auto& row : rows) {
+            next = flatten<T, Rank - 1>(row, next);
+        }
+    }
+    return next;
+}
 }  // namespace EINPARALLEL_DETAIL
 
 /// Owning, dense, row-major, zeroed (large ones by all threads); aligned to a cache line. Value semantics: a copy
 /// copies the elements. An array of rank 0 holds one element.
-template <Element T, std::size_t Rank>
+template <class T, std::size_t Rank>
 class array {
+    static_assert(detail::is_element<T>,
+                  "ep::array: elements are float, double, std::complex of these, integers or bool");
+
 public:
     using value_type = T;
     static constexpr std::size_t rank = Rank;
@@ -39,6 +90,7 @@ public:
     /// ep::array<double, 2> A({m, k}): any mix of integral types in the braces. A negative extent is an ep::error.
     template <std::size_t Count>
     explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::checked_extents<Rank>(extents)) {
+        static_assert(Count == Rank, "ep::array: the number of extents differs from the rank");
         allocate();
     }
     /// Rank 0: `ep::array<double, 0> s({})`.
@@ -48,6 +100,31 @@ public:
     explicit array(const Extents& extents) : extents_(extents) {
         detail::check_extents(extents_);
         allocate();
+    }
+
+    /// The elements themselves, in two to eight rows: ep::array<double, 2> A{{1, 2}, {3, 4}}. (One list is extents.)
+    /// Rows of different lengths are an ep::error.
+    array(const detail::row_of<T, Rank>& first, const detail::row_of<T, Rank>& second,
+          const detail::row_of<T, Rank>& third = {}, const detail::row_of<T, Rank>& fourth = {},
+          const detail::row_of<T, Rank>& fifth = {}, const detail::row_of<T, Rank>& sixth = {},
+          const detail::row_of<T, Rank>& seventh = {}, const detail::row_of<T, Rank>& eighth = {}) requires(Rank >= 2) {
+        const std::array<detail::row_of<T, Rank>, 8> rows{first, second, third, fourth, fifth, sixth, seventh, eighth};
+        while (extents_[0] < 8 && (extents_[0] < 2 || rows[static_cast<std::size_t>(extents_[0])].size() > 0)) {
+            detail::shape_of<T, Rank - 1>(rows[static_cast<std::size_t>(extents_[0])], &extents_[1], extents_[0] == 0);
+            ++extents_[0];
+        }
+        reserve();
+        T* next = data();
+        for (index row = 0; row < extents_[0]; ++row) {
+            next = detail::flatten<T, Rank - 1>(rows[static_cast<std::size_t>(row)], next);
+        }
+    }
+    /// ep::array<double, 1> x{1, 2, 3}, of two elements and more.
+    template <detail::Scalar... Numbers>
+    array(Numbers... elements) requires(Rank == 1 && sizeof...(Numbers) >= 2) : extents_{sizeof...(Numbers)} {
+        reserve();
+        T* next = data();
+        ((*next++ = static_cast<T>(elements)), ...);
     }
 
     /// Not zeroed.
@@ -93,16 +170,31 @@ public:
     /// the array into the expression.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) & {
-        return detail::access<T>(data(), extents_, strides(), indices...);
+        static_assert(sizeof...(Indices) == Rank,
+                      "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
+                      "dimensions");
+        static_assert(detail::are_of_one_kind<Indices...>,
+                      "einparallel: labels and integer indices cannot be mixed in one operand");
+        return detail::access<T, Rank>(data(), extents_, strides(), this, indices...);
     }
     /// The same for reading.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) const& {
-        return detail::access<const T>(data(), extents_, strides(), indices...);
+        static_assert(sizeof...(Indices) == Rank,
+                      "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
+                      "dimensions");
+        static_assert(detail::are_of_one_kind<Indices...>,
+                      "einparallel: labels and integer indices cannot be mixed in one operand");
+        return detail::access<const T, Rank>(data(), extents_, strides(), nullptr, indices...);
     }
     /// The same of a temporary.
     template <class... Indices>
     auto operator()(const Indices&... indices) && {
+        static_assert(sizeof...(Indices) == Rank,
+                      "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
+                      "dimensions");
+        static_assert(detail::are_of_one_kind<Indices...>,
+                      "einparallel: labels and integer indices cannot be mixed in one operand");
         const T* const first = data();
         const std::array<index, Rank> shape = extents_;
         auto owner = std::make_shared<const array>(std::move(*this));

@@ -31,7 +31,7 @@ struct line_note {
 
 /// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer piece of ordinary memory,
 /// whose beginning is noted in front: allocators keep small pieces at hand only where no alignment is asked for.
-/// Throws std::bad_alloc.
+/// @throws error where there is no memory
 EINPARALLEL_INLINE void* new_lines(std::size_t bytes);
 
 /// @param lines from new_lines(), or null

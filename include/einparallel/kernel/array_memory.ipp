@@ -3,12 +3,14 @@
 #include <einparallel/kernel/array_memory.hpp>
 
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/notation/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -39,10 +41,11 @@ EINPARALLEL_INLINE line_note* note_of(const void* lines, bool forbidden) {
 
 EINPARALLEL_INLINE void* new_lines(std::size_t bytes) {
     static_assert(alignof(line_note) <= line_bytes && sizeof(line_note) <= line_bytes);
-    if (bytes > SIZE_MAX - bytes_beside) {
-        throw std::bad_alloc();
+    auto* const whole = static_cast<std::byte*>(
+        bytes > SIZE_MAX - bytes_beside ? nullptr : ::operator new(bytes + bytes_beside, std::nothrow));
+    if (whole == nullptr) {
+        throw error("ep::array: there is no memory for " + std::to_string(bytes) + " bytes");
     }
-    auto* const whole = static_cast<std::byte*>(::operator new(bytes + bytes_beside));
     std::byte* const last = whole + bytes_beside;
     std::byte* const lines = last - reinterpret_cast<std::uintptr_t>(last) % line_bytes;
     std::construct_at(reinterpret_cast<line_note*>(lines) - 1, line_note{whole, bytes, nullptr});

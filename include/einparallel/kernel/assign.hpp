@@ -4,20 +4,20 @@
 #include <einparallel/kernel/immediate.hpp>
 #include <einparallel/kernel/lower.hpp>
 #include <einparallel/kernel/operand.hpp>
+#include <einparallel/kernel/resolve.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/functions.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
+#include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// = , += and -= .
-enum class assignment : std::uint8_t { set, add, subtract };
 
 // --- the right-hand side as a sum of terms ---
 
@@ -207,7 +207,8 @@ template <class Statement, class Out, class E>
 inline constexpr bool is_one_product = [] {
     constexpr bool aggregates = Statement::template aggregates<E>;
     return factors<Statement, E, Out, E>::only_leaves && is_product<Statement, Out, E> &&
-           (is_direct<Statement, E> || !aggregates) && !(aggregates && loses<typename E::value_type, Out>);
+           (is_direct<Statement, E> || (!aggregates && Statement::template fills_left<E>)) &&
+           !(aggregates && loses<typename E::value_type, Out>);
 }();
 
 // --- execution
@@ -215,9 +216,12 @@ inline constexpr bool is_one_product = [] {
 
 /// The same vertex by vertex.
 template <assignment How, class Out, class Statement, class E>
-void execute_in_steps(const block_handle& output, const E& right) {
+void execute_in_steps(block_handle output, const E& right, growth grow) {
     std::array<statement_leaf, read_count<E>> leaves;
     leaf_list<Statement>(leaves.data()).terms(right);
+    if (grow) {
+        output = grown(Statement::ids::names, Statement::left_labels, leaves, grow);
+    }
     immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, sizeof(Out), leaves);
     lowering<immediate_builder, Statement> lower(builder);
 
@@ -252,7 +256,7 @@ void execute_in_steps(const block_handle& output, const E& right) {
 
 /// Computes `right` into the output. `How` says what happens to the elements that are there.
 template <assignment How, class Out, class LeftLabels, class E>
-void execute_statement(const block_handle& output, const E& right) {
+void execute_statement(const block_handle& output, const E& right, growth grow) {
     using Statement = statement<LeftLabels, E>;
     if constexpr (is_one_product<Statement, Out, E>) {
         static constexpr product_form form{
@@ -266,72 +270,98 @@ void execute_statement(const block_handle& output, const E& right) {
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }
+        if (grow) {
+            blocks[0] = grown(form, blocks, sizeof(Out), grow);
+        }
         if constexpr (operands > 2) {
             run_chain<Out>(form, blocks, scale);
         } else {
             run_product<Out, operands>(form, blocks, scale);
         }
     } else {
-        execute_in_steps<How, Out, Statement>(output, right);
+        execute_in_steps<How, Out, Statement>(output, right, grow);
     }
 }
 
+/// What a statement on arrays knows of its leaves, and makes of ep::iota.
+struct array_leaves {
+    template <class T, std::size_t Rank>
+    static const std::array<index, Rank>& extents_of(const array_operand<T, Rank>& held) {
+        return held.extents;
+    }
+    template <class Labels>
+    static auto indices(index extent) {
+        using Operand = owned_operand<index, 1>;
+        const std::shared_ptr<index[]> elements = count_up(extent);
+        return leaf<Operand, Labels>(Operand{{elements.get(), {extent}, {1}}, elements});
+    }
+};
+
+/// Gives an array without elements the extents of what is assigned to it. Not a part of the statement: compiled once
+/// for all that assign to such arrays.
+template <class T, std::size_t Rank>
+struct growing_array {
+    array<T, Rank>* grows;
+    array_operand<T, Rank>* output;
+
+    block_handle operator()(std::span<const index> extents) const {
+        std::copy(extents.begin(), extents.end(), output->extents.begin());
+        *grows = array<T, Rank>(output->extents);
+        output->strides = row_major(output->extents);
+        output->data = grows->data();
+        return handle_of(*output);
+    }
+};
+
 /// A labelled array or view: an operand, and what an einsum can be assigned to.
 template <class T, std::size_t Rank, class Labels>
-class target : public leaf<array_operand<T, Rank>, Labels> {
+class target : public leaf<array_operand<T, Rank>, Labels>,
+               public assignable<target<T, Rank, Labels>, T, Labels, false> {
 public:
-    explicit target(array_operand<T, Rank> held) : leaf<array_operand<T, Rank>, Labels>(std::move(held)) {}
+    explicit target(array_operand<T, Rank> held, array<T, Rank>* grows = nullptr)
+        : leaf<array_operand<T, Rank>, Labels>(std::move(held)), grows_(grows) {}
     target(const target&) = default;
     target(target&&) noexcept = default;
     ~target() = default;
 
-    /// Computes the right-hand side into the elements.
-    template <Expression E>
-    const target& operator=(const E& right) const {
-        return assign<assignment::set>(static_cast<const typename E::node&>(right));
-    }
-    template <Expression E>
-    const target& operator+=(const E& right) const {
-        return assign<assignment::add>(static_cast<const typename E::node&>(right));
-    }
-    template <Expression E>
-    const target& operator-=(const E& right) const {
-        return assign<assignment::subtract>(static_cast<const typename E::node&>(right));
-    }
+    using assignable<target, T, Labels, false>::operator=;
+    using assignable<target, T, Labels, false>::operator+=;
+    using assignable<target, T, Labels, false>::operator-=;
     /// A(i, j) = B(i, j) of the same type is an assignment of elements too.
     const target& operator=(const target& right) const {
-        return assign<assignment::set>(static_cast<const typename target::node&>(right));
+        return *this = static_cast<const typename target::node&>(right);
     }
     target& operator=(const target& right) {
         std::as_const(*this).operator=(right);
         return *this;
     }
-    /// A number, for outputs of rank 0: s() = 2.0.
-    template <Scalar S>
-    const target& operator=(const S& right) const {
-        return assign<assignment::set>(as_node<T>(right));
-    }
-    template <Scalar S>
-    const target& operator+=(const S& right) const {
-        return assign<assignment::add>(as_node<T>(right));
-    }
-    template <Scalar S>
-    const target& operator-=(const S& right) const {
-        return assign<assignment::subtract>(as_node<T>(right));
+    /// Computes the right-hand side into the elements. An array without any takes the extents of the right-hand side.
+    template <assignment How, class E>
+    void take(const E& right) const {
+        if constexpr (waits_for_extents<E>) {
+            resolution<statement<Labels, E>, array_leaves> found;
+            if (this->operand.extents != std::array<index, Rank>{}) {
+                found.learn(static_cast<const typename target::node&>(*this));
+            }
+            found.learn(right);
+            take<How>(found.resolved(right));
+        } else {
+            compute<How>(right);
+        }
     }
 
 private:
     template <assignment How, class E>
-    const target& assign(const E& right) const {
-        static_cast<void>(sizeof(check_storable<typename E::value_type, T>));
-        if constexpr (!is_sound<Labels, E>) {
-            report_mistakes<Labels, E>();
-        } else if constexpr (is_storable<typename E::value_type, T>) {
-            // Only operator() of a mutable array or view makes a target: the elements are not const.
-            execute_statement<How, T, Labels>(handle_of(this->operand), right);
-        }
-        return *this;
+    void compute(const E& right) const {
+        array_operand<T, Rank> output = this->operand;
+        const growing_array<T, Rank> grow{grows_, &output};
+        constexpr bool may_grow = How == assignment::set && Rank > 0;
+        const bool grows = may_grow && grows_ != nullptr && output.extents == std::array<index, Rank>{};
+        // Only operator() of a mutable array or view makes a target: the elements are not const.
+        execute_statement<How, T, Labels>(handle_of(output), right, grows ? growth(grow) : growth());
     }
+
+    array<T, Rank>* grows_;  ///< whose elements these are, where it is an array
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

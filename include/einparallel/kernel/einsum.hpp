@@ -189,7 +189,10 @@ std::array<block_handle, sizeof...(Tensors)> blocks_of(const Tensors&... tensors
 template <subscripts Text, class Out, std::size_t OutRank, class... Operands>
 void einsum_views(const view<Out, OutRank>& output, const Operands&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
-    static_cast<void>((sizeof(check_storable<typename Operands::value_type, Out>) + ...));
+    static_assert((keeps_imaginary<typename Operands::value_type, Out> && ...),
+                  "einsum: complex values cannot be assigned to real elements");
+    static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
+                  "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
     const std::array<const index*, sizeof...(Operands)> extents{operands.extents().data()...};
     const subscript_labels<table, sizeof...(Operands)> labels(extents);
     const std::array<block_handle, sizeof...(Operands) + 1> blocks = blocks_of(output, operands...);

@@ -77,6 +77,31 @@ struct statement_leaf {
     bool ends_term = false;  ///< it is the last one of its term
 };
 
+/// Gives an output without elements its extents; empty where that is not so.
+class growth {
+public:
+    growth() = default;
+    template <class F>
+    explicit growth(const F& grow)
+        : grow_(&grow),
+          call_([](const void* of, std::span<const index> extents) { return (*static_cast<const F*>(of))(extents); }) {}
+    explicit operator bool() const { return grow_ != nullptr; }
+    block_handle operator()(std::span<const index> extents) const { return call_(grow_, extents); }
+
+private:
+    const void* grow_ = nullptr;
+    block_handle (*call_)(const void*, std::span<const index>) = nullptr;
+};
+
+/// The output with the extents that the operands' labels have. Throws where none of them has a label.
+EINPARALLEL_INLINE block_handle grown(std::span<const std::string_view> names, std::span<const label_id> output,
+                                      std::span<const statement_leaf> leaves, growth grow);
+EINPARALLEL_INLINE block_handle grown(const product_form& form, std::span<const block_handle> blocks,
+                                      std::size_t element_bytes, growth grow);
+
+/// 0, 1, 2, …: the elements of ep::iota. Throws for an extent of -1, which no operand has said.
+EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent);
+
 /// The sink that writes the statement's own output.
 struct into_target {
     write_mode mode = write_mode::overwrite;

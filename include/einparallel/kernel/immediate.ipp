@@ -197,6 +197,40 @@ EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& for
     return leaves;
 }
 
+EINPARALLEL_INLINE block_handle grown(std::span<const std::string_view> names, std::span<const label_id> output,
+                                      std::span<const statement_leaf> leaves, growth grow) {
+    small_vector<index, 8> extents;
+    for (const label_id label : output) {
+        index known = -1;
+        for (std::size_t leaf = 0; leaf < leaves.size() && known < 0; ++leaf) {
+            known = extent_in(leaves[leaf].block, label, -1);
+        }
+        if (known < 0) {
+            throw error("einsum: output label " + std::string(names[static_cast<std::size_t>(label)]) +
+                        " appears in no operand, and the array has no extents yet: make it with them, "
+                        "ep::array<double, 2> Z({m, n})");
+        }
+        extents.push_back(known);
+    }
+    return grow({extents.data(), extents.size()});
+}
+
+EINPARALLEL_INLINE block_handle grown(const product_form& form, std::span<const block_handle> blocks,
+                                      std::size_t element_bytes, growth grow) {
+    return grown(form.names, {form.output, blocks[0].extents.size()}, leaves_of(form, blocks, element_bytes), grow);
+}
+
+EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent) {
+    if (extent < 0) {
+        throw error("ep::iota: no operand has this label, and the array on the left has no extents yet");
+    }
+    std::shared_ptr<index[]> made(new index[static_cast<std::size_t>(extent)]);
+    for (index at = 0; at < extent; ++at) {
+        made[at] = at;
+    }
+    return made;
+}
+
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<const block_handle> blocks,
                                            std::size_t element_bytes, small_vector<index, 16>& extents,
                                            operand_block* operands) {

@@ -56,7 +56,6 @@ struct checked_before {};
 /// A braced list as extents of a tensor of this rank.
 template <std::size_t Rank, std::size_t Count>
 std::array<index, Rank> checked_extents(const extent (&list)[Count]) {
-    static_assert(Count == Rank, "einparallel: the number of extents differs from the rank");
     std::array<index, Rank> extents{};
     for (std::size_t dimension = 0; dimension < Rank && dimension < Count; ++dimension) {
         extents[dimension] = list[dimension];
@@ -96,17 +95,11 @@ constexpr auto fitted_labels(label_list<Labels...> labels) {
     }
 }
 
-/// Every argument of operator() is a label, as many as the rank; or every one is an integer.
-template <std::size_t Rank, class... Indices>
-struct check_labels {
-    static_assert(
-        sizeof...(Indices) == Rank,
-        "einparallel: wrong number of labels: an operand needs one label (or index) for each of its dimensions");
-    static_assert((is_label<Indices> && ...) || !(is_label<Indices> || ...),
-                  "einparallel: labels and integer indices cannot be mixed in one operand");
-};
+/// The arguments of operator() are labels or indices, not both.
+template <class... Indices>
+inline constexpr bool are_of_one_kind = (is_label<Indices> && ...) || !(is_label<Indices> || ...);
 
-/// The labels that operator() goes on with, whatever check_labels found.
+/// The labels that operator() goes on with, whatever was wrong with them.
 template <std::size_t Rank, class... Indices>
 using labels_of_call =
     decltype(fitted_labels<Rank>(label_list<std::conditional_t<is_label<Indices>, Indices, label<'?'>>...>{}));
@@ -114,10 +107,22 @@ using labels_of_call =
 template <class T, std::size_t Rank, class Labels>
 class target;  // what can be assigned to: kernel/assign.hpp
 
-/// operator() of arrays and views: an element where the arguments are integers, a leaf where they are labels.
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+template <class T, std::size_t Rank>
+class array;
+
+}  // namespace einparallel
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// operator() of arrays and views: an element where the arguments are integers, a leaf where they are labels. `grows`:
+/// the array, where it may take the extents of what is assigned to it.
 template <class T, std::size_t Rank, class... Indices>
 decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides,
-                      const Indices&... indices) {
+                      [[maybe_unused]] array<std::remove_const_t<T>, Rank>* grows, const Indices&... indices) {
     if constexpr (Rank > 0 && sizeof...(Indices) == Rank && (std::integral<Indices> && ...)) {
         const std::array<index, Rank> at{static_cast<index>(indices)...};
         index offset = 0;
@@ -126,13 +131,12 @@ decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std
         }
         return static_cast<T&>(data[offset]);
     } else {
-        [[maybe_unused]] constexpr check_labels<Rank, Indices...> checked{};
         using Labels = labels_of_call<Rank, Indices...>;
         using Operand = array_operand<std::remove_const_t<T>, Rank>;
         if constexpr (std::is_const_v<T>) {
             return leaf<Operand, Labels>(Operand{data, extents, strides});
         } else {
-            return target<T, Rank, Labels>(Operand{data, extents, strides});
+            return target<T, Rank, Labels>(Operand{data, extents, strides}, grows);
         }
     }
 }
@@ -142,7 +146,7 @@ decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std
 template <class T, std::size_t Rank, class... Indices>
 auto owned_access(const T* data, const std::array<index, Rank>& extents, std::shared_ptr<const void> owner,
                   const Indices&... indices) {
-    auto read = access<const T>(data, extents, row_major(extents), indices...);
+    auto read = access<const T, Rank>(data, extents, row_major(extents), nullptr, indices...);
     if constexpr (Expression<decltype(read)>) {
         using Operand = owned_operand<T, Rank>;
         return leaf<Operand, typename decltype(read)::labels>(Operand{read.operand, std::move(owner)});

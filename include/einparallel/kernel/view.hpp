@@ -7,6 +7,7 @@
 #include <einparallel/notation/element_type.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
 
@@ -15,8 +16,10 @@ namespace einparallel {
 /// A tensor in memory that it does not own, with strides in elements, of any sign and order. T may be const.
 /// Assigning through labels writes the elements: V(i, k) = A(i, j) * B(j, k). Copying a view copies the reference.
 template <class T, std::size_t Rank>
-    requires Element<std::remove_const_t<T>>
 class view {
+    static_assert(detail::is_element<std::remove_const_t<T>>,
+                  "ep::view: elements are float, double, std::complex of these, integers or bool");
+
 public:
     using value_type = std::remove_const_t<T>;
     static constexpr std::size_t rank = Rank;
@@ -25,12 +28,14 @@ public:
     template <std::size_t Count>
     view(T* data, const einparallel::extent (&extents)[Count])
         : data_(data), extents_(detail::checked_extents<Rank>(extents)) {
+        static_assert(Count == Rank, "ep::view: the number of extents differs from the rank");
         strides_ = detail::row_major(extents_);
     }
     /// With strides in elements: ep::view<double, 2> V(ptr, {m, k}, {sm, sk}).
     template <std::size_t Count, std::size_t StrideCount>
     view(T* data, const einparallel::extent (&extents)[Count], const einparallel::extent (&strides)[StrideCount])
         : data_(data), extents_(detail::checked_extents<Rank>(extents)) {
+        static_assert(Count == Rank, "ep::view: the number of extents differs from the rank");
         static_assert(StrideCount == Rank, "ep::view: the number of strides differs from the rank");
         for (std::size_t dimension = 0; dimension < Rank && dimension < StrideCount; ++dimension) {
             strides_[dimension] = strides[dimension];
@@ -39,7 +44,10 @@ public:
     /// Rank 0: ep::view<double, 0>(ptr, {}).
     view(T* data, std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) : data_(data) {}
 
-    /// The same from extents and strides in std::array. @throws error for a negative extent
+    /// From extents, dense, and with strides, in std::array. @throws error for a negative extent. A template, so that a
+    /// braced list never means this one.
+    template <std::same_as<std::array<index, Rank>> Extents>
+    view(T* data, const Extents& extents) : view(data, extents, detail::row_major(extents)) {}
     view(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides)
         : data_(data), extents_(extents), strides_(strides) {
         detail::check_extents(extents_);
@@ -76,7 +84,12 @@ public:
     /// One element, by indices; or with labels an operand or the left-hand side of an einsum.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) const {
-        return detail::access<T>(data_, extents_, strides_, indices...);
+        static_assert(sizeof...(Indices) == Rank,
+                      "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
+                      "dimensions");
+        static_assert(detail::are_of_one_kind<Indices...>,
+                      "einparallel: labels and integer indices cannot be mixed in one operand");
+        return detail::access<T, Rank>(data_, extents_, strides_, nullptr, indices...);
     }
 
     /// The element of a tensor of rank 0.
@@ -94,6 +107,9 @@ view(T*, const einparallel::extent (&)[Count]) -> view<T, Count>;
 /// ep::view(pointer, {m, k}, {sm, sk}).
 template <class T, std::size_t Count, std::size_t StrideCount>
 view(T*, const einparallel::extent (&)[Count], const einparallel::extent (&)[StrideCount]) -> view<T, Count>;
+/// ep::view(pointer, extents) with extents in a std::array.
+template <class T, std::size_t Rank>
+view(T*, const std::array<index, Rank>&) -> view<T, Rank>;
 /// ep::view(eigen_matrix): element type and rank of another library's object.
 template <class Foreign>
     requires detail::ForeignTensor<Foreign, detail::foreign_rank<Foreign>> view(Foreign&&)

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <tuple>
 #include <type_traits>
 
 namespace einparallel::detail {
@@ -107,6 +109,12 @@ struct statement {
         return without(either(escaping(std::type_identity<Inner>{}), missing_of<Inner>), set_of(label_list<Over>{}));
     }
 
+    /// Labels that a reduction goes over.
+    template <class Op, class Over, class Inner>
+    static constexpr flags reduced_by(std::type_identity<reduce_node<Op, Over, Inner>> node) {
+        return without(unbound(std::type_identity<Inner>{}), unbound(node));
+    }
+
     template <class E>
     static constexpr flags free_of = unbound(std::type_identity<E>{});
     /// Labels that an implicit sum of E goes over.
@@ -150,55 +158,44 @@ struct statement {
     static constexpr auto right_labels = ids::template ids<typename Right::labels>;
 };
 
-// --- mistakes: for each rule its truth, and a struct with one sentence, instantiated once per label so that the label
-// stands in the error. The truth is kept apart because clang takes a struct whose assertion failed for no constant.
-// ----------------------
+// --- leaves ---
+
+/// An operand may stand in a statement that is recorded, or in one that runs at once.
+template <class Operand, bool Recorded>
+inline constexpr bool stands_in = !Recorded;
+
+/// All leaves of E may.
+template <bool Recorded, class E>
+inline constexpr bool leaves_stand_in = true;
+template <bool Recorded, class Operand, class Labels>
+inline constexpr bool leaves_stand_in<Recorded, leaf<Operand, Labels>> = stands_in<Operand, Recorded>;
+template <bool Recorded, class Function, class... Arguments>
+inline constexpr bool leaves_stand_in<Recorded, join_node<Function, Arguments...>> =
+    (leaves_stand_in<Recorded, Arguments> && ...);
+template <bool Recorded, class Op, class Over, class Inner>
+inline constexpr bool leaves_stand_in<Recorded, reduce_node<Op, Over, Inner>> = leaves_stand_in<Recorded, Inner>;
+template <bool Recorded, class Over, class Inner>
+inline constexpr bool leaves_stand_in<Recorded, softmax_node<Over, Inner>> = leaves_stand_in<Recorded, Inner>;
+
+// --- mistakes: which label or terms break a rule. The sentences stand in the function that a user calls, for a
+// compiler writes a line for every template on the way from there; what is wrong stands in the note below them. ---
+
+/// Stands where no label is wrong.
+struct nothing {};
 
 /// A value of type From may become an element of type To: not complex to real, and not a fraction to an integer.
 template <class From, class To>
-inline constexpr bool drops_imaginary = is_complex<From>::value && !is_complex<To>::value;
+inline constexpr bool keeps_imaginary = !is_complex<From>::value || is_complex<To>::value;
 template <class From, class To>
-inline constexpr bool drops_fraction = std::is_integral_v<To> && !std::is_integral_v<From>;
+inline constexpr bool keeps_fraction = !std::is_integral_v<To> || std::is_integral_v<From> || is_complex<From>::value;
 template <class From, class To>
-inline constexpr bool is_storable = !drops_imaginary<From, To> && !drops_fraction<From, To>;
-
-template <class From, class To>
-struct check_storable {
-    static_assert(!drops_imaginary<From, To>, "einsum: complex values cannot be assigned to real elements");
-    static_assert(drops_imaginary<From, To> || !drops_fraction<From, To>,
-                  "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
-};
-
-template <class Label, class Statement, class Right>
-inline constexpr bool is_in_an_operand =
-    Statement::template free_of<Right>[static_cast<std::size_t>(Statement::ids::template id<Label>)];
-
-template <class Label, class Statement, class Right>
-struct check_output_label {
-    static_assert(is_in_an_operand<Label, Statement, Right>, "einsum: this output label appears in no operand");
-};
-
-template <class Label, std::size_t Position, class LeftLabels>
-inline constexpr bool is_first_of_its_kind = position_of<Label>(LeftLabels{}) == Position;
-
-template <class Label, std::size_t Position, class LeftLabels>
-struct check_output_once {
-    static_assert(is_first_of_its_kind<Label, Position, LeftLabels>, "einsum: this output label is repeated");
-};
+inline constexpr bool is_storable = keeps_imaginary<From, To>&& keeps_fraction<From, To>;
 
 /// Inside a term, + and − join operands that miss the same labels on the left; otherwise nobody can tell over which of
 /// them the user wants the sum. Numbers are exempt, and whatever stands inside an explicit reduction.
 template <class Statement, class A, class B>
 inline constexpr bool misses_the_same =
     is_constant<A> || is_constant<B> || Statement::template missing_of<A> == Statement::template missing_of<B>;
-
-template <class Statement, class A, class B>
-struct check_inner_sum {
-    static_assert(misses_the_same<Statement, A, B>,
-                  "einsum: the operands of this + or - inside a term have different labels missing on the left: say "
-                  "what is summed "
-                  "with ep::sum(expr) or ep::sum(label, expr)");
-};
 
 /// Top-level +, − and sign join terms; those inside a term are looked at.
 template <class Function>
@@ -220,65 +217,131 @@ constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments.
     return (are_sound_terms<Statement, in_term>(std::type_identity<Arguments>{}) && ...);
 }
 
-/// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only after
-/// the softmax, which looks like attention and is none.
-template <class Label, bool Escapes>
-struct check_softmax_argument {
-    static_assert(!Escapes,
-                  "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
-                  "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
+/// The label at a position, `nothing` behind the last.
+template <std::size_t Position, class... Labels>
+constexpr auto label_at(label_list<Labels...> /*list*/) {
+    if constexpr (Position == sizeof...(Labels)) {
+        return nothing{};
+    } else {
+        return std::tuple_element_t<Position, std::tuple<Labels...>>{};
+    }
+}
+
+/// The first labels of a statement that break a rule; `nothing` where none does. Where some tensor had the wrong number
+/// of labels, that has been said already.
+template <class LeftLabels, class Right>
+class mistakes {
+    using rules = statement<LeftLabels, Right>;
+
+    static constexpr std::size_t unknown_at() {
+        std::size_t position = 0;
+        for (const label_id each : rules::left_labels) {
+            if (!was_refitted && !rules::template free_of<Right>[static_cast<std::size_t>(each)]) {
+                break;
+            }
+            ++position;
+        }
+        return position;
+    }
+    static constexpr std::size_t repeated_at() {
+        std::size_t position = 0;
+        for (const label_id each : rules::left_labels) {
+            if (!was_refitted && static_cast<std::size_t>(each) != position) {
+                break;
+            }
+            ++position;
+        }
+        return position;
+    }
+    static constexpr std::size_t escaping_at() {
+        std::size_t position = 0;
+        for (const label_id each : rules::right_labels) {
+            if (!was_refitted && rules::template escaping_of<Right>[static_cast<std::size_t>(each)]) {
+                break;
+            }
+            ++position;
+        }
+        return position;
+    }
+
+public:
+    static constexpr bool was_refitted = appears_in<label<'?'>, concatenate_t<LeftLabels, typename Right::labels>>;
+    static constexpr bool sound_terms = was_refitted || are_sound_terms<rules, false>(std::type_identity<Right>{});
+    /// No operand has it.
+    using unknown = decltype(label_at<unknown_at()>(LeftLabels{}));
+    /// It stands twice on the left.
+    using repeated = decltype(label_at<repeated_at()>(LeftLabels{}));
+    /// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only
+    /// after the softmax, which looks like attention and is none.
+    using escaping = decltype(label_at<escaping_at()>(typename Right::labels{}));
 };
 
-template <class Statement, class Right, class... Labels, std::size_t... Position>
-constexpr bool is_sound_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
-    return (is_first_of_its_kind<Labels, Position, label_list<Labels...>> && ... && true) &&
-           (is_in_an_operand<Labels, Statement, Right> && ... && true);
-}
+// What the notes below the sentences call the labels.
+template <class Label>
+inline constexpr bool is_in_an_operand = std::is_same_v<Label, nothing>;
+template <class Label>
+inline constexpr bool stands_once = std::is_same_v<Label, nothing>;
+template <class Label>
+inline constexpr bool is_summed_inside = std::is_same_v<Label, nothing>;
 
-/// Some tensor had the wrong number of labels, which has been said already.
-template <class LeftLabels, class Right>
-inline constexpr bool was_refitted = appears_in<label<'?'>, concatenate_t<LeftLabels, typename Right::labels>>;
+/// The statement keeps all rules. Where the left side knows its extents, a label that no operand has is broadcast over.
+template <class LeftLabels, class Right, bool Broadcasts = false>
+inline constexpr bool is_sound = [] {
+    using found = mistakes<LeftLabels, Right>;
+    return !found::was_refitted && found::sound_terms &&
+           (Broadcasts || is_in_an_operand<typename found::unknown>)&&stands_once<typename found::repeated> &&
+           is_summed_inside<typename found::escaping>;
+}();
 
-/// The statement keeps all rules.
-template <class LeftLabels, class Right>
-inline constexpr bool is_sound =
-    !was_refitted<LeftLabels, Right> &&
-    is_sound_output<statement<LeftLabels, Right>, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{}) &&
-    are_sound_terms<statement<LeftLabels, Right>, false>(std::type_identity<Right>{}) &&
-    statement<LeftLabels, Right>::count(statement<LeftLabels, Right>::template escaping_of<Right>) == 0;
+/// = , += and -= .
+enum class assignment : std::uint8_t { set, add, subtract };
 
-// Instantiates the sentences for the rules that a statement breaks.
-template <class Statement, bool InTerm, class E>
-void report_terms(std::type_identity<E> /*node*/) {}
-template <class Statement, bool InTerm, class Function, class... Arguments>
-void report_terms(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-    if constexpr (InTerm && joins_terms<Function> && sizeof...(Arguments) == 2) {
-        static_cast<void>(sizeof(check_inner_sum<Statement, Arguments...>));
-    }
-    constexpr bool in_term = InTerm || !joins_terms<Function>;
-    (report_terms<Statement, in_term>(std::type_identity<Arguments>{}), ...);
-}
-template <class Statement, class Right, class... Labels, std::size_t... Position>
-void report_output(label_list<Labels...> /*left*/, std::index_sequence<Position...> /*positions*/) {
-    static_cast<void>((sizeof(check_output_once<Labels, Position, label_list<Labels...>>) + ... + 0));
-    static_cast<void>((sizeof(check_output_label<Labels, Statement, Right>) + ... + 0));
-}
-template <class Statement, class Right, class... Labels>
-void report_softmax(label_list<Labels...> /*all*/) {
-    constexpr auto escaping = Statement::template escaping_of<Right>;
-    static_cast<void>(
-        (sizeof(
-             check_softmax_argument<Labels, escaping[static_cast<std::size_t>(Statement::ids::template id<Labels>)]>) +
-         ... + 0));
-}
-template <class LeftLabels, class Right>
-void report_mistakes() {
-    if constexpr (!was_refitted<LeftLabels, Right>) {
-        using Statement = statement<LeftLabels, Right>;
-        report_output<Statement, Right>(LeftLabels{}, std::make_index_sequence<LeftLabels::size>{});
-        report_terms<Statement, false>(std::type_identity<Right>{});
-        report_softmax<Statement, Right>(typename Right::labels{});
-    }
-}
+/// What a statement can be assigned to: checks it, and gives it to Target::take<How>(right). `Recorded`: Target is a
+/// tensor, which learns its extents from the right-hand side.
+template <class Target, class T, class Labels, bool Recorded>
+class assignable {
+public:
+    /// An expression; or a number for every element of an array, s() = 2.0.
+    template <class E, assignment How = assignment::set>
+        requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator=(const E& right) const {
+            const auto& node = as_node<T>(right);
+            using node_type = std::remove_cvref_t<decltype(node)>;
+            using wrong = mistakes<Labels, node_type>;
+            static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
+            static_assert(!Recorded || is_in_an_operand<typename wrong::unknown>,
+                          "einsum: this output label appears in no operand: multiply by ep::generate<double>({extent}, "
+                          "[](auto) { return 1.0; }) with this label to repeat the values along it");
+            static_assert(
+                wrong::sound_terms,
+                "einsum: the operands of a + or - inside a term have different labels missing on the left: say "
+                "what is summed with ep::sum(expr) or ep::sum(label, expr)");
+            static_assert(
+                is_summed_inside<typename wrong::escaping>,
+                "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
+                "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
+            static_assert(keeps_imaginary<typename node_type::value_type, T>,
+                          "einsum: complex values cannot be assigned to real elements");
+            static_assert(
+                keeps_fraction<typename node_type::value_type, T>,
+                "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
+            static_assert(
+                leaves_stand_in<Recorded, node_type>,
+                "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
+                "ep::from_root or ep::placeholder and ep::bind");
+            if constexpr (is_sound<Labels, node_type, !Recorded> && is_storable<typename node_type::value_type, T> &&
+                          leaves_stand_in<Recorded, node_type>) {
+                static_cast<const Target&>(*this).template take<How>(node);
+            }
+            return static_cast<const Target&>(*this);
+        }
+        template <class E>
+            requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator+=(const E& right) const {
+                return this->template operator=<E, assignment::add>(right);
+            }
+            template <class E>
+                requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator-=(const E& right) const {
+                    return this->template operator=<E, assignment::subtract>(right);
+                }
+};
 
 }  // namespace einparallel::detail

@@ -18,7 +18,17 @@ using label_id = std::int16_t;
 inline constexpr label_id no_label = -1;
 
 /// What a label means to a parallel run (DESIGN §2). x_only and y_only are contracted labels of a single operand.
-enum class label_class : std::uint8_t { c, m, n, k, x_only, y_only };
+/// A class around the enumeration: g++ offers the enumerators of an enum class, label_class::m, for every undeclared m.
+class label_class {
+public:
+    enum value_type : std::uint8_t { c, m, n, k, x_only, y_only };
+
+    constexpr label_class(value_type of) : value_(of) {}  // implicit: label_class::m is one
+    constexpr operator value_type() const { return value_; }
+
+private:
+    value_type value_;
+};
 
 /// Which operands (bit r for operand r) and whether the output carry a label, as a class.
 /// With more than two operands: c is in all of them and in the output; m and n are output labels missing somewhere (m

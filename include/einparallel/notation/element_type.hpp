@@ -14,12 +14,15 @@ struct is_complex : std::false_type {};
 template <class T>
 struct is_complex<std::complex<T>> : std::bool_constant<std::is_same_v<T, float> || std::is_same_v<T, double>> {};
 
+template <class T>
+inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || is_complex<T>::value ||
+                                   (std::is_integral_v<T> && std::is_same_v<T, std::remove_cv_t<T>> && sizeof(T) <= 8);
+
 }  // namespace detail
 
 /// Types that may be elements: float, double, their std::complex, integers of up to 64 bits and bool.
 template <class T>
-concept Element = std::is_same_v<T, float> || std::is_same_v<T, double> || detail::is_complex<T>::value ||
-    (std::is_integral_v<T>&& std::is_same_v<T, std::remove_cv_t<T>> && sizeof(T) <= 8);
+concept Element = detail::is_element<T>;
 
 /// Kind of number, in NumPy's one-letter code (io reads it from files): b bool, i signed, u unsigned, f real, c
 /// complex. Together with its size in bytes it names an element type.

@@ -2,6 +2,7 @@
 // Expression nodes: what the user wrote, as a value. Nothing is computed here, and nothing here can be assigned to;
 // operands that can live with arrays (kernel) and with tensors (graph).
 
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/operators.hpp>
 
@@ -45,6 +46,21 @@ struct leaf : expression_base {
                       "einsum: the left-hand side is const, or a view of const elements, and cannot be written");
         return *this;
     }
+};
+
+// Operands whose elements follow from extents, which are known when the statement is computed or recorded.
+
+/// The index along one label.
+struct iota_operand {
+    using value_type = index;
+    static constexpr std::size_t rank = 1;
+};
+/// How many elements a reduction of Inner goes over, as a number that its sums are divided by.
+template <class Over, class Inner>
+struct count_operand {
+    using inner = typename Inner::value_type;
+    using value_type = std::conditional_t<std::is_integral_v<inner>, double, decltype(absolute{}(inner()))>;
+    static constexpr std::size_t rank = 0;
 };
 
 /// A number.
@@ -222,6 +238,22 @@ template <class A, class B>
 auto operator/(const A& a, const B& b) {
     return detail::refuse_without_labels(a, b);
 }
+
+// Comparisons, element by element: an expression of bool.
+#define EINPARALLEL_DETAIL_COMPARE(sign, functor)          \
+    template <class A, class B>                            \
+        requires detail::JoinPair<A, B>                    \
+    auto operator sign(const A& a, const B& b) {           \
+        return detail::join_pair(detail::functor{}, a, b); \
+    }                                                      \
+    static_assert(true)
+EINPARALLEL_DETAIL_COMPARE(<, less);
+EINPARALLEL_DETAIL_COMPARE(<=, less_equal);
+EINPARALLEL_DETAIL_COMPARE(>, greater);
+EINPARALLEL_DETAIL_COMPARE(>=, greater_equal);
+EINPARALLEL_DETAIL_COMPARE(==, equal);
+EINPARALLEL_DETAIL_COMPARE(!=, not_equal);
+#undef EINPARALLEL_DETAIL_COMPARE
 
 template <Expression A>
 auto operator-(const A& a) {

@@ -52,21 +52,18 @@ struct left_out {
         return first;
     }
 };
-template <class Function, class... Values>
-struct check_function {
-    static constexpr bool takes = std::is_invocable_v<const Function&, Values...>;
-    static_assert(takes,
-                  "ep::map or ep::join: the function (const) cannot be called with one element of each expression, in "
-                  "their order");
-    static_assert(!takes || gives_value<Function, Values...>, "ep::map or ep::join: the function returns no number");
-};
-
 /// A function of the user's at the elements of expressions. One that does not fit is reported once, here, and left out
 /// so that nothing else is said about it.
 template <class Function, class First, class... Rest>
 auto apply_function(Function function, const First& first, const Rest&... rest) {
-    static_cast<void>(sizeof(check_function<Function, typename First::value_type, typename Rest::value_type...>));
-    if constexpr (gives_value<Function, typename First::value_type, typename Rest::value_type...>) {
+    constexpr bool takes =
+        std::is_invocable_v<const Function&, typename First::value_type, typename Rest::value_type...>;
+    constexpr bool gives = gives_value<Function, typename First::value_type, typename Rest::value_type...>;
+    static_assert(takes,
+                  "ep::map or ep::join: the function (const) cannot be called with one element of each expression, in "
+                  "their order");
+    static_assert(!takes || gives, "ep::map or ep::join: the function returns no number");
+    if constexpr (gives) {
         return make_join(std::move(function), first, rest...);
     } else if constexpr (sizeof...(Rest) > 0) {
         return make_join(left_out{}, first, rest...);
@@ -161,6 +158,21 @@ auto pow(const A& a, const B& b) {
     return detail::join_pair(detail::power{}, a, b);
 }
 
+/// The angle of (b, a) in the plane, element by element; either may be a number.
+template <class A, class B>
+    requires detail::JoinPair<A, B>
+auto atan2(const A& a, const B& b) {
+    return detail::join_pair(detail::atan2_function{}, a, b);
+}
+
+/// a where c is true (or not 0), else b, element by element; a and b may be numbers. Both are computed.
+template <Expression C, class A, class B>
+    requires(Expression<A> || detail::Scalar<A>)
+&&(Expression<B> || detail::Scalar<B>)auto where(const C& c, const A& a, const B& b) {
+    return detail::make_join(detail::choice{}, c, detail::as_node<typename detail::value_of<B>::type>(a),
+                             detail::as_node<typename detail::value_of<A>::type>(b));
+}
+
 #define EINPARALLEL_DETAIL_MAP(word, functor)                    \
     template <Expression E>                                      \
     auto word(const E& expression) {                             \
@@ -179,6 +191,20 @@ EINPARALLEL_DETAIL_MAP(log, log_function);
 EINPARALLEL_DETAIL_MAP(sqrt, sqrt_function);
 /// Hyperbolic tangent, element by element.
 EINPARALLEL_DETAIL_MAP(tanh, tanh_function);
+/// Sine, element by element.
+EINPARALLEL_DETAIL_MAP(sin, sin_function);
+/// Cosine, element by element.
+EINPARALLEL_DETAIL_MAP(cos, cos_function);
+/// Tangent, element by element.
+EINPARALLEL_DETAIL_MAP(tan, tan_function);
+/// Error function, element by element.
+EINPARALLEL_DETAIL_MAP(erf, erf_function);
+/// Largest whole number that is not larger, element by element.
+EINPARALLEL_DETAIL_MAP(floor, floor_function);
+/// Nearest whole number, halves away from zero, element by element.
+EINPARALLEL_DETAIL_MAP(round, round_function);
+/// −1, 0 or 1, element by element.
+EINPARALLEL_DETAIL_MAP(sign, sign_function);
 /// 1 / (1 + e⁻ˣ), element by element.
 EINPARALLEL_DETAIL_MAP(sigmoid, sigmoid_function);
 /// max(x, 0), element by element.
@@ -188,6 +214,50 @@ EINPARALLEL_DETAIL_MAP(silu, silu_function);
 /// x · Φ(x), Φ the normal distribution function, element by element.
 EINPARALLEL_DETAIL_MAP(gelu, gelu_function);
 #undef EINPARALLEL_DETAIL_MAP
+
+namespace detail {
+
+/// Σ / number of elements; of bool the share that is true.
+template <class Op, class Over, class Inner>
+auto mean_of(const reduce_node<Op, Over, Inner>& total) {
+    if constexpr (std::is_same_v<typename Inner::value_type, bool>) {
+        return mean_of(make_reduction<Over>(op::sum, where(total.inner, 1.0, 0.0)));
+    } else {
+        return total / leaf<count_operand<Over, Inner>, label_list<>>({});
+    }
+}
+
+}  // namespace detail
+
+/// The mean over all labels missing on the left, or over named ones: ep::mean(expr), ep::mean(j, expr). Of integers it
+/// is a double.
+template <Expression E>
+auto mean(const E& expression) {
+    return detail::mean_of(sum(expression));
+}
+template <Label First, class... Rest>
+    requires(sizeof...(Rest) > 0)
+auto mean(const First& label, const Rest&... rest) {
+    return detail::mean_of(sum(label, rest...));
+}
+
+/// The index along a label, of type ep::index: A(i, j) * ep::iota(i). How far it goes another operand says, or the left
+/// side.
+template <Label L>
+auto iota(const L& /*along*/) {
+    return detail::leaf<detail::iota_operand, detail::label_list<L>>({});
+}
+
+/// Where along a label the largest element is (the smallest): an ep::index; of equal ones the lowest, and the first NaN
+/// where there is one. The element itself is max(j, expr).
+template <Label L, Expression E>
+auto argmax(const L& along, const E& expression) {
+    return min(along, detail::make_join(detail::place_of{}, expression, max(along, expression), iota(along)));
+}
+template <Label L, Expression E>
+auto argmin(const L& along, const E& expression) {
+    return min(along, detail::make_join(detail::place_of{}, expression, min(along, expression), iota(along)));
+}
 
 /// Any function of one element. It must be pure: it is called once per element on whichever rank holds it.
 template <class Function, Expression E>

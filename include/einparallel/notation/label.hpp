@@ -11,8 +11,8 @@
 
 namespace einparallel {
 
-/// Text as a template argument. One fixed capacity for all texts of a kind: nvcc never matches a type whose capacity is
-/// deduced.
+/// Text as a template argument. One fixed capacity for all texts of a kind:
+/// nvcc never matches a type whose capacity is deduced.
 template <std::size_t Capacity>
 struct fixed_text {
     char characters[Capacity + 1] = {};  ///< ends with a zero
@@ -43,9 +43,10 @@ struct fixed_text {
 /// Name of a label: up to 31 bytes of UTF-8.
 using label_name = fixed_text<31>;
 
-/// A label: a type of its own for every name, spelled out so that errors show it as label<'i'>, with one object per
-/// type. EINPARALLEL_LABELS(i, j, k) declares such objects; ep::label_named<"i"> is the type. Two labels of the same
-/// name are the same label, in whichever translation unit they were made.
+/// A label: a type of its own for every name, spelled out so that errors show
+/// it as label<'i'>, with one object per type. EINPARALLEL_LABELS(i, j, k)
+/// declares such objects; ep::label_named<"i"> is the type. Two labels of the
+/// same name are the same label, in whichever translation unit they were made.
 template <char... Characters>
 struct label {
     /// The name, with a zero at the end.
@@ -68,7 +69,8 @@ struct spell<Name, std::index_sequence<Position...>> {
     using type = label<Name.characters[Position]...>;
 };
 
-/// Labels in the order written, repetitions kept: the dimensions of an operand, or all of an expression.
+/// Labels in the order written, repetitions kept: the dimensions of an operand,
+/// or all of an expression.
 template <class... Labels>
 struct label_list {
     static constexpr std::size_t size = sizeof...(Labels);
@@ -96,7 +98,8 @@ inline constexpr bool appears_in = false;
 template <class Label, class... Labels>
 inline constexpr bool appears_in<Label, label_list<Labels...>> = (std::is_same_v<Label, Labels> || ...);
 
-/// Position of the first occurrence of a label in a list; the list's size where it is not there.
+/// Position of the first occurrence of a label in a list; the list's size where
+/// it is not there.
 template <class Label, class... Labels>
 constexpr std::size_t position_of(label_list<Labels...> /*list*/) {
     std::size_t position = 0;
@@ -104,8 +107,9 @@ constexpr std::size_t position_of(label_list<Labels...> /*list*/) {
     return position;
 }
 
-/// Every label that a statement mentions. A label's id is the position of its first occurrence, so ids are unique but
-/// not dense; recording makes them dense.
+/// Every label that a statement mentions. A label's id is the position of its
+/// first occurrence, so ids are unique but not dense; recording makes them
+/// dense.
 template <class List>
 struct universe;
 template <class... Labels>
@@ -138,76 +142,26 @@ concept Label = detail::is_label<std::remove_cvref_t<T>>;
 }  // namespace einparallel
 
 // EINPARALLEL_LABELS(i, j, k): constexpr label objects i, j, k at namespace or block scope, up to 32 in one
-// declaration. One macro for each place, not one that is scanned again and again: a compiler that has something to say
-// of a label (that it hides a variable, say) writes a line for every macro on the way.
-#define EINPARALLEL_DETAIL_LABEL(name) \
-    [[maybe_unused]] constexpr ::einparallel::label_named<::einparallel::label_name{#name}> name{};
-#define EINPARALLEL_DETAIL_LABELS1(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS2(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS2(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS3(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS3(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS4(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS4(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS5(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS5(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS6(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS6(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS7(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS7(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS8(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS8(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS9(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS9(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS10(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS10(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS11(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS11(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS12(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS12(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS13(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS13(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS14(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS14(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS15(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS15(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS16(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS16(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS17(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS17(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS18(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS18(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS19(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS19(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS20(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS20(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS21(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS21(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS22(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS22(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS23(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS23(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS24(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS24(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS25(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS25(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS26(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS26(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS27(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS27(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS28(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS28(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS29(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS29(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS30(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS30(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS31(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS31(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name) __VA_OPT__(EINPARALLEL_DETAIL_LABELS32(__VA_ARGS__))
-#define EINPARALLEL_DETAIL_LABELS32(name, ...) \
-    EINPARALLEL_DETAIL_LABEL(name)             \
-    __VA_OPT__(                                \
-        static_assert(false, "EINPARALLEL_LABELS: at most 32 labels in one declaration; the others go into another");)
-#define EINPARALLEL_LABELS(...)                         \
-    __VA_OPT__(EINPARALLEL_DETAIL_LABELS1(__VA_ARGS__)) \
+// declaration. Places without a label stay empty. None stands inside another: a compiler that has something to say of a
+// label (that it hides a variable, say) writes lines for every macro on the way.
+// clang-format off
+#define EINPARALLEL_DETAIL_LABEL(...) \
+    __VA_OPT__([[maybe_unused]] constexpr ::einparallel::label_named<#__VA_ARGS__> __VA_ARGS__{};)
+#define EINPARALLEL_DETAIL_NO_LABEL(...) \
+    __VA_OPT__(static_assert(false, "EINPARALLEL_LABELS: at most 32 labels in one declaration; the others go into another");)
+#define EINPARALLEL_DETAIL_LABELS( \
+    l1, l2, l3, l4, l5, l6, l7, l8, l9, l10, l11, l12, l13, l14, l15, l16, \
+    l17, l18, l19, l20, l21, l22, l23, l24, l25, l26, l27, l28, l29, l30, l31, l32, more, ...) \
+    EINPARALLEL_DETAIL_LABEL(l1) EINPARALLEL_DETAIL_LABEL(l2) EINPARALLEL_DETAIL_LABEL(l3) EINPARALLEL_DETAIL_LABEL(l4) \
+    EINPARALLEL_DETAIL_LABEL(l5) EINPARALLEL_DETAIL_LABEL(l6) EINPARALLEL_DETAIL_LABEL(l7) EINPARALLEL_DETAIL_LABEL(l8) \
+    EINPARALLEL_DETAIL_LABEL(l9) EINPARALLEL_DETAIL_LABEL(l10) EINPARALLEL_DETAIL_LABEL(l11) EINPARALLEL_DETAIL_LABEL(l12) \
+    EINPARALLEL_DETAIL_LABEL(l13) EINPARALLEL_DETAIL_LABEL(l14) EINPARALLEL_DETAIL_LABEL(l15) EINPARALLEL_DETAIL_LABEL(l16) \
+    EINPARALLEL_DETAIL_LABEL(l17) EINPARALLEL_DETAIL_LABEL(l18) EINPARALLEL_DETAIL_LABEL(l19) EINPARALLEL_DETAIL_LABEL(l20) \
+    EINPARALLEL_DETAIL_LABEL(l21) EINPARALLEL_DETAIL_LABEL(l22) EINPARALLEL_DETAIL_LABEL(l23) EINPARALLEL_DETAIL_LABEL(l24) \
+    EINPARALLEL_DETAIL_LABEL(l25) EINPARALLEL_DETAIL_LABEL(l26) EINPARALLEL_DETAIL_LABEL(l27) EINPARALLEL_DETAIL_LABEL(l28) \
+    EINPARALLEL_DETAIL_LABEL(l29) EINPARALLEL_DETAIL_LABEL(l30) EINPARALLEL_DETAIL_LABEL(l31) EINPARALLEL_DETAIL_LABEL(l32) \
+    EINPARALLEL_DETAIL_NO_LABEL(more)
+#define EINPARALLEL_LABELS(...) \
+    EINPARALLEL_DETAIL_LABELS(__VA_ARGS__ __VA_OPT__(,),,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,) \
     static_assert(true, "a declaration that takes the semicolon")
+// clang-format on

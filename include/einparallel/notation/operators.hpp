@@ -291,7 +291,84 @@ EINPARALLEL_DETAIL_ELEMENTARY(exp, "exp");
 EINPARALLEL_DETAIL_ELEMENTARY(log, "log");
 EINPARALLEL_DETAIL_ELEMENTARY(sqrt, "sqrt");
 EINPARALLEL_DETAIL_ELEMENTARY(tanh, "tanh");
+EINPARALLEL_DETAIL_ELEMENTARY(sin, "sin");
+EINPARALLEL_DETAIL_ELEMENTARY(cos, "cos");
+EINPARALLEL_DETAIL_ELEMENTARY(tan, "tan");
+EINPARALLEL_DETAIL_ELEMENTARY(erf, "erf");
 #undef EINPARALLEL_DETAIL_ELEMENTARY
+
+/// Functions to whole numbers, which integers are already. Halves are rounded away from zero, as std::round does.
+#define EINPARALLEL_DETAIL_TO_WHOLE(function)                \
+    struct function##_function {                             \
+        static constexpr const char* name = #function;       \
+        template <class A>                                   \
+        EINPARALLEL_HOST_DEVICE auto operator()(A a) const { \
+            using std::function;                             \
+            if constexpr (std::is_integral_v<A>) {           \
+                return a;                                    \
+            } else {                                         \
+                return function(a);                          \
+            }                                                \
+        }                                                    \
+    }
+EINPARALLEL_DETAIL_TO_WHOLE(floor);
+EINPARALLEL_DETAIL_TO_WHOLE(round);
+#undef EINPARALLEL_DETAIL_TO_WHOLE
+
+/// −1, 0 or 1; a NaN stays one.
+struct sign_function {
+    static constexpr const char* name = "sign";
+    template <class A>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
+        return a != a ? a : static_cast<A>(static_cast<A>(A(0) < a) - static_cast<A>(a < A(0)));
+    }
+};
+
+struct atan2_function {
+    static constexpr const char* name = "atan2";
+    template <class A, class B>
+    EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
+        using std::atan2;
+        return atan2(a, b);
+    }
+};
+
+/// Comparisons of elements, as bool.
+#define EINPARALLEL_DETAIL_COMPARISON(functor, sign)                        \
+    struct functor {                                                        \
+        static constexpr const char* name = #sign;                          \
+        template <class A, class B>                                         \
+        EINPARALLEL_HOST_DEVICE constexpr bool operator()(A a, B b) const { \
+            using T = arithmetic_t<A, B>;                                   \
+            return converted<T>(a) sign converted<T>(b);                    \
+        }                                                                   \
+    }
+EINPARALLEL_DETAIL_COMPARISON(less, <);
+EINPARALLEL_DETAIL_COMPARISON(less_equal, <=);
+EINPARALLEL_DETAIL_COMPARISON(greater, >);
+EINPARALLEL_DETAIL_COMPARISON(greater_equal, >=);
+EINPARALLEL_DETAIL_COMPARISON(equal, ==);
+EINPARALLEL_DETAIL_COMPARISON(not_equal, !=);
+#undef EINPARALLEL_DETAIL_COMPARISON
+
+/// a where c is true (not 0), else b.
+struct choice {
+    static constexpr const char* name = "where";
+    template <class C, class A, class B>
+    EINPARALLEL_HOST_DEVICE constexpr auto operator()(C c, A a, B b) const {
+        using T = arithmetic_t<A, B>;
+        return c != C(0) ? converted<T>(a) : converted<T>(b);
+    }
+};
+
+/// Where an extreme element is: its index, or one beyond all others. A NaN is as extreme as it gets.
+struct place_of {
+    static constexpr const char* name = "place";
+    template <class A, class Index>
+    EINPARALLEL_HOST_DEVICE constexpr Index operator()(A a, A extreme, Index at) const {
+        return a == extreme || a != a ? at : std::numeric_limits<Index>::max();
+    }
+};
 
 struct sigmoid_function {
     static constexpr const char* name = "sigmoid";

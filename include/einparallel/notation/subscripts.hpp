@@ -50,6 +50,7 @@ struct subscript_table {
     std::array<std::size_t, Operands + 1> first{};  ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
     std::array<label_id, Size + 1> output{};
     std::size_t output_rank = 0;
+    name culprit{};  ///< the output label that is unknown or repeated
 
     constexpr label_id find_or_add(const name& wanted) {
         for (std::size_t label = 0; label < label_count; ++label) {
@@ -133,6 +134,7 @@ constexpr subscript_problem read_subscript(Table& table, std::string_view text, 
         const std::size_t known = table.label_count;
         const label_id label = table.find_or_add(Table::spelled(text.substr(0, length)));
         if (is_output && static_cast<std::size_t>(label) >= known) {
+            table.culprit = table.names[known];
             return subscript_problem::output_unknown;
         }
         into[count++] = label;
@@ -209,6 +211,7 @@ constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
         for (std::size_t a = 0; a < table.output_rank; ++a) {
             for (std::size_t b = 0; b < a; ++b) {
                 if (table.output[a] == table.output[b]) {
+                    table.culprit = table.names[static_cast<std::size_t>(table.output[a])];
                     return fail(subscript_problem::output_repeated);
                 }
             }
@@ -248,6 +251,21 @@ template <subscripts Text, std::size_t... Ranks>
 inline constexpr auto subscript_table_of =
     read_subscripts<(Ranks + ... + Text.view().size()), sizeof...(Ranks)>(Text, {Ranks...});
 
+/// The output label that breaks a rule, empty where none does: the note below the sentence shows it.
+template <subscript_problem Problem, subscripts Text, std::size_t... Ranks>
+inline constexpr label_name culprit_of = [] {
+    label_name found;
+    const auto& table = subscript_table_of<Text, Ranks...>;
+    for (std::size_t letter = 0; table.problem == Problem && letter < table.culprit.length; ++letter) {
+        found.characters[letter] = table.culprit.text[letter];
+    }
+    return found;
+}();
+template <label_name Label>
+inline constexpr bool output_label_is_in_an_operand = Label == label_name();
+template <label_name Label>
+inline constexpr bool output_label_stands_once = Label == label_name();
+
 /// One sentence for every mistake in a subscript string.
 template <subscripts Text, std::size_t... Ranks>
 struct check_subscripts {
@@ -272,8 +290,10 @@ struct check_subscripts {
     static_assert(
         problem != subscript_problem::ellipsis_output,
         "ep::einsum: an operand's ellipsis stands for dimensions that the output lacks: write '...' in the output");
-    static_assert(problem != subscript_problem::output_unknown, "ep::einsum: this output label appears in no operand");
-    static_assert(problem != subscript_problem::output_repeated, "ep::einsum: this output label is repeated");
+    static_assert(output_label_is_in_an_operand<culprit_of<subscript_problem::output_unknown, Text, Ranks...>>,
+                  "ep::einsum: this output label appears in no operand");
+    static_assert(output_label_stands_once<culprit_of<subscript_problem::output_repeated, Text, Ranks...>>,
+                  "ep::einsum: this output label is repeated");
 };
 
 template <subscripts Text, std::size_t... Ranks>

@@ -66,9 +66,9 @@ std::string failure_of(std::string_view doing, F&& f) {
 inline constexpr std::size_t longest_sentence = 2048;
 
 /// Collective. Returns on all ranks, or throws the same error on all: where some rank brings a failure (a sentence that
-/// is not empty), the sentence of the lowest such rank; else the sentence of the first number that is not the same
-/// everywhere. Then true where `ready` is true on all ranks. One allreduce of 16 + 16·numbers.size() bytes, and a
-/// broadcast only on failure. Every rank brings as many numbers.
+/// is not empty), the sentence of the lowest such rank, which it names where others bring none; else the sentence of
+/// the first number that is not the same everywhere. Then true where `ready` is true on all ranks. One allreduce of 24
+/// + 16·numbers.size() bytes, and a broadcast only on failure. Every rank brings as many numbers.
 EINPARALLEL_INLINE bool agree(const communicator& control, std::string_view failure,
                               std::initializer_list<common> numbers = {}, bool ready = true);
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <span>
+#include <string>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -37,23 +39,30 @@ EINPARALLEL_INLINE bool agree(const communicator& control, std::string_view fail
                               std::initializer_list<common> numbers, bool ready) {
     // The smallest value and the smallest complement, which is the largest value, of each number: they meet where all
     // are the same.
-    std::array<std::uint64_t, 10> least{};
+    std::array<std::uint64_t, 11> least{};
     const std::size_t count = std::min<std::size_t>(numbers.size(), 4);
-    least[0] = static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank());
-    for (std::size_t number = 0; number < count; ++number) {
-        least[2 + 2 * number] = numbers.begin()[number].value;
-        least[3 + 2 * number] = ~numbers.begin()[number].value;
-    }
+    const auto size = static_cast<std::uint64_t>(control.size());
+    least[0] = failure.empty() ? size : static_cast<std::uint64_t>(control.rank());
     least[1] = ready ? 1 : 0;
-    allreduce_minimum(control, std::span(least).first(2 + 2 * count));
-    if (least[0] < static_cast<std::uint64_t>(control.size())) {
+    least[2] = failure.empty() ? 0 : 1;
+    for (std::size_t number = 0; number < count; ++number) {
+        least[3 + 2 * number] = numbers.begin()[number].value;
+        least[4 + 2 * number] = ~numbers.begin()[number].value;
+    }
+    allreduce_minimum(control, std::span(least).first(3 + 2 * count));
+    if (least[0] < size) {
         std::array<char, longest_sentence> text{};
         std::copy_n(failure.begin(), std::min(failure.size(), text.size() - 1), text.begin());
         broadcast(control, text.data(), text.size(), static_cast<int>(least[0]));
-        throw error(text.data());
+        std::string sentence = text.data();
+        const std::string rank = "rank " + std::to_string(least[0]);
+        if (least[2] == 0 && sentence.find(rank) == std::string::npos) {
+            sentence += " (on " + rank + ")";
+        }
+        throw error(sentence);
     }
     for (std::size_t number = 0; number < count; ++number) {
-        if (least[2 + 2 * number] != ~least[3 + 2 * number]) {
+        if (least[3 + 2 * number] != ~least[4 + 2 * number]) {
             throw error(std::string(numbers.begin()[number].sentence));
         }
     }

@@ -4,10 +4,12 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/context.hpp>
 
 #include <cstddef>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +44,9 @@ struct distributed_part {
 };
 
 EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part);
+
+/// This rank's elements as text. Local.
+EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part, element_type element);
 
 /// Collects the tensor on `root`, in a dense array that allocate() makes there. Collective.
 EINPARALLEL_INLINE void gather_part(const distributed_part& part, int root, function_ref<std::byte*()> allocate);

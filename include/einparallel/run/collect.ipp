@@ -4,6 +4,7 @@
 
 #include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/print.hpp>
 #include <einparallel/mpi/datatype.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/error.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <ostream>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -202,6 +204,30 @@ EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const dis
         }
         return made;
     });
+}
+
+EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part, element_type element) {
+    if (part.where == nullptr) {
+        return stream << "a handle on nothing";
+    }
+    const box& held = part.elements.held;
+    if (held.empty()) {
+        stream << "nothing";
+    } else {
+        for (std::size_t dimension = 0; dimension < held.rank(); ++dimension) {
+            const interval& side = held.sides[dimension];
+            stream << (dimension == 0 ? "[" : ", ") << side.begin << ':' << side.end;
+        }
+        stream << (held.rank() == 0 ? "the element" : "]");
+    }
+    const std::vector<index>& bounds = part.where->bounds();
+    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+        stream << (dimension == 0 ? " of " : " x ") << bounds[dimension];
+    }
+    if (!held.empty()) {
+        print_elements(stream << '\n', element, part.elements.data, extents_of(held), part.elements.strides);
+    }
+    return stream;
 }
 
 EINPARALLEL_INLINE void gather_part(const distributed_part& part, int root, function_ref<std::byte*()> allocate) {

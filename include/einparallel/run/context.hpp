@@ -36,6 +36,7 @@ struct context_state {
     communicator payload;                                        ///< elements
     communicator control;                                        ///< agreements
     bool busy = false;                                           ///< a collective call is under way on this rank
+    const void* thread = nullptr;                                ///< the only one that may call MPI; null: any
     std::function<void()> progress;                              ///< the application's, or empty
     vertex_function vertices;                                    ///< the application's, or empty
     std::vector<std::unique_ptr<context_extension>> extensions;  ///< go before the communicators

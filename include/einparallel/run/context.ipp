@@ -2,6 +2,7 @@
 
 #include <einparallel/run/context.hpp>
 
+#include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/node_threads.hpp>
@@ -11,9 +12,18 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// An address that no other living thread has.
+EINPARALLEL_INLINE const void* this_thread() {
+    static thread_local const char here = 0;
+    return &here;
+}
+
 EINPARALLEL_INLINE context_state::context_state(MPI_Comm ranks)
     : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
     share_processors(control);
+    int provided = MPI_THREAD_SINGLE;
+    check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
+    thread = provided < MPI_THREAD_SERIALIZED ? this_thread() : nullptr;
 }
 
 EINPARALLEL_INLINE node_window* context_state::known_window(int ranks_per_node) const {
@@ -35,6 +45,11 @@ EINPARALLEL_INLINE node_window* context_state::shared_window(int ranks_per_node,
 }
 
 EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing) : world_(world) {
+    if (world_.thread != nullptr && world_.thread != this_thread()) {
+        throw error(std::string(doing) +
+                    ": another thread than the context's, and MPI was not initialised for that: MPI_Init_thread with "
+                    "MPI_THREAD_SERIALIZED, or call it from the thread that made the context");
+    }
     if (world_.busy) {
         throw error(std::string(doing) +
                     ": this context is running a plan already, whose sources and functors must not communicate");

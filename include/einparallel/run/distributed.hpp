@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <iosfwd>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,8 @@ namespace einparallel {
 /// none.
 template <class T, std::size_t Rank>
 class distributed {
-    static_assert(Element<T>, "ep::distributed: elements are float, double, std::complex of these, integers or bool");
+    static_assert(detail::is_element<T>,
+                  "ep::distributed: elements are float, double, std::complex of these, integers or bool");
 
 public:
     using value_type = T;
@@ -192,5 +194,15 @@ private:
 
     detail::distributed_part part_;
 };
+
+inline namespace EINPARALLEL_WAY {
+
+/// This rank's elements, and which they are: `[3:6, 0:5] of 6 x 5` and the elements below. Local.
+template <class T, std::size_t Rank>
+std::ostream& operator<<(std::ostream& stream, const distributed<T, Rank>& elements) {
+    return detail::print_part(stream, elements.part(), element_type_of<T>());
+}
+
+}  // namespace EINPARALLEL_WAY
 
 }  // namespace einparallel

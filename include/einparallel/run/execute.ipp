@@ -85,7 +85,9 @@ private:
     void prepare() {
         if (plan_.processes() != world_->control.size()) {
             throw error("run: the plan is for " + std::to_string(plan_.processes()) + " ranks, the context has " +
-                        std::to_string(world_->control.size()));
+                        std::to_string(world_->control.size()) + ": start the program on as many (mpiexec -n " +
+                        std::to_string(plan_.processes()) +
+                        "), or plan with ep::decompose(world, …), which counts them");
         }
         std::vector<const source*> sources = find_sources();
         ready_ = &cache_.prepared(plan_);

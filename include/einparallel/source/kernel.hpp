@@ -15,6 +15,7 @@
 #include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
+#include <einparallel/kernel/print.ipp>
 #include <einparallel/kernel/product_loops.ipp>
 #include <einparallel/kernel/product_network.ipp>
 #include <einparallel/kernel/row_order.ipp>

@@ -1,0 +1,39 @@
+#pragma once
+// Arrays as text: std::cout << A.
+
+#include <einparallel/kernel/array.hpp>
+#include <einparallel/kernel/view.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <cstddef>
+#include <iosfwd>
+#include <span>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// [[1, 2], [3, 4]], a line for each row, with the stream's precision. Of more than a thousand elements the first and
+/// the last three along each dimension, and the extents.
+EINPARALLEL_INLINE std::ostream& print_elements(std::ostream& stream, element_type element, const void* data,
+                                                std::span<const index> extents, std::span<const index> strides);
+
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
+
+template <class T, std::size_t Rank>
+std::ostream& operator<<(std::ostream& stream, const view<T, Rank>& elements) {
+    return detail::print_elements(stream, element_type_of<typename view<T, Rank>::value_type>(), elements.data(),
+                                  elements.extents(), elements.strides());
+}
+template <class T, std::size_t Rank>
+std::ostream& operator<<(std::ostream& stream, const array<T, Rank>& elements) {
+    return stream << view<const T, Rank>(elements);
+}
+
+}  // namespace EINPARALLEL_WAY
+
+}  // namespace einparallel

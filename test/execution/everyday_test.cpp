@@ -1,0 +1,149 @@
+// Everyday words on tensors: the same on any number of ranks, against loops written here.
+
+#include <doctest/doctest.h>
+
+#include <einparallel.hpp>
+
+#include "graphs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace ep = einparallel;
+using ep::testing::sentence_of;
+
+namespace everyday_test {
+
+namespace {
+
+EINPARALLEL_LABELS(i, j);
+
+constexpr ep::index rows = 7, columns = 5;
+
+double value(ep::index row, ep::index column) {
+    return std::round(4 * ep::uniform(3)(row, column));  // 0 to 4: many ties
+}
+
+}  // namespace
+
+TEST_CASE("mean, where, iota, places and random numbers on ranks") {
+    ep::context world(MPI_COMM_WORLD);
+    ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, value), Z;
+    ep::tensor<ep::index, 1> largest, smallest;
+    ep::tensor<double, 1> top;
+    CHECK(X.extent(1) == columns);
+    Z(i, j) = ep::where(X(i, j) > 1, X(i, j) - ep::mean(i, X(i, j)), 0.5 * ep::iota(j));
+    top(i) = ep::max(j, X(i, j));
+    largest(i) = ep::argmax(j, X(i, j));
+    smallest(i) = ep::argmin(j, X(i, j));
+    for (const ep::objective wanted : {ep::objective::time, ep::objective::bytes}) {
+        const auto [z, t, l, s] = ep::evaluate(world, {.objective = wanted}, Z, top, largest, smallest);
+        const ep::array<double, 2> made = z.allgather();
+        const ep::array<double, 1> tops = t.allgather();
+        const ep::array<ep::index, 1> at_largest = l.allgather();
+        const ep::array<ep::index, 1> at_smallest = s.allgather();
+        int wrong = 0;
+        for (ep::index row = 0; row < rows; ++row) {
+            ep::index most = 0, least = 0;
+            for (ep::index column = 0; column < columns; ++column) {
+                double mean = 0;
+                for (ep::index other = 0; other < rows; ++other) {
+                    mean += value(other, column) / static_cast<double>(rows);
+                }
+                const double x = value(row, column);
+                const double expected = x > 1 ? x - mean : 0.5 * static_cast<double>(column);
+                wrong += std::abs(made(row, column) - expected) < 1e-14 ? 0 : 1;
+                most = x > value(row, most) ? column : most;
+                least = x < value(row, least) ? column : least;
+            }
+            wrong += at_largest(row) == most && at_smallest(row) == least && tops(row) == value(row, most) ? 0 : 1;
+        }
+        CHECK(wrong == 0);
+    }
+    ep::tensor<double, 1> y;
+    y(i) = X(i, j) * ep::iota(j);
+    const ep::array<double, 1> weighted = ep::evaluate(world, {.objective = ep::objective::bytes}, y).allgather();
+    CHECK(weighted(0) == value(0, 1) + 2 * value(0, 2) + 3 * value(0, 3) + 4 * value(0, 4));
+    ep::tensor<ep::index, 1> nowhere;
+    nowhere(i) = 2 * ep::iota(i);
+    CHECK(sentence_of([&] { static_cast<void>(ep::decompose(world, nowhere)); }) ==
+          "decompose: ep::iota: no operand has this label, so that its extent is not known");
+}
+
+TEST_CASE("equal statements are computed once, and each handle finds its result") {
+    ep::context world(MPI_COMM_WORLD);
+    EINPARALLEL_LABELS(k, l);
+    ep::tensor<double, 2> A = ep::generate<double>({rows, rows}, value), X, Y, Z;
+    X(i, k) = A(i, j) * A(j, k);
+    Y(i, l) = A(i, j) * A(j, k) * A(k, l);
+    Z(j, l) = A(j, i) * A(i, l);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, X, Y, Z);
+    CHECK(plan.vertices().size() == 3);
+    const ep::results made = plan.run(world);
+    const ep::array<double, 2> x = made.get(X).allgather(), y = made.get(Y).allgather(), z = made.get(Z).allgather();
+    int wrong = 0;
+    for (ep::index row = 0; row < rows; ++row) {
+        for (ep::index column = 0; column < rows; ++column) {
+            double square = 0, cube = 0;
+            for (ep::index between = 0; between < rows; ++between) {
+                square += value(row, between) * value(between, column);
+                cube += x(row, between) * value(between, column);
+            }
+            wrong += x(row, column) == square && z(row, column) == square && y(row, column) == cube ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("random numbers are those of the index, whoever holds it") {
+    ep::context world(MPI_COMM_WORLD);
+    const ep::array<double, 2> all =
+        ep::evaluate(world, {.objective = ep::objective::bytes}, ep::generate<double>({rows, columns}, ep::normal(11)))
+            .allgather();
+    int wrong = 0;
+    for (ep::index row = 0; row < rows; ++row) {
+        for (ep::index column = 0; column < columns; ++column) {
+            wrong += all(row, column) == ep::normal(11)(row, column) ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a distributed tensor prints this rank's part") {
+    ep::context world(MPI_COMM_WORLD);
+    ep::array<double, 1> mine({2});
+    mine.data()[0] = world.rank();
+    mine.data()[1] = 0.5;
+    const ep::distributed<double, 1> spread(world, {2 * world.size()}, {2 * world.rank()}, mine);
+    std::ostringstream written;
+    written << spread;
+    const std::string rank = std::to_string(world.rank());
+    CHECK(written.str() == "[" + std::to_string(2 * world.rank()) + ":" + std::to_string(2 * world.rank() + 2) +
+                               "] of " + std::to_string(2 * world.size()) + "\n[" + rank + ", 0.5]");
+    std::ostringstream nothing;
+    nothing << ep::distributed<double, 1>();
+    CHECK(nothing.str() == "a handle on nothing");
+}
+
+TEST_CASE("a run from another thread, where MPI was not initialised for that, is refused") {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    if (provided >= MPI_THREAD_SERIALIZED) {
+        return;
+    }
+    ep::context world(MPI_COMM_WORLD);
+    ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, value);
+    const ep::plan plan = ep::decompose(world, X);
+    std::string said;
+    std::thread other([&] { said = sentence_of([&] { plan.run(world); }); });
+    other.join();
+    CHECK(said ==
+          "run: another thread than the context's, and MPI was not initialised for that: MPI_Init_thread with "
+          "MPI_THREAD_SERIALIZED, or call it from the thread that made the context");
+    CHECK(plan.run(world).size() == 1);
+}
+
+}  // namespace everyday_test
