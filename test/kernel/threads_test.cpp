@@ -4,8 +4,8 @@
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/progress.hpp>
-#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/notation/functions.hpp>
 
 #include <doctest/doctest.h>

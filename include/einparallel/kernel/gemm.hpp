@@ -7,8 +7,8 @@
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/micro_kernel.hpp>
-#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 

@@ -2,7 +2,6 @@
 
 #include <einparallel/schedule/arena.hpp>
 
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
