@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <Eigen/Core>
 
+#include <einparallel/graph/record.hpp>
+#include <einparallel/notation/operators.hpp>
 #include <einparallel/plan/rivals.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/sources.hpp>
@@ -89,6 +91,14 @@ TEST_CASE("extents, structure, sources and options that differ between ranks") {
                 static_cast<void>(ep::decompose(world, A));
             }),
             "decompose: vertex 'v0': source on one rank on rank 0 and placeholder" + on_last);
+    refused(sentence_of([&] {
+                EINPARALLEL_LABELS(i);
+                const ep::tensor<double, 1> x = ep::placeholder<double>({5});
+                ep::tensor<double, 1> y;
+                y(i) = x(i) * (here ? 2.0 + 1e-9 : 2.0);
+                static_cast<void>(ep::decompose(world, y));
+            }),
+            "decompose: vertex 'v1': formula sum 2*x on rank 0 and sum 2.000000001*x" + on_last);
     const auto asking = [&](const ep::options& other) {
         return sentence_of(
             [&] { static_cast<void>(ep::decompose(world, here ? other : ep::options{}, graph.handle())); });

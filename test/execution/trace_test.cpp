@@ -109,4 +109,16 @@ TEST_CASE("vertices are told of in their order, and what is thrown there is that
     world.on_vertex(nullptr);
     static_cast<void>(plan.run(world));
     CHECK(begun.empty());
+    world.on_vertex([&](std::size_t, std::size_t, const std::string&) { world.release_memory(); });
+    ep::trace seen;
+    CHECK(
+        sentence_of([&] { static_cast<void>(plan.run(world, seen)); }) ==
+        "run: vertex 'AB', rank 0: release_memory: this context is running a plan already, whose sources and functors "
+        "must not communicate");
+    world.on_vertex(nullptr);
+    static_cast<void>(plan.run(world, seen));
+    CHECK(!seen.spans().empty());
+    const ep::array<double, 2> other({1, 1});
+    CHECK(!sentence_of([&] { static_cast<void>(plan.run(world, seen, ep::bind(graph.d, other))); }).empty());
+    CHECK(seen.spans().empty());
 }

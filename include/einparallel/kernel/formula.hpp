@@ -26,15 +26,17 @@ EINPARALLEL_INLINE std::string operand_letter(std::size_t leaf);
 /// difference of two.
 EINPARALLEL_INLINE formula_part call_part(std::string_view name, std::vector<formula_part> arguments);
 
-/// A number as short as "%g" makes it: 0.5, 2, 1e-09.
-EINPARALLEL_INLINE std::string written_number(double value);
+/// A number in the fewest digits that tell it from others of its type, six and more: 0.5, 2, 1e-09. Ranks compare
+/// formulas.
+EINPARALLEL_INLINE std::string written_number(double value, bool is_float);
 template <class T>
 std::string written_value(const T& value) {
     if constexpr (is_complex<T>::value) {
-        return "(" + written_number(static_cast<double>(value.real())) + "," +
-               written_number(static_cast<double>(value.imag())) + ")";
+        constexpr bool is_float = std::is_same_v<T, std::complex<float>>;
+        return "(" + written_number(static_cast<double>(value.real()), is_float) + "," +
+               written_number(static_cast<double>(value.imag()), is_float) + ")";
     } else {
-        return written_number(static_cast<double>(value));
+        return written_number(static_cast<double>(value), std::is_same_v<T, float>);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <einparallel/kernel/formula.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -50,9 +51,15 @@ EINPARALLEL_INLINE formula_part call_part(std::string_view name, std::vector<for
     return {text + ")"};
 }
 
-EINPARALLEL_INLINE std::string written_number(double value) {
+EINPARALLEL_INLINE std::string written_number(double value, bool is_float) {
     char text[32];
-    std::snprintf(text, sizeof(text), "%g", value);
+    for (int digits = 6; digits <= 17; ++digits) {
+        std::snprintf(text, sizeof(text), "%.*g", digits, value);
+        const double read = std::strtod(text, nullptr);
+        if (read == value || (is_float && static_cast<float>(read) == static_cast<float>(value))) {
+            break;
+        }
+    }
     return text;
 }
 

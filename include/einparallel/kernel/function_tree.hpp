@@ -9,6 +9,7 @@
 #include <boost/hana/basic_tuple.hpp>
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -116,7 +117,7 @@ bool same_function(const Function& /*a*/, const Function& /*b*/) {
 }
 template <class T>
 bool same_function(const number<T>& a, const number<T>& b) {
-    return a.value == b.value;
+    return std::memcmp(&a.value, &b.value, sizeof(T)) == 0;  // 0.0 is not −0.0
 }
 template <class Function, class... Branches>
 bool same_function(const apply<Function, Branches...>& a, const apply<Function, Branches...>& b) {

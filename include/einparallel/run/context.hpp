@@ -67,7 +67,8 @@ private:
 
 /// A communicator of the application's, as the library uses it: through two duplicates, one for elements and one for
 /// control traffic, so that messages of the application's on the same communicator never meet the library's. Works at
-/// MPI_THREAD_SINGLE. Move-only. Keeps what plans need to run again: programs, datatypes, memory.
+/// MPI_THREAD_SINGLE. Move-only. Keeps what plans need to run again: programs, datatypes, memory. Where plans ran with
+/// options.ranks_per_node, its end is collective: it frees what the ranks share.
 ///
 ///     ep::context world{MPI_COMM_WORLD};
 class context {
@@ -105,7 +106,8 @@ public:
 
     /// Lets go of prepared programs and of the memory kept between runs; the next run prepares again. Local. Results
     /// that the application holds stay, and so does memory shared with other ranks (options.ranks_per_node).
-    void release_memory() { state()->extensions.clear(); }
+    /// @throws error while this context runs a plan
+    EINPARALLEL_INLINE void release_memory();
 
     /// The constants of the time model as measured on these ranks, for options.machine: see run/calibrate.hpp.
     /// Collective. `seconds`: to spend at most, about; the same on every rank.

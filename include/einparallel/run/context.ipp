@@ -71,6 +71,11 @@ EINPARALLEL_INLINE void context::on_vertex(vertex_function function) {
     state_->vertices = std::move(function);
 }
 
+EINPARALLEL_INLINE void context::release_memory() {
+    const detail::exclusive guard(*state(), "release_memory");
+    state_->extensions.clear();
+}
+
 EINPARALLEL_INLINE const std::shared_ptr<detail::context_state>& context::state() const {
     if (state_ == nullptr) {
         throw error("context: this context was moved from");

@@ -29,6 +29,9 @@ public:
     results carry_out() {
         const exclusive guard(*world_, "run");
         const communicator& control = world_->control;
+        if (seen_ != nullptr) {
+            seen_->forget();
+        }
         std::string failure = failure_of("run: rank " + std::to_string(control.rank()), [&] { prepare(); });
         const int per_node = plan_.asked().ranks_per_node;
         window_ = world_->known_window(per_node);

@@ -55,6 +55,8 @@ public:
     EINPARALLEL_INLINE void prepare(const plan& of, int rank, std::size_t spans);
     /// Sets the time to zero.
     void start() { start_ = MPI_Wtime(); }
+    /// Lets go of the last run's spans.
+    void forget() { spans_.clear(); }
     /// Seconds since start().
     [[nodiscard]] double now() const { return MPI_Wtime() - start_; }
     /// Keeps a span of this rank while there is room.

@@ -16,7 +16,6 @@ namespace einparallel {
 
 EINPARALLEL_INLINE void trace::prepare(const plan& of, int rank, std::size_t spans) {
     rank_ = rank;
-    spans_.clear();
     spans_.reserve(spans);
     vertices_.clear();
     for (const planned_vertex& each : of.vertices()) {
