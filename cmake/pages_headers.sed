@@ -2,6 +2,7 @@
 # a kind would repeat. Defaulted functions and overloads for temporaries need none.
 /namespace EINPARALLEL_WAY/d
 /= default;$/d
+/^EINPARALLEL_DETAIL_[A-Z]+\(.*\);$/d
 /friend bool operator==/d
 /^(EINPARALLEL_INLINE )?bool operator==/d
 /\) && \{ return std::move\(/d

@@ -24,6 +24,9 @@ EINPARALLEL_INLINE std::ostream& print_elements(std::ostream& stream, element_ty
 
 inline namespace EINPARALLEL_WAY {
 
+/// The elements in brackets, a line for each row, with the stream's precision; of more than a thousand the first and
+/// the last three along each dimension, and the extents.
+///@{
 template <class T, std::size_t Rank>
 std::ostream& operator<<(std::ostream& stream, const view<T, Rank>& elements) {
     return detail::print_elements(stream, element_type_of<typename view<T, Rank>::value_type>(), elements.data(),
@@ -33,6 +36,7 @@ template <class T, std::size_t Rank>
 std::ostream& operator<<(std::ostream& stream, const array<T, Rank>& elements) {
     return stream << view<const T, Rank>(elements);
 }
+///@}
 
 }  // namespace EINPARALLEL_WAY
 

@@ -48,6 +48,7 @@ public:
     /// braced list never means this one.
     template <std::same_as<std::array<index, Rank>> Extents>
     view(T* data, const Extents& extents) : view(data, extents, detail::row_major(extents)) {}
+    /// The same with strides, in elements.
     view(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides)
         : data_(data), extents_(extents), strides_(strides) {
         detail::check_extents(extents_);

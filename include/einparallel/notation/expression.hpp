@@ -172,6 +172,8 @@ auto join_pair(Function function, const A& a, const B& b) {
 
 }  // namespace detail
 
+/// Element by element; a number takes its precision from the expression beside it.
+///@{
 template <class A, class B>
     requires detail::JoinPair<A, B>
 auto operator+(const A& a, const B& b) {
@@ -192,6 +194,7 @@ template <class A, class B>
 auto operator/(const A& a, const B& b) {
     return detail::join_pair(detail::over{}, a, b);
 }
+///@}
 namespace detail {
 
 /// An array, view or tensor without labels.
@@ -218,6 +221,8 @@ const auto& refuse_without_labels(const A& a, const B& b) {
 
 }  // namespace detail
 
+/// Of tensors without labels: refused, with the sentence that says how it is written.
+///@{
 template <class A, class B>
     requires detail::PairWithoutLabels<A, B>
 auto operator+(const A& a, const B& b) {
@@ -238,6 +243,7 @@ template <class A, class B>
 auto operator/(const A& a, const B& b) {
     return detail::refuse_without_labels(a, b);
 }
+///@}
 
 // Comparisons, element by element: an expression of bool.
 #define EINPARALLEL_DETAIL_COMPARE(sign, functor)          \
@@ -255,6 +261,8 @@ EINPARALLEL_DETAIL_COMPARE(==, equal);
 EINPARALLEL_DETAIL_COMPARE(!=, not_equal);
 #undef EINPARALLEL_DETAIL_COMPARE
 
+/// Element by element.
+///@{
 template <Expression A>
 auto operator-(const A& a) {
     return detail::make_join(detail::negate{}, a);
@@ -263,5 +271,6 @@ template <Expression A>
 auto operator+(const A& a) {
     return typename A::node(a);
 }
+///@}
 
 }  // namespace einparallel

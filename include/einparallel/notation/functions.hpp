@@ -235,6 +235,7 @@ template <Expression E>
 auto mean(const E& expression) {
     return detail::mean_of(sum(expression));
 }
+/// The same over named labels, the expression last.
 template <Label First, class... Rest>
     requires(sizeof...(Rest) > 0)
 auto mean(const First& label, const Rest&... rest) {
@@ -250,6 +251,7 @@ auto iota(const L& /*along*/) {
 
 /// Where along a label the largest element is (the smallest): an ep::index; of equal ones the lowest, and the first NaN
 /// where there is one. The element itself is max(j, expr).
+///@{
 template <Label L, Expression E>
 auto argmax(const L& along, const E& expression) {
     return min(along, detail::make_join(detail::place_of{}, expression, max(along, expression), iota(along)));
@@ -258,6 +260,7 @@ template <Label L, Expression E>
 auto argmin(const L& along, const E& expression) {
     return min(along, detail::make_join(detail::place_of{}, expression, min(along, expression), iota(along)));
 }
+///@}
 
 /// Any function of one element. It must be pure: it is called once per element on whichever rank holds it.
 template <class Function, Expression E>

@@ -55,10 +55,12 @@ EINPARALLEL_HOST_DEVICE constexpr double unit_interval(std::uint32_t high, std::
 ///     a(i, j) = ep::join(ep::uniform(7), ep::iota(i), ep::iota(j));                 // the same numbers in an array
 class uniform {
 public:
-    static constexpr const char* name = "uniform";
+    static constexpr const char* name = "uniform";  ///< in formulas
 
+    /// Other seeds, other numbers.
     constexpr explicit uniform(std::uint64_t seed) : seed_(seed) {}
 
+    /// The number at this index.
     template <std::integral... Index>
     EINPARALLEL_HOST_DEVICE constexpr double operator()(Index... at) const {
         const std::array<std::uint32_t, 4> bits = detail::random_bits(seed_, at...);
@@ -72,10 +74,12 @@ private:
 /// Normal with mean 0 and variance 1 (Box and Muller 1958).
 class normal {
 public:
-    static constexpr const char* name = "normal";
+    static constexpr const char* name = "normal";  ///< in formulas
 
+    /// Other seeds, other numbers.
     constexpr explicit normal(std::uint64_t seed) : seed_(seed) {}
 
+    /// The number at this index.
     template <std::integral... Index>
     EINPARALLEL_HOST_DEVICE double operator()(Index... at) const {
         const std::array<std::uint32_t, 4> bits = detail::random_bits(seed_, at...);
