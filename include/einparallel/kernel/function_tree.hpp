@@ -8,8 +8,9 @@
 
 #include <boost/hana/basic_tuple.hpp>
 
+#include <array>
+#include <bit>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -117,7 +118,8 @@ bool same_function(const Function& /*a*/, const Function& /*b*/) {
 }
 template <class T>
 bool same_function(const number<T>& a, const number<T>& b) {
-    return std::memcmp(&a.value, &b.value, sizeof(T)) == 0;  // 0.0 is not −0.0
+    using bytes = std::array<unsigned char, sizeof(T)>;
+    return std::bit_cast<bytes>(a.value) == std::bit_cast<bytes>(b.value);  // 0.0 is not −0.0
 }
 template <class Function, class... Branches>
 bool same_function(const apply<Function, Branches...>& a, const apply<Function, Branches...>& b) {
