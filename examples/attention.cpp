@@ -6,8 +6,6 @@
 
 #include <einparallel.hpp>
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -143,21 +141,10 @@ bool attention(ep::context& world, const sizes& n) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool good = false;
-    try {
-        ep::context world{MPI_COMM_WORLD};
-        good = attention(world, {.sequence = example::argument(argc, argv, 1, 64),
+    return example::run(argc, argv, [&](ep::context& world) {
+        return attention(world, {.sequence = example::argument(argc, argv, 1, 64),
                                  .attributes = example::argument(argc, argv, 2, 96),
                                  .heads = example::argument(argc, argv, 3, 6),
                                  .depth = example::argument(argc, argv, 4, 16)});
-    } catch (const ep::error& failure) {  // the same sentence on every rank: once is enough
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) {
-            std::cerr << failure.what() << '\n';
-        }
-    }
-    MPI_Finalize();
-    return good ? 0 : 1;
+    });
 }

@@ -11,8 +11,6 @@
 #include <einparallel.hpp>
 #include <graphs/ccsd.hpp>
 
-#include <mpi.h>
-
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -116,18 +114,6 @@ bool ccsd(ep::context& world, const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool good = false;
-    try {
-        ep::context world{MPI_COMM_WORLD};
-        good = ccsd(world, argc > 1 ? argv[1] : EINPARALLEL_EXAMPLE_DATA);
-    } catch (const ep::error& failure) {  // the same sentence on every rank: once is enough
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) {
-            std::cerr << failure.what() << '\n';
-        }
-    }
-    MPI_Finalize();
-    return good ? 0 : 1;
+    return example::run(argc, argv,
+                        [&](ep::context& world) { return ccsd(world, argc > 1 ? argv[1] : EINPARALLEL_EXAMPLE_DATA); });
 }

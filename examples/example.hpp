@@ -92,4 +92,24 @@ inline bool agrees(const ep::context& world, std::span<const double> result, std
     return difference < 1e-10;
 }
 
+/// The main of an example: initialises MPI, makes a context of all ranks, and calls `program(world)`, which says
+/// whether the results are right. Returns what main returns.
+template <class Program>
+int run(int argc, char** argv, const Program& program) {
+    MPI_Init(&argc, &argv);
+    bool good = false;
+    try {
+        ep::context world{MPI_COMM_WORLD};
+        good = program(world);
+    } catch (const ep::error& failure) {  // the same sentence on every rank: once is enough
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0) {
+            std::cerr << failure.what() << '\n';
+        }
+    }
+    MPI_Finalize();
+    return good ? 0 : 1;
+}
+
 }  // namespace example

@@ -6,10 +6,10 @@
 // FOLDER holds the weights, the input and NumPy's output (data/README.md). The einsums of the layer are in
 // bench/graphs/llama.hpp; its labels are b (prompts of a batch), s (tokens), a (attributes), h (heads), f (neurons).
 
+#include "example.hpp"
+
 #include <einparallel.hpp>
 #include <graphs/llama.hpp>
-
-#include <mpi.h>
 
 #include <algorithm>
 #include <cmath>
@@ -87,18 +87,6 @@ bool layer(ep::context& world, const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool good = false;
-    try {
-        ep::context world{MPI_COMM_WORLD};
-        good = layer(world, argc > 1 ? argv[1] : EINPARALLEL_EXAMPLE_DATA);
-    } catch (const ep::error& failure) {  // the same sentence on every rank: once is enough
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) {
-            std::cerr << failure.what() << '\n';
-        }
-    }
-    MPI_Finalize();
-    return good ? 0 : 1;
+    return example::run(
+        argc, argv, [&](ep::context& world) { return layer(world, argc > 1 ? argv[1] : EINPARALLEL_EXAMPLE_DATA); });
 }

@@ -9,8 +9,6 @@
 
 #include <einparallel.hpp>
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -119,22 +117,11 @@ bool chain(ep::context& world, std::string_view title, const sizes& n, const std
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool good = false;
-    try {
-        ep::context world{MPI_COMM_WORLD};
+    return example::run(argc, argv, [&](ep::context& world) {
         const ep::index s = example::argument(argc, argv, 1, 240);
         const std::string trace = argc > 2 ? argv[2] : "";
         const bool square = chain(world, "square", {.i = s, .j = s, .k = s, .l = s, .m = s}, trace);
         const bool skewed = chain(world, "\nskewed", {.i = s, .j = s / 10, .k = s / 10, .l = 10 * s, .m = s}, "");
-        good = square && skewed;
-    } catch (const ep::error& failure) {  // the same sentence on every rank: once is enough
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) {
-            std::cerr << failure.what() << '\n';
-        }
-    }
-    MPI_Finalize();
-    return good ? 0 : 1;
+        return square && skewed;
+    });
 }

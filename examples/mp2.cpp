@@ -12,8 +12,6 @@
 
 #include <einparallel.hpp>
 
-#include <mpi.h>
-
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -103,18 +101,7 @@ bool mp2(ep::context& world, const std::string& folder, const std::string& drawi
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    bool good = false;
-    try {
-        ep::context world{MPI_COMM_WORLD};
-        good = mp2(world, argc > 1 ? argv[1] : EINPARALLEL_EXAMPLE_DATA, argc > 2 ? argv[2] : "");
-    } catch (const ep::error& failure) {  // the same sentence on every rank: once is enough
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0) {
-            std::cerr << failure.what() << '\n';
-        }
-    }
-    MPI_Finalize();
-    return good ? 0 : 1;
+    return example::run(argc, argv, [&](ep::context& world) {
+        return mp2(world, argc > 1 ? argv[1] : EINPARALLEL_EXAMPLE_DATA, argc > 2 ? argv[2] : "");
+    });
 }
