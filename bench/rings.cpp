@@ -244,11 +244,11 @@ private:
 
     static void print(const std::string& name, double flop, const std::vector<variant>& variants) {
         const variant& capacity = variants.front();
-        std::printf("%s: %.0f MFlop per rank, capacity %.3f / %.3f ms (%.1f GFlop/s per rank)\n", name.c_str(),
+        std::printf("%s: %.0f MFlop per rank, capacity %.4f / %.4f ms (%.1f GFlop/s per rank)\n", name.c_str(),
                     flop / 1e6, 1e3 * capacity.best(), 1e3 * capacity.median(), flop / capacity.best() / 1e9);
         for (const variant& each : variants) {
             if (&each != &capacity) {
-                std::printf("    %-34s %9.3f / %9.3f ms   share %.2f / %.2f   %8.3f MB moved\n", each.name.c_str(),
+                std::printf("    %-34s %9.4f / %9.4f ms   share %.2f / %.2f   %8.3f MB moved\n", each.name.c_str(),
                             1e3 * each.best(), 1e3 * each.median(), capacity.best() / each.best(),
                             capacity.median() / each.median(), each.bytes / 1e6);
             }
@@ -304,7 +304,8 @@ void shares(comparison& all, bool quick) {
     for (const index outer : quick ? std::vector<index>{3} : std::vector<index>{3, 5, 9, 14}) {
         thesis<double>(all, "double", outer);
     }
-    for (const index side : quick ? std::vector<index>{48, 512} : std::vector<index>{16, 48, 128, 256, 512, 1024}) {
+    for (const index side :
+         quick ? std::vector<index>{2, 48, 512} : std::vector<index>{2, 16, 48, 128, 256, 512, 1024}) {
         product<double>(all, "double", side, side, side);
     }
     product<double>(all, "double", 2048, 2048, 2048);

@@ -90,6 +90,9 @@ TEST_CASE_FIXTURE(square,
     X(i, j) = A(i, j) / 0.0;
     Y(i, j) = A(i, j) / -0.0;
     CHECK(einsums(planned()) == 2);
+    X(i, j) = 0.0 * A(i, k) * B(k, j);
+    Y(i, j) = -0.0 * A(i, k) * B(k, j);
+    CHECK(einsums(planned()) == 2);
 }
 
 TEST_CASE_FIXTURE(square, "a pin holds for all that are equal, and two that differ keep them apart") {

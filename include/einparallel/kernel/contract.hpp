@@ -61,7 +61,7 @@ public:
     [[nodiscard]] element_type output_type() const override { return element_type_of<T>(); }
     [[nodiscard]] bool equals(const kernel& other) const override {
         const auto* const same = dynamic_cast<const product_kernel*>(&other);
-        return same != nullptr && same->scale_ == scale_ && same->operand_count_ == operand_count_;
+        return same != nullptr && detail::same_bits(same->scale_, scale_) && same->operand_count_ == operand_count_;
     }
     [[nodiscard]] bool is_contraction() const override { return operand_count_ == 2; }
     [[nodiscard]] bool is_distributive() const override { return true; }

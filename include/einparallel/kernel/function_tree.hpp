@@ -3,13 +3,12 @@
 
 #include <einparallel/kernel/formula.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -118,8 +117,7 @@ bool same_function(const Function& /*a*/, const Function& /*b*/) {
 }
 template <class T>
 bool same_function(const number<T>& a, const number<T>& b) {
-    using bytes = std::array<unsigned char, sizeof(T)>;
-    return std::bit_cast<bytes>(a.value) == std::bit_cast<bytes>(b.value);  // 0.0 is not −0.0
+    return same_bits(a.value, b.value);
 }
 template <class Function, class... Branches>
 bool same_function(const apply<Function, Branches...>& a, const apply<Function, Branches...>& b) {

@@ -1,6 +1,8 @@
 #pragma once
 // What the library can hold in a tensor, as a run-time value: vertices and buffers are untyped, handles are not.
 
+#include <array>
+#include <bit>
 #include <complex>
 #include <cstddef>
 #include <type_traits>
@@ -17,6 +19,13 @@ struct is_complex<std::complex<T>> : std::bool_constant<std::is_same_v<T, float>
 template <class T>
 inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || is_complex<T>::value ||
                                    (std::is_integral_v<T> && std::is_same_v<T, std::remove_cv_t<T>> && sizeof(T) <= 8);
+
+/// Two numbers that a computation may take for one another: 0.0 and −0.0 are not, a NaN and itself are.
+template <class T>
+bool same_bits(const T& a, const T& b) {
+    using bytes = std::array<unsigned char, sizeof(T)>;
+    return std::bit_cast<bytes>(a) == std::bit_cast<bytes>(b);
+}
 
 }  // namespace detail
 
