@@ -204,10 +204,12 @@ inline std::shared_ptr<own_part> part_of(whole_tensor& values, const distributio
     return made;
 }
 
-inline std::shared_ptr<const source> source_in_memory(whole_tensor& values, std::optional<int> root) {
+/// `keep`: owns the values; null where they are the application's, which may change them.
+inline std::shared_ptr<const source> source_in_memory(whole_tensor& values, std::optional<int> root,
+                                                      std::shared_ptr<const void> keep = nullptr) {
     detail::strided_box elements{reinterpret_cast<std::byte*>(values.elements.data()), whole_box(values.bounds),
                                  dense_strides(whole_box(values.bounds)), sizeof(double)};
-    return std::make_shared<detail::array_source>(std::move(elements), nullptr, root);
+    return std::make_shared<detail::array_source>(std::move(elements), std::move(keep), root);
 }
 
 inline std::shared_ptr<vertex> input_vertex(const std::vector<index>& bounds, std::shared_ptr<const source> origin,
@@ -304,11 +306,13 @@ private:
         const int ranks = world_.size();
         std::shared_ptr<const source> origin;
         const std::size_t kind = below(5);
+        const bool lasts = vertices.size() % 2 == 0;
         if (kind == 0) {
-            origin = source_in_memory(*value, static_cast<int>(below(static_cast<std::size_t>(ranks))));
+            origin = source_in_memory(*value, static_cast<int>(below(static_cast<std::size_t>(ranks))),
+                                      lasts ? value : nullptr);
             ++seen["root"];
         } else if (kind == 1) {
-            origin = distributed_here(*value);
+            origin = distributed_here(*value, lasts);
             ++seen["resting"];
         } else if (kind == 2) {
             origin = detail::placeholder_origin();
@@ -334,8 +338,9 @@ private:
         }
     }
 
-    std::shared_ptr<const source> distributed_here(whole_tensor& value) {
+    std::shared_ptr<const source> distributed_here(whole_tensor& value, bool lasts = false) {
         parts_.push_back(part_of(value, random_slabs(value.bounds, world_.size(), random_), world_));
+        parts_.back()->part.keep = lasts ? std::make_shared<int>() : nullptr;
         return std::make_shared<detail::distributed_source>(parts_.back()->part);
     }
 

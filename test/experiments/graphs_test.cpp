@@ -8,6 +8,7 @@
 #include <graphs/matrix_chain.hpp>
 #include <graphs/mp2.hpp>
 
+#include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
@@ -146,6 +147,45 @@ TEST_CASE("rivals on the classifier") {
     CHECK(cut_of(model, "probabilities") == "b:64");
     CHECK(cut_of(model, "dW1") == "h:64");
     CHECK(megabytes(model) < megabytes(data) / 60);
+}
+
+namespace {
+
+/// Weights that last, and a prompt for each run.
+struct lasting_weights {
+    using value_type = float;
+
+    template <std::size_t Rank>
+    ep::tensor<float, Rank> operator()(const std::string& name, const ep::extent (&extents)[Rank]) const {
+        return (name == "prompt" ? ep::placeholder<float>(extents)
+                                 : ep::generate<float>(extents, [](auto...) { return 0.0F; }))
+            .named(name);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("data parallel LLaMA sends every weight in the first run, and nothing in later ones") {
+    llama_sizes n = llama_7b(16, 256);
+    n.layers = 1;
+    const auto graph = build_llama(n, lasting_weights{});
+    const auto planned = [&](std::size_t runs) {
+        return ep::plan_with({.processes = 8, .runs = runs}, rivals::data_parallel("b"), graph.logits);
+    };
+    const ep::plan once = planned(1);
+    const ep::plan often = planned(100);
+    const double weights = 4e-6 * (4 * 4096.0 * 4096 + 3 * 4096.0 * 11'008 + 4096.0 * 32'000);
+    CHECK(megabytes(once) == doctest::Approx(7 * weights).epsilon(0.01));
+    CHECK(once.bytes_sent_again() == once.bytes_sent());
+    CHECK(often.bytes_sent() == once.bytes_sent());
+    CHECK(often.bytes_sent_again() == 0);
+    CHECK(often.bytes_sent_again(3) == 0);
+    CHECK(static_cast<double>(often.peak_bytes(0)) > 1e6 * weights);  // a replica on every rank
+    CHECK(often.objective_cost() < 100 * once.objective_cost());
+    // Where a replica has no room, weights go round as they do for one run.
+    const ep::plan small = ep::decompose(
+        {.processes = 8, .memory_limit = often.peak_bytes(0) / 4, .runs = 100, .effort = 20'000}, graph.logits);
+    CHECK(small.peak_bytes(0) <= often.peak_bytes(0) / 4);
 }
 
 TEST_CASE("rivals on LLaMA-65B, 16 prompts") {

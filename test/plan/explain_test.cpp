@@ -141,11 +141,14 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "seconds_per_flop",
                                            "exposed",
                                            "order",
+                                           "runs",
                                            "cost",
                                            "bytes",
                                            "bytes_read",
                                            "peak_bytes",
                                            "seconds",
+                                           "bytes_again",
+                                           "seconds_again",
                                            "outputs",
                                            "vertices",
                                            "name",
@@ -156,6 +159,7 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "bytes",
                                            "source",
                                            "pinned",
+                                           "lasts",
                                            "name",
                                            "kind",
                                            "bounds",
@@ -164,6 +168,7 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "bytes",
                                            "source",
                                            "pinned",
+                                           "lasts",
                                            "name",
                                            "kind",
                                            "bounds",
@@ -195,7 +200,11 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "repartition",
                                            "seconds",
                                            "pinned",
-                                           "without_communication"};
+                                           "without_communication",
+                                           "held",
+                                           "bytes_again",
+                                           "seconds_again",
+                                           "lasts"};
     std::vector<std::string> found;
     for (std::size_t colon = text.find("\":"); colon != std::string::npos; colon = text.find("\":", colon + 1)) {
         const std::size_t begin = text.rfind('"', colon - 1) + 1;

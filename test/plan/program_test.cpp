@@ -3,6 +3,7 @@
 #include "random_graph.hpp"
 
 #include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
@@ -104,6 +105,10 @@ struct figures {
     int carried_on = 0;
     int added_up = 0;
     int read = 0;
+    int less = 0;  ///< plans that send less in later runs
+    int kept = 0;  ///< einsums that are computed once
+    int held = 0;
+    int held_of_computed = 0;
 };
 
 /// Plays a plan and checks everything that it promises.
@@ -127,6 +132,7 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
     std::vector<program> programs;
     std::size_t sent = 0;
     std::size_t read_in_place = 0;
+    std::size_t again = 0;
     for (int rank = 0; rank < made.processes(); ++rank) {
         programs.push_back(made.program_of(rank));
         const std::size_t bytes = bytes_sent(programs.back());
@@ -134,6 +140,9 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
         sent += bytes;
         read_in_place += bytes_read(programs.back());
         REQUIRE(bytes_read(programs.back()) == made.bytes_read(rank));
+        again += made.bytes_sent_again(rank);
+        REQUIRE(made.bytes_sent_again(rank) <= bytes);
+        REQUIRE(made.bytes_read_again(rank) <= made.bytes_read(rank));
         std::size_t largest = 0;
         for (const buffer& each : programs.back().buffers) {
             largest = std::max(largest, each.bytes());
@@ -142,6 +151,11 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
     }
     REQUIRE(made.bytes_sent() == sent);
     REQUIRE(made.bytes_read() == read_in_place);
+    REQUIRE(made.bytes_sent_again() == again);
+    REQUIRE((made.asked().runs > 1 || again == sent));
+    seen.less += again < sent ? 1 : 0;
+    const double sum = made.objective_cost();
+    REQUIRE((!made.lower_bound() || *made.lower_bound() <= sum * (1 + 1e-9)));
     seen.read += read_in_place > 0 ? 1 : 0;
 
     // Whoever reads an input may: everybody, the root, or who holds that very box.
@@ -168,7 +182,8 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
         check_programs(programs, [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; });
     REQUIRE(broken == "");
     for (const bool in_arena : {false, true}) {
-        std::vector<played_memory> memories = play(programs, vertices, in_arena, made.asked().ranks_per_node);
+        std::vector<played_memory> memories = play(programs, vertices, in_arena, made.asked().ranks_per_node,
+                                                   static_cast<int>(std::min<std::size_t>(made.asked().runs, 3)));
         for (std::size_t output = 0; output < made.outputs().size(); ++output) {
             const planned_vertex& each = made.vertices()[made.outputs()[output]];
             const whole_tensor& expected = values[made.outputs()[output]];
@@ -205,6 +220,11 @@ void check_plan(const plan& made, test::random_graphs& random, figures& seen) {
         seen.mn_rings += !detail::travelling_operands(each.work).empty() ? 1 : 0;
         seen.idle += !each.is_input() && each.work.ranks.size() < made.processes() ? 1 : 0;
         seen.fell_back += each.fell_back ? 1 : 0;
+        seen.kept += !each.is_input() && each.lasts ? 1 : 0;
+        for (const std::size_t operand : each.work.held_operands()) {
+            ++seen.held;
+            seen.held_of_computed += made.vertices()[each.inputs[operand]].is_input() ? 0 : 1;
+        }
         seen.pending += each.work.pending != no_label ? 1 : 0;
         seen.carried_on += each.work.pending != no_label && each.work.carried != no_label ? 1 : 0;
         seen.added_up += each.work.carried != no_label && adds_terms(each) ? 1 : 0;
@@ -253,6 +273,48 @@ TEST_CASE("plans of random graphs compute what scalar loops compute, and send wh
     CHECK(seen.idle > 100);
     CHECK(seen.fell_back > 50);
     CHECK(seen.read > 100);
+}
+
+TEST_CASE("plans for many runs compute the same in each of them, and send in the later ones what they say") {
+    test::random_graphs random(26);
+    figures seen;
+    constexpr int processes[] = {1, 2, 3, 4, 5, 6, 7, 8, 12};
+    for (int trial = 0; trial < 600; ++trial) {
+        options asked{.processes = processes[trial % 9],
+                      .objective = static_cast<objective>(trial / 9 % 3),
+                      .algorithm = trial % 3 > 0 ? algorithm::automatic : static_cast<algorithm>(trial % 4),
+                      .method = trial % 5 == 0 ? method::linearized : method::exact,
+                      .powers_of_two = trial % 11 == 0,
+                      .runs = trial % 2 == 0 ? 2U : 100U};
+        asked.ranks_per_node = trial % 3 == 0 ? random.between(1, asked.processes) : 1;
+        asked.machine = trial % 4 == 0 ? machine{} : machine{1e-9, 1e-9, 1e-9};
+        const std::vector<node> outputs = random.graph({.vertices = random.between(1, 6),
+                                                        .labels = 4,
+                                                        .tree = trial % 2 == 0,
+                                                        .any_sources = true,
+                                                        .empty_extents = trial % 6 == 0,
+                                                        .processes = asked.processes,
+                                                        .sums = trial % 3 == 1});
+        if (outputs.empty()) {
+            continue;
+        }
+        for (const node& each : detail::collect(outputs).vertices) {  // some of the inputs are to change
+            each->origin = each->is_input() && random.one_in(3)
+                               ? std::make_shared<test::paper_source>(source_kind::placeholder, 0)
+                               : each->origin;
+        }
+        const plan made = decompose_vertices(asked, outputs);
+        INFO("trial " << trial << "\n" << made);
+        check_plan(made, random, seen);
+    }
+    MESSAGE(seen.plans << " plans: " << seen.less << " send less in later runs, " << seen.kept
+                       << " einsums computed once, " << seen.held << " operands held, " << seen.held_of_computed
+                       << " of them computed");
+    CHECK(seen.less > 100);
+    CHECK(seen.kept > 100);
+    CHECK(seen.held > 50);
+    CHECK(seen.held_of_computed > 5);
+    CHECK(seen.read > 50);
 }
 
 TEST_CASE("plans that leave sums pending compute what scalar loops compute, and send what they say") {

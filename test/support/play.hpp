@@ -143,15 +143,20 @@ public:
         : buffers_(of_rank.buffers) {
         constexpr double poison = std::numeric_limits<double>::quiet_NaN();
         arena_plan planned;
+        arena_plan kept;
         if (in_arena) {
-            planned = plan_arena(of_rank, [&](buffer_id number) { return window.holds(number); });
+            kept = plan_kept(of_rank);
+            planned = plan_arena(of_rank, [&](buffer_id number) { return window.holds(number) || kept.holds(number); });
             memory_.emplace_back(planned.bytes / sizeof(double), poison);
+            memory_.emplace_back(kept.bytes / sizeof(double), poison);
         }
         for (std::size_t number = 0; number < buffers_.size(); ++number) {
             const buffer& each = buffers_[number];
             if (window.holds(static_cast<buffer_id>(number))) {
                 const std::size_t owner = each.original == no_buffer ? rank : static_cast<std::size_t>(each.neighbour);
                 starts_.push_back(segments[owner].data() + window.offsets[number] / sizeof(double));
+            } else if (in_arena && kept.holds(static_cast<buffer_id>(number))) {
+                starts_.push_back(memory_[1].data() + kept.offsets[number] / sizeof(double));
             } else if (in_arena) {
                 starts_.push_back(memory_[0].data() + planned.offsets[number] / sizeof(double));
             } else {
@@ -255,9 +260,10 @@ inline void play_work(const program& of_rank, const step& now, played_memory& me
 }
 
 /// Plays all programs to their end, ranks in any order that messages and waits for neighbours allow, and returns the
-/// memories. `ranks_per_node`: as the programs were made for.
+/// memories. `ranks_per_node`: as the programs were made for. Of several runs the later ones leave out what is marked
+/// once, and find nothing but what is kept.
 inline std::vector<played_memory> play(const std::vector<program>& of_ranks, const std::vector<played_vertex>& vertices,
-                                       bool in_arena = false, int ranks_per_node = 1) {
+                                       bool in_arena = false, int ranks_per_node = 1, int runs = 1) {
     const std::size_t ranks = of_ranks.size();
     std::vector<window_plan> windows;
     std::vector<std::vector<double>> segments;
@@ -326,24 +332,41 @@ inline std::vector<played_memory> play(const std::vector<program>& of_ranks, con
     std::mt19937 random(static_cast<unsigned>(ranks));
     std::vector<std::size_t> order(ranks);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    for (bool advanced = true; advanced;) {
-        advanced = false;
-        std::ranges::shuffle(order, random);
-        for (const std::size_t rank : order) {
-            // Some run ahead as far as they can, others take one half of a step.
-            for (bool once = random() % 2 == 0, going = true; going && next[rank] < of_ranks[rank].steps.size();) {
-                const step& now = of_ranks[rank].steps[next[rank]];
-                going = working[rank] ? complete(rank, now) : begin(rank, now);
-                advanced = advanced || going;
-                next[rank] += going && working[rank] ? 1 : 0;
-                working[rank] = working[rank] != going;
-                going = going && !once;
+    for (int run = 0; run < runs; ++run) {
+        for (std::size_t rank = 0; rank < ranks && run > 0; ++rank) {
+            const std::vector<lifetime> alive = lifetimes_of(of_ranks[rank]);
+            for (std::size_t number = 0; number < alive.size(); ++number) {
+                if (!alive[number].kept) {
+                    memories[rank].poison(static_cast<buffer_id>(number), of_ranks[rank].buffers[number].region);
+                }
+            }
+            next[rank] = 0;
+        }
+        const auto skip = [&](std::size_t rank) {
+            while (run > 0 && next[rank] < of_ranks[rank].steps.size() && of_ranks[rank].steps[next[rank]].once) {
+                ++next[rank];
+            }
+            return next[rank] < of_ranks[rank].steps.size();
+        };
+        for (bool advanced = true; advanced;) {
+            advanced = false;
+            std::ranges::shuffle(order, random);
+            for (const std::size_t rank : order) {
+                // Some run ahead as far as they can, others take one half of a step.
+                for (bool once = random() % 2 == 0, going = true; going && skip(rank);) {
+                    const step& now = of_ranks[rank].steps[next[rank]];
+                    going = working[rank] ? complete(rank, now) : begin(rank, now);
+                    advanced = advanced || going;
+                    next[rank] += going && working[rank] ? 1 : 0;
+                    working[rank] = working[rank] != going;
+                    going = going && !once;
+                }
             }
         }
-    }
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        if (next[rank] < of_ranks[rank].steps.size()) {
-            throw std::logic_error("ranks that wait for each other");
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            if (next[rank] < of_ranks[rank].steps.size()) {
+                throw std::logic_error("ranks that wait for each other");
+            }
         }
     }
     return memories;

@@ -40,6 +40,10 @@ public:
         return nullptr;
     }
 
+    /// True where every run reads the same elements: not of placeholders, and not of memory that the application may
+    /// write to.
+    [[nodiscard]] virtual bool lasts() const { return kind() != source_kind::placeholder; }
+
     /// True where the elements were somebody else's and are no more.
     [[nodiscard]] virtual bool is_gone() const { return false; }
 

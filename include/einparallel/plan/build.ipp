@@ -5,6 +5,7 @@
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/factor_graph.ipp>
+#include <einparallel/plan/lasting.ipp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/places.hpp>
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -64,9 +66,11 @@ struct plan_builder {
         made_for(made, asked);
         made.outputs_ = graph.outputs;
         const std::size_t count = graph.vertices.size();
+        const detail::lasting_tensors lasting(graph, asked);
         made.vertices_.resize(count);
         std::vector<std::optional<detail::place_id>> resting(count);  // nothing: read as each reader wants it
         std::vector<std::vector<detail::place_id>> copies(count);     // shared by all who want the same
+        std::vector<std::vector<const distribution*>> blocks(count);  // the same of blocks that are held
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
             each.origin = graph.origin_of(number);
@@ -78,6 +82,7 @@ struct plan_builder {
             each.bounds = each.origin->bounds;
             each.element = each.origin->element;
             each.inputs = graph.inputs[number];
+            each.lasts = lasting.lasts(number);
             const vertex& einsum = *graph.vertices[number];
             if (einsum.is_input()) {
                 if (detail::lies_somewhere(einsum)) {
@@ -90,7 +95,7 @@ struct plan_builder {
                 continue;
             }
             const detail::state& chosen = states[number];
-            add_task(each, einsum, chosen, may_be[number], asked);
+            add_task(each, einsum, chosen, may_be[number], asked, lasting.work_of(number));
             add_costs(each, einsum, made.vertices_, asked);
             const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
                 return table.exact(detail::bounds_of(labels, each.work.extents), ranks, labels, cut);
@@ -99,6 +104,8 @@ struct plan_builder {
             resting[number] = chosen.sums.output ? place(output, detail::axes_of_summands(chosen.ranks, output), 0)
                                                  : place(output, chosen.ranks, chosen.cuts.output);
             double bytes = detail::task_bytes(each.work);
+            double bytes_again = each.lasts ? 0 : bytes;
+            each.seconds_again = each.lasts ? 0 : each.seconds;
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
                 const vertex& read = *graph.vertices[input];
@@ -111,17 +118,30 @@ struct plan_builder {
                         resting[input] = is_output ? table.whole_of(where) : where;
                     }
                 }
+                if (const distribution& pieces = each.work.operands[operand];
+                    each.work.holds(operand) && std::ranges::none_of(blocks[input], [&](const distribution* known) {
+                        return detail::have_same_blocks(*known, pieces);
+                    })) {
+                    blocks[input].push_back(&pieces);
+                    each.seconds += detail::gather_seconds(each.work, operand, asked.machine);
+                    bytes += detail::gathered_bytes(each.work, operand);
+                }
                 if (std::ranges::find(copies[input], where) != copies[input].end()) {
                     continue;
                 }
                 copies[input].push_back(where);
                 if (resting[input]) {
                     const detail::traffic moving = table.counted(*resting[input], where);
-                    each.seconds += detail::redistribution_seconds(moving, read.element.bytes, asked.machine);
-                    bytes += moving.elements * static_cast<double>(read.element.bytes);
+                    const double seconds = detail::redistribution_seconds(moving, read.element.bytes, asked.machine);
+                    const double moved = moving.elements * static_cast<double>(read.element.bytes);
+                    each.seconds += seconds;
+                    bytes += moved;
+                    each.seconds_again += lasting.lasts(input) ? 0 : seconds;
+                    bytes_again += lasting.lasts(input) ? 0 : moved;
                 }
             }
             each.bytes = static_cast<std::size_t>(std::llround(bytes));
+            each.bytes_again = static_cast<std::size_t>(std::llround(bytes_again));
         }
         return made;
     }
@@ -132,14 +152,16 @@ struct plan_builder {
     static void made_for(plan& made, const options& asked) {
         made.options_ = asked;
         made.options_.on_progress = {};
+        made.identity_ = asked.runs > 1 ? std::make_shared<char>() : nullptr;
     }
 
 private:
     EINPARALLEL_INLINE static void add_task(planned_vertex& each, const vertex& einsum, const detail::state& chosen,
-                                            const detail::vertex_cuts& may_be, const options& asked) {
+                                            const detail::vertex_cuts& may_be, const options& asked,
+                                            const detail::lasting_work& lasting) {
         each.work = make_task(with_sums(einsum.form, einsum.extents, chosen.sums, chosen.ranks),
                               detail::operand_bytes_of(einsum), einsum.element.bytes, chosen.ranks, chosen.cuts);
-        detail::choose_best_travelling(each.work, may_be.wanted, einsum.work->operations_per_point(), asked);
+        detail::choose_best_travelling(each.work, may_be.wanted, einsum.work->operations_per_point(), asked, lasting);
         if (each.work.travelling == output_travels &&
             detail::stays_in_nodes(each.work.output, each.work.ranks.size(), asked.ranks_per_node)) {
             each.work.travelling = nothing_travels;  // neighbours add in place: nothing to hide, and thicker calls
@@ -169,12 +191,20 @@ private:
         each.join = cost::join(work.form, work.extents, parts);
         each.aggregation = work.pending != no_label ? 0 : cost::aggregate(work.form, work.extents, parts);
         each.seconds = detail::task_seconds(work, einsum.work->operations_per_point(), asked.machine);
+        each.numbers_again = each.lasts ? 0 : each.aggregation;
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
             const planned_vertex& producer = vertices[each.inputs[operand]];
+            double numbers = 0;
             if (!producer.is_input()) {
-                each.repartition +=
+                numbers =
                     cost::repartition(producer.work.output.bounds(), parts_of(producer.work, producer.work.form.output),
                                       parts_of(work, work.form.operands[operand]));
+                each.repartition += numbers;
+            }
+            if (!producer.lasts) {
+                each.numbers_again +=
+                    numbers +
+                    cost::kernel_calls(parts) * cost::block_elements(work.form.operands[operand], work.extents, parts);
             }
         }
     }

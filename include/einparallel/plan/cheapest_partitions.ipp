@@ -41,8 +41,8 @@ struct partition_candidate {
 class cheapest_partitions {
 public:
     EINPARALLEL_INLINE cheapest_partitions(const vertex& einsum, const std::vector<partition_family>& families,
-                                           const options& asked)
-        : families_(families), asked_(&asked), operations_(einsum.work->operations_per_point()) {
+                                           const options& asked, const lasting_work& lasting)
+        : families_(families), asked_(&asked), lasting_(lasting), operations_(einsum.work->operations_per_point()) {
         for (const std::shared_ptr<vertex>& operand : einsum.operands) {
             element_bytes_.push_back(static_cast<double>(operand->element.bytes));
         }
@@ -137,7 +137,8 @@ private:
 
     /// What a whole vector costs, or what all costs at least that has these parts and a product `left` of others:
     /// replication only grows. Under time one tensor's transfer may hide all arithmetic or be hidden by it; every
-    /// transfer brings all but a rank's own share of its largest block.
+    /// transfer brings all but a rank's own share of its largest block. An operand that lasts is brought once, or goes
+    /// round a ring in every run, which hides all but a share of it.
     EINPARALLEL_INLINE double cost(partition_candidate& of, bool whole, int left) const {
         const partition_family& family = families_[of.family];
         const auto block = [&](std::size_t label) {
@@ -154,6 +155,7 @@ private:
         double sum = 0;
         double longest = 0;
         double steps = 0;  // what each of them costs besides
+        double once = 0;   // in all runs
         for (std::size_t tensor = 0; tensor < family.tensors.size(); ++tensor) {
             const bool is_output = tensor + 1 == family.tensors.size();
             double replication = ranks;
@@ -177,12 +179,14 @@ private:
                     elements *= extent * std::pow(extent / parts, static_cast<double>(times - 1));
                 }
             }
+            const bool lasts = lasting_.lasts(tensor);
             if (asked_->objective == objective::paper) {
-                sum += (replication - (is_output ? 1 : 0)) * elements;
+                (lasts ? once : sum) += (replication - (is_output ? 1 : 0)) * elements;
             } else if (replication == 1 || (is_output && family.sums.output)) {
                 continue;
             } else if (asked_->objective == objective::bytes) {
-                sum += (replication - 1) * elements * element_bytes_[tensor];
+                const double bytes = (replication - 1) * elements * element_bytes_[tensor];
+                (lasts ? once : sum) += lasts ? lasting_.once[tensor] * bytes : bytes;
             } else {
                 const machine& constants = asked_->machine;
                 elements *= whole ? 1 : replication / (ranks * left);
@@ -190,17 +194,25 @@ private:
                 const double transfer = rounds * constants.seconds_per_message + (replication - 1) / replication *
                                                                                      elements * element_bytes_[tensor] *
                                                                                      constants.seconds_per_byte;
+                if (lasts) {
+                    once +=
+                        std::min(lasting_.once[tensor], lasting_.runs * std::min(1.0, constants.exposed)) * transfer;
+                    continue;
+                }
                 sum += transfer;
                 steps += rounds * messages_per_step * constants.seconds_per_message;
                 longest = std::max(longest, transfer);
             }
         }
         const double arithmetic = points * operations_ * asked_->machine.seconds_per_flop;
-        return asked_->objective != objective::time ? sum : sum - longest + std::max(longest, arithmetic) + steps;
+        const double each =
+            asked_->objective != objective::time ? sum : sum - longest + std::max(longest, arithmetic) + steps;
+        return lasting_.runs * each + once;
     }
 
     const std::vector<partition_family>& families_;
     const options* asked_;
+    lasting_work lasting_;
     double operations_;
     std::vector<double> element_bytes_;
     std::vector<std::map<std::pair<std::size_t, int>, std::vector<int>>> choices_;  // by family

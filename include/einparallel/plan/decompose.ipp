@@ -40,6 +40,7 @@ EINPARALLEL_INLINE void check_options(const options& asked) {
     expect(asked.order <= order::best_plan, "decompose: options.order is neither fewest_operations nor best_plan");
     expect(asked.ranks_per_node >= 1,
            "decompose: options.ranks_per_node is " + std::to_string(asked.ranks_per_node) + ", it must be at least 1");
+    expect(asked.runs >= 1, "decompose: options.runs is 0, it must be at least 1");
     describe(asked.machine, [](const char* /*name*/, double constant) {
         expect(std::isfinite(constant) && constant >= 0,
                "decompose: every constant of options.machine must be finite and not negative");
@@ -181,6 +182,23 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     return best;
 }
 
+/// The same; where what would be kept over runs leaves too little of the limit, a plan that keeps nothing.
+EINPARALLEL_INLINE plan plan_that_fits(const einsum_graph& graph, const options& asked) {
+    try {
+        return plan_within(graph, asked);
+    } catch (const error&) {
+        if (asked.memory_limit == 0 || asked.runs == 1) {
+            throw;
+        }
+    }
+    options single = asked;
+    single.runs = 1;
+    plan made = plan_within(graph, single);
+    plan_builder::made_for(made, asked);
+    plan_builder::bound(made, std::nullopt);
+    return made;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -188,7 +206,7 @@ namespace einparallel {
 EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
-    const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
+    const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_that_fits(ordered, asked); };
     plan made = asked.order == order::best_plan ? detail::plan_of_best_order(graph, asked, plan_of) : plan_of(graph);
     detail::check_kept(made, "decompose");
     return made;

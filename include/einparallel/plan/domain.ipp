@@ -50,6 +50,7 @@ struct seen_tensors {
     std::vector<place_id> from;  ///< where operands lie that lie somewhere already
     bool output = false;
     bool pieces = true;  ///< where blocks rest counts, not only how large they are
+    lasting_work lasting;
 };
 
 EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
@@ -68,7 +69,7 @@ public:
     EINPARALLEL_INLINE domain(const vertex& einsum, vertex_cuts may_be, seen_tensors seen, const options& asked,
                               place_table& table)
         : einsum_(&einsum), may_be_(std::move(may_be)), seen_(std::move(seen)), asked_(&asked), table_(&table) {
-        vectors_.emplace(einsum, may_be_.families, asked);
+        vectors_.emplace(einsum, may_be_.families, asked, seen_.lasting);
     }
 
     /// Of a tensor that is bound at the run: a state for each place.
@@ -266,7 +267,7 @@ private:
     EINPARALLEL_INLINE [[nodiscard]] task work_of(const summed_einsum& summed, const mesh& ranks,
                                                   const task_cuts& cuts) const {
         task work = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, ranks, cuts);
-        choose_best_travelling(work, may_be_.wanted, einsum_->work->operations_per_point(), *asked_);
+        choose_best_travelling(work, may_be_.wanted, einsum_->work->operations_per_point(), *asked_, seen_.lasting);
         return work;
     }
 
@@ -274,8 +275,8 @@ private:
                                                     const task_cuts& cuts) const {
         const task work = work_of(summed, ranks, cuts);
         return asked_->objective == objective::bytes
-                   ? task_bytes(work)
-                   : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine);
+                   ? task_bytes(work, seen_.lasting)
+                   : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine, seen_.lasting);
     }
 
     /// Along which dimensions shared blocks rest in pieces. The usual cuts first, then those that leave every sharer a

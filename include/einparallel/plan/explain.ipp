@@ -42,22 +42,28 @@ EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
 }
 
 /// `mn ring A`, `mn ring A, B`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
-/// the sum is left to the readers.
+/// the sum is left to the readers; `mn holds A` where whole blocks of A are kept over runs.
 EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_vertex& each) {
     if (each.work.pending != no_label) {
         planned_vertex finished = each;
         finished.work.pending = no_label;
         return algorithm_text(shown, finished) + ", pending";
     }
-    const std::string word = word_for(each.algorithm);
-    if (each.work.travelling == nothing_travels) {
-        return word;
+    std::string word = word_for(each.algorithm);
+    const auto add = [&](const char* does, auto&& operands) {
+        std::string names;
+        for (const std::size_t operand : operands) {
+            names += (names.empty() ? " " : ", ") + shown.vertices()[each.inputs[operand]].name;
+        }
+        word += does + names;
+    };
+    if (each.work.travelling != nothing_travels) {
+        add(" ring", travelling_operands(each.work));
     }
-    std::string names;
-    for (const std::size_t operand : travelling_operands(each.work)) {
-        names += (names.empty() ? " " : ", ") + shown.vertices()[each.inputs[operand]].name;
+    if (each.work.held != 0) {
+        add(" holds", each.work.held_operands());
     }
-    return word + " ring" + names;
+    return word;
 }
 
 /// `3.4 %`
@@ -94,6 +100,11 @@ EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
     return written;
 }
 
+/// The mark of what lasts over the runs of a plan.
+EINPARALLEL_INLINE std::string marked_name(const planned_vertex& each, std::size_t width) {
+    return each.lasts ? cell(each.name, width - 2) + " *" : cell(each.name, width);
+}
+
 /// @param by_number of every vertex, the one that is shown for it
 EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<std::size_t>& by_number) {
     std::string written;
@@ -126,6 +137,10 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
                        word_for(shown.asked().algorithm) + " has no label to cut there\n";
         }
     }
+    if (std::ranges::any_of(shown.vertices(), &planned_vertex::lasts)) {
+        written += "note: * is brought or computed in the first of " + std::to_string(shown.asked().runs) +
+                   " runs, and what the others read of it is kept, in whole blocks where a vertex holds it\n";
+    }
     written += idle_text(shown);
     const std::optional<double> least = shown.lower_bound();
     if (least && shown.objective_cost() > *least * (1 + 1e-9)) {
@@ -143,7 +158,11 @@ EINPARALLEL_INLINE std::string headline(const plan& shown) {
     return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
            " (objective " + word_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
            " bytes sent, " + (read > 0 ? std::to_string(read) + " read from neighbours, " : "") + "cost " +
-           counted(shown.cost()) + " numbers, " + duration_text(shown.seconds());
+           counted(shown.cost()) + " numbers, " + duration_text(shown.seconds()) +
+           (shown.asked().runs == 1
+                ? ""
+                : " in the first run, " + std::to_string(shown.bytes_sent_again()) + " bytes sent, " +
+                      duration_text(shown.seconds_again()) + " in each later one");
 }
 
 EINPARALLEL_INLINE std::string table_text(const plan& shown) {
@@ -170,12 +189,12 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
             continue;
         }
         if (each.is_input()) {
-            table.add({cell(each.name, 24), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
+            table.add({marked_name(each, 24), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
             continue;
         }
         const vertex_figures& of = figures[number];
         const std::optional<double> ratio = of.over_least(each.work.ranks.size());
-        std::vector<std::string> row{cell(each.name, 24),
+        std::vector<std::string> row{marked_name(each, 24),
                                      cell(each.work.form.text(), 24),
                                      cell(formula_text(shown, each), 32),
                                      cell(extents_text(each), 32),

@@ -23,6 +23,7 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/lasting.ipp>
 #include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
@@ -51,6 +52,7 @@ public:
                                     const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph), asked_(asked), table_(table), moves_(asked, table) {
         const std::size_t count = graph.vertices.size();
+        const lasting_tensors lasting(graph, asked);
         std::vector<place_id> lies(count, anywhere);
         std::vector<std::size_t> readings(count, 0);
         for (std::size_t number = 0; number < count; ++number) {
@@ -87,6 +89,7 @@ public:
             }
             seen.output = readings[number] > 0;
             seen.pieces = pieces;
+            seen.lasting = lasting.work_of(number);
             vertex_of_.push_back(number);
             kind_of_.push_back(kinds.number_of(key_of(number, may_be[number], seen)).first);
             if (kind_of_.back() == domains_.size()) {
@@ -99,7 +102,8 @@ public:
                 (tensor.is_input() && asked.objective == objective::paper)) {
                 continue;
             }
-            factor made{number, tensor.element.bytes, std::nullopt, lies[number], false, std::move(readers[number])};
+            factor made{number, tensor.element.bytes,      lasting.runs(number), std::nullopt, lies[number],
+                        false,  std::move(readers[number])};
             if (tensor.is_input() && made.from == anywhere) {
                 if (readings[number] == 1) {
                     continue;  // bound where its one reader wants it
@@ -226,6 +230,10 @@ private:
                                einsum.wishes.without_communication ? 1 : 0, einsum.wishes.pin ? 1 : 0});
         for (const mesh_axis& axis : pinned_axes(einsum)) {
             key.insert(key.end(), {axis.label, axis.parts});
+        }
+        key.push_back(std::bit_cast<index>(seen.lasting.runs));
+        for (const double once : seen.lasting.once) {
+            key.push_back(std::bit_cast<index>(once));
         }
         for (const partition_family& family : may_be.families) {
             key.insert(key.end(), {end, static_cast<index>(family.sums.operands), family.sums.summands,

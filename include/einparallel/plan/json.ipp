@@ -95,6 +95,9 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
     json.member("join", each.join).member("aggregation", each.aggregation).member("repartition", each.repartition);
     json.member("seconds", each.seconds).member("pinned", each.wishes.pin);
     json.member("without_communication", each.wishes.without_communication);
+    json.member("held", work.held_operands())
+        .member("bytes_again", each.bytes_again)
+        .member("seconds_again", each.seconds_again);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -108,12 +111,13 @@ namespace einparallel {
 ///     processes     ranks that the plan is for
 ///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort,
 ///                   ranks_per_node, check_inputs, machine {seconds_per_message, seconds_per_byte, seconds_per_flop,
-///                   exposed}, order
+///                   exposed}, order, runs
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         sent by all ranks together
 ///     bytes_read    read by all ranks together in the memory of ranks of their nodes
 ///     peak_bytes    held by rank 0
 ///     seconds       time model
+///     bytes_again, seconds_again      of each run after the first, where options.runs is more than 1
 ///     outputs       positions in vertices
 ///     vertices      in the order in which they are computed, each
 ///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}
@@ -136,12 +140,17 @@ namespace einparallel {
 ///         join, aggregation, repartition, seconds
 ///         pinned                null, or the parts as they were named, {label or dimension, parts}
 ///         without_communication true where the einsum is marked so
+///         held                  numbers of the operands whose blocks are gathered in the first run and kept whole
+///         bytes_again, seconds_again      of each run after the first
+///         lasts                 true where the tensor is brought or computed in the first run and kept (inputs too)
 EINPARALLEL_INLINE std::string plan::to_json() const {
     detail::json_writer json;
     json.open('{').member("version", detail::json_version).member("processes", processes_).member("options", options_);
     json.member("cost", cost()).member("bytes", bytes_sent()).member("bytes_read", bytes_read());
     json.member("peak_bytes", peak_bytes(0))
         .member("seconds", seconds())
+        .member("bytes_again", bytes_sent_again())
+        .member("seconds_again", seconds_again())
         .member("outputs", outputs_)
         .key("vertices")
         .open('[');
@@ -155,6 +164,7 @@ EINPARALLEL_INLINE std::string plan::to_json() const {
         } else {
             detail::write_einsum(json, *this, each, figures[number]);
         }
+        json.member("lasts", each.lasts);
         json.close('}');
     }
     json.close(']').close('}');

@@ -8,6 +8,7 @@
 #include <einparallel/plan/solve.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -147,7 +148,7 @@ private:
     /// Adds the table of a factor whose costs are divided by `shares` of its only reader's classes.
     void add(const factor& of, const std::vector<index>& shares) {
         std::vector<part> parts;
-        std::vector<index> key{of.from, static_cast<index>(of.element_bytes),
+        std::vector<index> key{of.from, static_cast<index>(of.element_bytes), std::bit_cast<index>(of.runs),
                                of.is_bound ? static_cast<index>(of.first) : -1};
         key.insert(key.end(), shares.begin(), shares.end());
         key.push_back(-1);

@@ -27,6 +27,7 @@ struct tensor_reader {
 struct factor {
     std::size_t tensor = 0;  ///< number of its vertex
     std::size_t element_bytes = 0;
+    double runs = 1;                   ///< in which it moves
     std::optional<std::size_t> maker;  ///< its variable
     place_id from = anywhere;          ///< where it lies, without a maker
     bool is_bound = false;             ///< at the run: its maker decides where
@@ -65,7 +66,7 @@ public:
             }
             for (const place_id place : to) {
                 if (asked_.objective == objective::paper) {
-                    sum += in_numbers(from, place, tensor.readers[reader].is_marked);
+                    sum += in_numbers(from, place, tensor.runs, tensor.readers[reader].is_marked);
                 } else if (tensor.readers[reader].is_marked) {
                     const double cost = one(from, place, tensor.element_bytes, how);
                     sum += cost > 0 && cost < forbidden_move ? forbidden_move : 0;
@@ -73,7 +74,9 @@ public:
             }
             places_.insert(places_.end(), to.begin(), to.end());
         }
-        return from < 0 || asked_.objective == objective::paper ? sum : sum + to_all(from, tensor.element_bytes, how);
+        return from < 0 || asked_.objective == objective::paper
+                   ? sum
+                   : sum + tensor.runs * to_all(from, tensor.element_bytes, how);
     }
 
     /// Between chosen states, by variable.
@@ -124,12 +127,12 @@ private:
                                                     : redistribution_seconds(moving, element_bytes, asked_.machine);
     }
 
-    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, bool marked) {
+    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, double runs, bool marked) {
         if (to < 0 || !table_.is_open(from)) {
             return 0;
         }
         const double numbers = cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to));
-        return numbers + (marked && table_.at_least(from, to).elements > 0 ? forbidden_move : 0);
+        return runs * numbers + (marked && table_.at_least(from, to).elements > 0 ? forbidden_move : 0);
     }
 
     /// To places_; of open ones, which may be the same as others that are cut alike, those that surely differ.

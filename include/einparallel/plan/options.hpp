@@ -57,6 +57,11 @@ struct options {
     bool powers_of_two = false;                                            ///< round processes up, as in the paper
     einparallel::machine machine = {};                                     ///< constants of the time model
     einparallel::order order = einparallel::order::fewest_operations;      ///< of products of three tensors and more
+    /// How often the plan will run. With more than one run the objective is the total of all of them: what depends on
+    /// lasting inputs alone (all but placeholders and what the application may write to) is brought and computed in the
+    /// first run, where its readers want it and replicated where that pays, and kept in the context until
+    /// plan::release.
+    std::size_t runs = 1;
     /// States and table entries that the search may look at: a count, so that every rank and every run plans alike.
     /// More effort gives no worse plan.
     std::size_t effort = 4'000'000;
@@ -95,6 +100,7 @@ constexpr void describe(const options& asked, const auto& visit) {
     visit("check_inputs", asked.check_inputs);
     visit("machine", asked.machine);
     visit("order", asked.order);
+    visit("runs", asked.runs);
 }
 
 }  // namespace einparallel

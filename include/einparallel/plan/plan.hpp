@@ -54,6 +54,10 @@ struct planned_vertex {
     double repartition = 0;                                                ///< paper units, sum over operands
     std::size_t bytes = 0;  ///< that all ranks together send or read for it, redistribution of its operands included
     double seconds = 0;     ///< time model, repartitioning of its operands included
+    bool lasts = false;     ///< brought or computed in the first run, and kept for the others (options.runs)
+    std::size_t bytes_again = 0;  ///< of each later run, as bytes
+    double seconds_again = 0;     ///< of each later run
+    double numbers_again = 0;     ///< paper units, of each later run: join, aggregation and repartition
 
     /// It makes what this vertex of the EinGraph stands for.
     [[nodiscard]] bool makes(const vertex& asked) const {
@@ -88,24 +92,33 @@ public:
 
     /// Numbers moved, the paper's upper bound: join + aggregation + repartition over all vertices.
     EINPARALLEL_INLINE [[nodiscard]] double cost() const;
-    /// Element bytes that `rank` hands to MPI for other ranks in one run; sources and redistribution included,
+    /// Element bytes that `rank` hands to MPI for other ranks in the first run; sources and redistribution included,
     /// agreement traffic and gather excluded.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(int rank) const;
     /// The same over all ranks; without options.ranks_per_node without going through their programs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent() const;
+    /// The same in each later run, which finds what was kept; without options.runs every run is a first one.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again(int rank) const;
+    /// The same over all ranks.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again() const;
     /// Element bytes that `rank` reads in the memory of ranks of its node instead of receiving them
     /// (options.ranks_per_node); the time model and the objective `bytes` count them as if they were sent.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read(int rank) const;
     /// The same over all ranks.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read() const;
-    /// What all ranks send and read.
+    /// The same in each later run.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read_again(int rank) const;
+    /// What all ranks send and read in the first run.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_moved() const;
-    /// Bytes that a run holds at once on `rank`: tensors and buffers.
+    /// Bytes that a run holds at once on `rank`: tensors and buffers, and what is kept for later runs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t peak_bytes(int rank) const;
-    /// Time model.
+    /// Time model, of the first run.
     EINPARALLEL_INLINE [[nodiscard]] double seconds() const;
+    /// Time model, of each later run.
+    EINPARALLEL_INLINE [[nodiscard]] double seconds_again() const;
 
-    /// What the objective that the plan was made for says of it: cost(), bytes_moved() or seconds().
+    /// What the objective that the plan was made for says of all runs (options.runs) together: the sum of cost(),
+    /// bytes_moved() or seconds() of each.
     EINPARALLEL_INLINE [[nodiscard]] double objective_cost() const;
     /// What no plan can cost less than, in the unit of the objective: numbers moved under `paper`, bytes under `bytes`,
     /// seconds under `time`; whether the search looked at it or not. The plan's own cost where the search was exact.
@@ -136,6 +149,17 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
     friend bool operator==(const plan& a, const plan& b) = default;
 
+    /// Frees what the runs of this plan, and of plans equal to it, keep in a context (options.runs); the next run
+    /// brings it again. Collective. What a plan keeps goes with its last copy at the context's next run, and with the
+    /// context.
+    template <class Context, class Way = detail::way>
+    void release(Context& world) const {
+        release_kept(*this, world);
+    }
+
+    /// Shared by the copies of a plan that keeps something; null for others.
+    [[nodiscard]] const std::shared_ptr<const void>& identity() const { return identity_; }
+
     /// Carries the plan out on a context: see run/execute.hpp.
     template <class Context, class... Bindings, class Way = detail::way>
     auto run(Context& world, Bindings&&... bindings) const {
@@ -150,6 +174,7 @@ private:
     std::vector<planned_vertex> vertices_;
     std::vector<std::size_t> outputs_;
     not_compared<std::optional<double>> lower_bound_;
+    not_compared<std::shared_ptr<const void>> identity_;
 };
 
 namespace EINPARALLEL_DETAIL {

@@ -45,6 +45,14 @@ EINPARALLEL_INLINE double plan::seconds() const {
     return sum;
 }
 
+EINPARALLEL_INLINE double plan::seconds_again() const {
+    double sum = 0;
+    for (const planned_vertex& each : vertices_) {
+        sum += each.seconds_again;
+    }
+    return sum;
+}
+
 EINPARALLEL_INLINE std::size_t plan::bytes_moved() const {
     std::size_t sum = 0;
     for (const planned_vertex& each : vertices_) {
@@ -54,13 +62,20 @@ EINPARALLEL_INLINE std::size_t plan::bytes_moved() const {
 }
 
 EINPARALLEL_INLINE double plan::objective_cost() const {
+    double again = 0;
+    for (const planned_vertex& each : vertices_) {
+        again += options_.objective == objective::paper   ? each.numbers_again
+                 : options_.objective == objective::bytes ? static_cast<double>(each.bytes_again)
+                                                          : each.seconds_again;
+    }
+    again *= static_cast<double>(options_.runs - 1);
     switch (options_.objective) {
         case objective::paper:
-            return cost();
+            return cost() + again;
         case objective::bytes:
-            return static_cast<double>(bytes_moved());
+            return static_cast<double>(bytes_moved()) + again;
         default:
-            return seconds();
+            return seconds() + again;
     }
 }
 

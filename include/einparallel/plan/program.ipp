@@ -2,6 +2,7 @@
 // From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/lasting.ipp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/arena.hpp>
@@ -22,7 +23,8 @@ namespace EINPARALLEL_DETAIL {
 /// Writes one rank's program. All ranks pass through the same phases, whatever they have to do in them.
 EINPARALLEL_INLINE class program_writer {
 public:
-    program_writer(const plan& of, int rank) : plan_(of), rank_(rank), copies_(of.vertices().size()) {}
+    program_writer(const plan& of, int rank)
+        : plan_(of), rank_(rank), copies_(of.vertices().size()), blocks_(of.vertices().size()) {}
 
     program write() && {
         for (std::size_t number = 0; number < plan_.vertices().size(); ++number) {
@@ -33,14 +35,22 @@ public:
             std::vector<buffer_id> operands;
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 operands.push_back(bring(each.inputs[operand], each.work.operands[operand]));
+                if (each.work.holds(operand)) {
+                    operands.back() = hold(each.inputs[operand], each.work.operands[operand], operands.back());
+                }
             }
             const buffer_id output = schedule_vertex(written_, number, each.work, rank_, operands, phase_);
             phase_ += phases_of(each.work);
+            mark_once(each.lasts);
             copies_[number].push_back({&each.resting, output});
             mark_steps(number);
         }
+        std::vector<std::size_t> kept(copies_.size(), 0);  // 1 + the result that is a copy of what is kept
         for (const std::size_t output : plan_.outputs()) {
-            written_.results.push_back(bring(output, plan_.vertices()[output].resting));
+            const planned_vertex& made = plan_.vertices()[output];
+            const buffer_id place = kept[output] > 0 ? written_.results[kept[output] - 1] : bring(output, made.resting);
+            written_.results.push_back(made.lasts && kept[output] == 0 ? copied(place) : place);
+            kept[output] = made.lasts ? written_.results.size() : 0;
             mark_steps(output);
         }
         return std::move(written_);
@@ -51,6 +61,13 @@ private:
     void mark_steps(std::size_t vertex) {
         for (; marked_ < written_.steps.size(); ++marked_) {
             written_.steps[marked_].vertex = vertex;
+        }
+    }
+
+    /// The steps since the last call are left out by later runs, or are not.
+    void mark_once(bool once) {
+        for (; told_ < written_.steps.size(); ++told_) {
+            written_.steps[told_].once = once;
         }
     }
 
@@ -80,8 +97,35 @@ private:
             place = schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_);
             phase_ += redistribution_phases(*resting.resting, wanted);
         }
+        mark_once(each.lasts);
         copies_[number].push_back({&wanted, place});
         return place;
+    }
+
+    /// The buffer with the whole block of a tensor of which the rank has a piece, gathered once for all who hold it.
+    buffer_id hold(std::size_t number, const distribution& pieces, buffer_id piece) {
+        for (const copy& known : blocks_[number]) {
+            if (have_same_blocks(*known.resting, pieces)) {
+                return known.place;
+            }
+        }
+        const buffer_id block = schedule_gathering(written_, pieces, rank_, piece, phase_);
+        phase_ += gathering_phases(pieces);
+        mark_once(true);
+        blocks_[number].push_back({&pieces, block});
+        return block;
+    }
+
+    /// A result is the application's, to write to as well: what is kept stays as it is.
+    buffer_id copied(buffer_id kept) {
+        const buffer from = written_.buffers[static_cast<std::size_t>(kept)];
+        const buffer_id result = written_.add_buffer(from.region, from.element_bytes);
+        if (!from.region.empty()) {
+            written_.steps.push_back({phase_, {}, {}, {local_copy{result, kept, from.region}}});
+        }
+        ++phase_;
+        mark_once(false);
+        return result;
     }
 
     buffer_id read(std::size_t number, const distribution& wanted) {
@@ -102,15 +146,18 @@ private:
     program written_;
     std::size_t phase_ = 0;
     std::size_t marked_ = 0;
+    std::size_t told_ = 0;                   // once or not
     std::vector<std::vector<copy>> copies_;  // by vertex; the first is where it rests
+    std::vector<std::vector<copy>> blocks_;  // by vertex; whole blocks of pieces
 };
 
 /// Bytes that a rank holds at most during each vertex of a plan; 0 for inputs.
 EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown, int rank) {
     const program of_rank = program_writer(shown, rank).write();
     std::vector<lifetime> alive = lifetimes_of(of_rank);
-    const std::vector<buffer_id> lenders =
-        lend(of_rank, alive, [&](buffer_id number) { return of_rank.is_result(number); });
+    const std::vector<buffer_id> lenders = lend(of_rank, alive, [&](buffer_id number) {
+        return of_rank.is_result(number) || alive[static_cast<std::size_t>(number)].kept;
+    });
     std::vector<std::size_t> bytes;
     for (const buffer& each : of_rank.buffers) {
         bytes.push_back(lenders[bytes.size()] == no_buffer ? each.bytes() : 0);
@@ -122,6 +169,18 @@ EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown, in
         most = std::max(most, now[position]);
     }
     return held;
+}
+
+/// Element bytes that all ranks read in their neighbours' memory, in the first run or in each later one.
+EINPARALLEL_INLINE std::size_t bytes_read_by_all(const plan& shown, bool again) {
+    const int per_node = shown.asked().ranks_per_node;
+    std::size_t sum = 0;
+    for (int first = 0; per_node > 1 && first < shown.processes(); first += per_node) {
+        for (const program& each : shown.programs_of_node(first)) {
+            sum += einparallel::bytes_read(each, again);
+        }
+    }
+    return sum;
 }
 
 }  // namespace EINPARALLEL_DETAIL
@@ -158,28 +217,41 @@ EINPARALLEL_INLINE std::size_t plan::bytes_read(int rank) const {
     return einparallel::bytes_read(program_of(rank));
 }
 
+EINPARALLEL_INLINE std::size_t plan::bytes_sent_again(int rank) const {
+    return einparallel::bytes_sent(program_of(rank), true);
+}
+
+EINPARALLEL_INLINE std::size_t plan::bytes_read_again(int rank) const {
+    return einparallel::bytes_read(program_of(rank), true);
+}
+
 EINPARALLEL_INLINE std::size_t plan::bytes_read() const {
-    std::size_t sum = 0;
-    for (int first = 0; options_.ranks_per_node > 1 && first < processes_; first += options_.ranks_per_node) {
-        for (const program& each : programs_of_node(first)) {
-            sum += einparallel::bytes_read(each);
-        }
-    }
-    return sum;
+    return detail::bytes_read_by_all(*this, false);
 }
 
 EINPARALLEL_INLINE std::size_t plan::bytes_sent() const {
     return bytes_moved() - bytes_read();
 }
 
-/// Results, what neighbours read, and one arena for all other buffers (schedule/arena.hpp). An input that is used in
-/// place in the application's memory counts as if it were copied.
+EINPARALLEL_INLINE std::size_t plan::bytes_sent_again() const {
+    std::size_t moved = 0;
+    for (const planned_vertex& each : vertices_) {
+        moved += each.bytes_again;
+    }
+    return moved - detail::bytes_read_by_all(*this, true);
+}
+
+/// Results, what neighbours read, what is kept, and one arena for all other buffers (schedule/arena.hpp). An input that
+/// is used in place in the application's memory counts as if it were copied.
 EINPARALLEL_INLINE std::size_t plan::peak_bytes(int rank) const {
     const std::vector<program> node = programs_of_node(rank);
     const program& mine = node[static_cast<std::size_t>(rank - first_of_node(rank))];
     const window_plan window = plan_window(node, first_of_node(rank), rank);
-    const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || window.holds(number); };
-    std::size_t bytes = window.segment + plan_arena(mine, elsewhere).bytes;
+    const arena_plan kept = plan_kept(mine);
+    const auto elsewhere = [&](buffer_id number) {
+        return mine.is_result(number) || window.holds(number) || kept.holds(number);
+    };
+    std::size_t bytes = window.segment + kept.bytes + plan_arena(mine, elsewhere).bytes;
     for (std::size_t result = 0; result < mine.results.size(); ++result) {
         const auto begin = mine.results.begin();
         const auto here = begin + static_cast<std::ptrdiff_t>(result);

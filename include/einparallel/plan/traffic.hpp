@@ -8,6 +8,7 @@
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -15,16 +16,28 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// dimension, the blocks on the diagonal of more.
 EINPARALLEL_INLINE double diagonal_elements(index extent, int parts, std::ptrdiff_t times);
 
-/// Bytes that all ranks together send to hand the operands of one task round. Every way to hand round a block that q
-/// ranks share brings each element of it to q − 1 ranks once.
+/// How often a vertex's work is done over all runs of a plan, and what of it once.
+struct lasting_work {
+    double runs = 1;             ///< of the vertex
+    std::vector<double> once{};  ///< by operand, of the blocks of one that lasts: the share of all who may hold the
+                                 ///< same; 0 for others. Empty: none lasts
+
+    [[nodiscard]] bool lasts(std::size_t operand) const { return operand < once.size() && once[operand] > 0; }
+};
+
+/// Bytes that all ranks together send to hand round one operand. Every way to hand round a block that q ranks share
+/// brings each element of it to q − 1 ranks once.
+EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand);
+
+/// The same for all operands of one task that it does not hold.
 EINPARALLEL_INLINE double gathered_bytes(const task& work);
 
 /// Bytes that all ranks together send to aggregate the output of one task: every way to reduce a block that q ranks
 /// have summands of brings each element of it to q − 1 ranks once.
 EINPARALLEL_INLINE double aggregated_bytes(const task& work);
 
-/// Bytes that all ranks together send for one task.
-EINPARALLEL_INLINE double task_bytes(const task& work);
+/// Bytes that all ranks together send for one task, in all its runs, or in one where what it holds is there.
+EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting = {});
 
 /// Bytes of the largest block of a tensor, and of its largest piece along the cut; of as many as it has sharers, unless
 /// another number is given.
@@ -38,15 +51,20 @@ struct largest_shares {
 /// Seconds of the rank with the largest share: every step of a ring takes the longer of its arithmetic and its
 /// transfer, and a share of the shorter (`exposed`); its calls share what packing operands anew and reading the output
 /// anew costs. Gathers and the first slices of a double ring come before the ring and reductions after it, with the
-/// copies that they make. Every step with messages has a fixed cost.
-EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants);
+/// copies that they make. Every step with messages has a fixed cost. In all runs, or in one where what the task holds
+/// is there.
+EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants,
+                                       const lasting_work& lasting = {});
+
+/// Seconds of gathering the blocks of one operand before anything else.
+EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants);
 
 /// Chooses what travels round a ring. Where the planner is free to, the fastest by task_seconds() among nothing (gather
 /// first, reduce last), each operand that fills a ring, several of them together and the output; under a memory limit,
 /// the fastest that keeps to it by task_memory(), or what needs the least. Otherwise, and where bytes or numbers are
-/// minimised without a limit, what choose_travelling() says.
+/// minimised without a limit, what choose_travelling() says. Operands that last and do not travel are held.
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
-                                               const options& asked);
+                                               const options& asked, const lasting_work& lasting = {});
 
 /// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
 /// goes round (of several, beside what rests), and what is written.

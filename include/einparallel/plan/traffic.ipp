@@ -34,12 +34,16 @@ EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, 
     return elements;
 }
 
+EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand) {
+    return (work.operands[operand].replication() - 1) *
+           covered_elements(work.form.operands[operand], work.extents, work.ranks) *
+           static_cast<double>(work.operand_bytes[operand]);
+}
+
 EINPARALLEL_INLINE double gathered_bytes(const task& work) {
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        bytes += (work.operands[operand].replication() - 1) *
-                 covered_elements(work.form.operands[operand], work.extents, work.ranks) *
-                 static_cast<double>(work.operand_bytes[operand]);
+        bytes += work.holds(operand) ? 0 : gathered_bytes(work, operand);
     }
     return bytes;
 }
@@ -49,8 +53,12 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
            static_cast<double>(work.output_bytes);
 }
 
-EINPARALLEL_INLINE double task_bytes(const task& work) {
-    return gathered_bytes(work) + aggregated_bytes(work);
+EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting) {
+    double bytes = lasting.runs * (gathered_bytes(work) + aggregated_bytes(work));
+    for (std::size_t operand = 0; operand < lasting.once.size(); ++operand) {
+        bytes += work.holds(operand) ? lasting.once[operand] * gathered_bytes(work, operand) : 0;
+    }
+    return bytes;
 }
 
 EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, std::size_t element_bytes, int pieces) {
@@ -110,7 +118,33 @@ EINPARALLEL_INLINE int ring_slices(const task& work, const std::vector<std::size
     return travelling.size() > 1 ? 2 * sharers : sharers;
 }
 
-EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants) {
+/// Seconds of one message.
+EINPARALLEL_INLINE double transfer_seconds(double bytes, const machine& constants) {
+    return constants.seconds_per_message + bytes * constants.seconds_per_byte;
+}
+
+/// Seconds of packing, copying or adding elements.
+EINPARALLEL_INLINE double touch_seconds(double elements, const machine& constants) {
+    return elements * operations_per_touch * constants.seconds_per_flop;
+}
+
+EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants) {
+    const distribution& resting = work.operands[operand];
+    const int pieces = resting.replication();
+    const double seconds_per_step = messages_per_step * constants.seconds_per_message;
+    const largest_shares share(resting, work.operand_bytes[operand]);
+    if (pieces == 1) {
+        return 0;
+    }
+    if (every_replica_has_a_piece(resting)) {
+        return (pieces - 1) * (transfer_seconds(share.piece, constants) + seconds_per_step) +
+               touch_seconds(share.piece / static_cast<double>(work.operand_bytes[operand]), constants);
+    }
+    return static_cast<double>(tree_rounds(pieces)) * (transfer_seconds(share.block, constants) + seconds_per_step);
+}
+
+EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants,
+                                       const lasting_work& lasting) {
     double operations = operations_per_point;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
         if (static_cast<label_id>(label) == work.pending) {
@@ -121,10 +155,8 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
     }
     const double compute = operations * constants.seconds_per_flop;
     const double seconds_per_step = messages_per_step * constants.seconds_per_message;
-    const auto transfer = [&](double bytes) {
-        return constants.seconds_per_message + bytes * constants.seconds_per_byte;
-    };
-    const auto touch = [&](double elements) { return elements * operations_per_touch * constants.seconds_per_flop; };
+    const auto transfer = [&](double bytes) { return transfer_seconds(bytes, constants); };
+    const auto touch = [&](double elements) { return touch_seconds(elements, constants); };
     // `calls` of the kernel with a transfer under way, and `last` ones without.
     const auto ring_of = [&](int calls, int last, double moving, label_id label) {
         const double again = label == no_label ? 0 : touch(touched_again(work, label, calls + last));
@@ -146,18 +178,12 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
         ring = ring_of(slices - 1, 1, moving, cut ? work.form.operands[first][*cut] : no_label);
         seconds += travelling.size() > 1 ? moving + seconds_per_step : 0;  // the first slices, which nothing hides
     }
+    double once = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        const distribution& resting = work.operands[operand];
-        const int pieces = resting.replication();
-        if (pieces == 1 || std::ranges::find(travelling, operand) != travelling.end()) {
-            continue;
-        }
-        const largest_shares share(resting, work.operand_bytes[operand]);
-        const auto elements = [&](double bytes) { return bytes / static_cast<double>(work.operand_bytes[operand]); };
-        if (every_replica_has_a_piece(resting)) {
-            seconds += (pieces - 1) * (transfer(share.piece) + seconds_per_step) + touch(elements(share.piece));
-        } else {
-            seconds += static_cast<double>(tree_rounds(pieces)) * (transfer(share.block) + seconds_per_step);
+        if (work.holds(operand)) {
+            once += lasting.lasts(operand) ? lasting.once[operand] * gather_seconds(work, operand, constants) : 0;
+        } else if (std::ranges::find(travelling, operand) == travelling.end()) {
+            seconds += gather_seconds(work, operand, constants);
         }
     }
     const int summands = work.output.replication();
@@ -174,27 +200,41 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
                        (transfer(share.block) + seconds_per_step + touch(elements(share.block)));
         }
     }
-    return seconds + ring;
+    return lasting.runs * (seconds + ring) + once;
 }
 
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
-                                               const options& asked) {
+                                               const options& asked, const lasting_work& lasting) {
+    std::uint64_t may_hold = 0;
+    for (std::size_t operand = 0; operand < std::min<std::size_t>(work.operands.size(), 64); ++operand) {
+        const bool may = lasting.lasts(operand) && work.operands[operand].replication() > 1;
+        may_hold |= std::uint64_t{may ? 1U : 0U} << operand;
+    }
+    work.held = may_hold;
     work.travelling = choose_travelling(work, wanted);
     const bool limited = asked.memory_limit > 0;
-    if (wanted != algorithm::automatic || work.travelling == nothing_travels ||
+    if (wanted != algorithm::automatic || (work.travelling == nothing_travels && may_hold == 0) ||
         (asked.objective != objective::time && !limited)) {
         return;
     }
+    const auto travel = [&](int travelling) {
+        work.travelling = travelling;
+        work.held = 0;
+        for (const std::size_t operand : may_hold == 0 ? std::vector<std::size_t>{} : travelling_operands(work)) {
+            work.held |= std::uint64_t{1} << operand;
+        }
+        work.held = may_hold & ~work.held;
+    };
     // What is beyond the limit counts before seconds do.
     const auto measure = [&] {
         const double memory = limited ? task_memory(work) : 0;
         return std::pair{memory > static_cast<double>(asked.memory_limit) ? memory : 0.0,
-                         task_seconds(work, operations_per_point, asked.machine)};
+                         task_seconds(work, operations_per_point, asked.machine, lasting)};
     };
     int best = work.travelling;
     std::pair<double, double> least = measure();
     const auto consider = [&](int travelling, bool suits) {
-        work.travelling = suits ? travelling : best;
+        travel(suits ? travelling : best);
         if (const std::pair<double, double> measured = suits ? measure() : least; measured < least) {
             best = travelling;
             least = measured;
@@ -204,9 +244,10 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         consider(static_cast<int>(operand), every_replica_has_a_piece(work.operands[operand]));
     }
+    work.held = 0;
     consider(operands_travel, !double_ring_operands(work).empty());
     consider(output_travels, k_ring_suits(work));
-    work.travelling = best;
+    travel(best);
 }
 
 EINPARALLEL_INLINE double task_memory(const task& work) {

@@ -67,10 +67,10 @@ inline constexpr std::size_t longest_sentence = 2048;
 
 /// Collective. Returns on all ranks, or throws the same error on all: where some rank brings a failure (a sentence that
 /// is not empty), the sentence of the lowest such rank, which it names where others bring none; else the sentence of
-/// the first number that is not the same everywhere. Then true where `ready` is true on all ranks. One allreduce of 24
+/// the first number that is not the same everywhere. Then the least `ready` of all ranks. One allreduce of 24
 /// + 16·numbers.size() bytes, and a broadcast only on failure. Every rank brings as many numbers.
-EINPARALLEL_INLINE bool agree(const communicator& control, std::string_view failure,
-                              std::initializer_list<common> numbers = {}, bool ready = true);
+EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_view failure,
+                                       std::initializer_list<common> numbers = {}, std::uint64_t ready = 1);
 
 /// Runs f() on every rank; where it throws on one of them, all throw the sentence of the lowest. Collective; f itself
 /// must not communicate. Returns what f returns.

@@ -35,15 +35,15 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const box& region) {
     return *this;
 }
 
-EINPARALLEL_INLINE bool agree(const communicator& control, std::string_view failure,
-                              std::initializer_list<common> numbers, bool ready) {
+EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_view failure,
+                                       std::initializer_list<common> numbers, std::uint64_t ready) {
     // The smallest value and the smallest complement, which is the largest value, of each number: they meet where all
     // are the same.
     std::array<std::uint64_t, 11> least{};
     const std::size_t count = std::min<std::size_t>(numbers.size(), 4);
     const auto size = static_cast<std::uint64_t>(control.size());
     least[0] = failure.empty() ? size : static_cast<std::uint64_t>(control.rank());
-    least[1] = ready ? 1 : 0;
+    least[1] = ready;
     least[2] = failure.empty() ? 0 : 1;
     for (std::size_t number = 0; number < count; ++number) {
         least[3 + 2 * number] = numbers.begin()[number].value;
@@ -66,7 +66,7 @@ EINPARALLEL_INLINE bool agree(const communicator& control, std::string_view fail
             throw error(std::string(numbers.begin()[number].sentence));
         }
     }
-    return least[1] == 1;
+    return least[1];
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

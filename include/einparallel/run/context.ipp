@@ -41,7 +41,7 @@ EINPARALLEL_INLINE node_window* context_state::shared_window(int ranks_per_node,
     }
     node_window* const found = known_window(ranks_per_node);
     const bool here = found->grow(bytes);
-    return agree(control, {}, {}, here) ? found : nullptr;
+    return agree(control, {}, {}, here ? 1 : 0) > 0 ? found : nullptr;
 }
 
 EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing) : world_(world) {

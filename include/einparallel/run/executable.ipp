@@ -76,6 +76,7 @@ public:
           may_borrow_(inputs_read_only(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
+          kept_(plan_kept(program_)),
           result_blocks_(program_.results.size()),
           pools_(program_.results.size()) {
         for (executed_vertex& vertex : vertices_) {
@@ -124,12 +125,23 @@ public:
         if (!same_places) {
             laid_out_ = false;
             places_ = plan_arena(program_, [&](buffer_id number) {
-                return borrowed_[static_cast<std::size_t>(number)] != nullptr || program_.is_result(number) ||
-                       window_.holds(number);
+                return is_borrowed(number) || program_.is_result(number) || window_.holds(number) ||
+                       kept_.holds(number);
             });
             laid_out_ = true;
         }
+        lay_out_kept(space);
         take_results(space);
+    }
+
+    /// True where the runs before have left what the steps marked once write.
+    [[nodiscard]] bool is_kept() const { return is_kept_; }
+    /// What this run has brought stays for later ones.
+    void keep() { is_kept_ = true; }
+    /// Frees what is kept, or was to be.
+    void forget() {
+        is_kept_ = false;
+        kept_memory_ = {};
     }
 
     /// Bytes of scratch memory that the last lay_out() asks for.
@@ -149,6 +161,8 @@ public:
                 const buffer& each = program_.buffers[number];
                 starts_[number] = (each.original == no_buffer ? window->segment() : window->segment(each.neighbour)) +
                                   window_.offsets[number];
+            } else if (kept_places_.holds(static_cast<buffer_id>(number))) {
+                starts_[number] = kept_memory_.data() + kept_places_.offsets[number];
             } else {
                 const bool has_place = scratch != nullptr && places_.offsets[number] != not_in_arena;
                 starts_[number] = has_place ? scratch + places_.offsets[number] : nullptr;
@@ -173,13 +187,21 @@ public:
     }
 
     /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
-    /// `failure`, with this rank's number; where it is not empty at the start, no work is done.
-    void carry_out(const memory_space& space, transport& ranks, const run_watch& watch, int rank,
-                   std::string& failure) {
+    /// `failure`, with this rank's number; where it is not empty at the start, no work is done. `again`: on all ranks
+    /// what earlier runs have kept is there.
+    void carry_out(const memory_space& space, transport& ranks, const run_watch& watch, int rank, std::string& failure,
+                   bool again = false) {
+        is_kept_ = is_kept_ && again;
         paced_polls polls(ranks, watch.progress);
         std::size_t current = prepared_move::no_vertex;
         work_token given = space.given();
         for (prepared_step& each : steps_) {
+            if (again && each.once) {
+                if (each.messages.has_neighbours()) {
+                    ranks.enter_next(each.messages);
+                }
+                continue;
+            }
             if (std::exchange(current, each.vertex) != each.vertex && watch.vertices != nullptr) {
                 begin_vertex(*watch.vertices, each.vertex, rank, failure);
             }
@@ -215,6 +237,22 @@ public:
 
 private:
     [[nodiscard]] std::byte* start(buffer_id place) const { return starts_[static_cast<std::size_t>(place)]; }
+
+    [[nodiscard]] bool is_borrowed(buffer_id number) const {
+        return borrowed_[static_cast<std::size_t>(number)] != nullptr;
+    }
+
+    /// Memory for what is kept, but for inputs that stay in the application's own.
+    void lay_out_kept(const memory_space& space) {
+        for (buffer_id number = 0; is_kept_ && number < static_cast<buffer_id>(borrowed_.size()); ++number) {
+            is_kept_ = !kept_.holds(number) || kept_places_.holds(number) != is_borrowed(number);
+        }
+        if (!is_kept_) {
+            forget();
+            kept_places_ = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
+            kept_memory_ = memory_block(space, kept_places_.bytes);
+        }
+    }
 
     void take_results(const memory_space& space) {
         for (std::size_t position = 0; position < program_.results.size(); ++position) {
@@ -304,6 +342,10 @@ private:
     std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
     std::vector<std::byte*> starts_;     ///< by buffer
     std::size_t einsums_ = 0;
+    arena_plan kept_;         ///< all that is kept over runs
+    arena_plan kept_places_;  ///< of it, what is no input in the application's memory
+    memory_block kept_memory_;
+    bool is_kept_ = false;
     arena_plan places_;
     bool laid_out_ = false;
     std::vector<const source*> sources_;  ///< by vertex

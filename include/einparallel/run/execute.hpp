@@ -21,6 +21,8 @@ namespace EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
                                      const memory_space& space = the_host, trace* seen = nullptr);
 
+EINPARALLEL_INLINE void release_kept(const plan& asked, context& world);
+
 }  // namespace EINPARALLEL_DETAIL
 
 inline namespace EINPARALLEL_WAY {
@@ -39,6 +41,13 @@ template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const Bindings&... bound) {
     const std::array<binding, sizeof...(Bindings)> all{bound...};
     return detail::carry_out(asked, world, all);
+}
+
+/// What plan.release(world) calls.
+/// @throws error, where the context runs a plan, or the plan differs between ranks
+template <std::same_as<context> Context>
+void release_kept(const plan& asked, Context& world) {
+    detail::release_kept(asked, world);
 }
 
 /// The same with a trace, on all ranks: plan.run(world, seen, bindings…).

@@ -26,6 +26,15 @@ public:
     plan_run(const plan& asked, context& world, std::span<const binding> bound, const memory_space& space, trace* seen)
         : plan_(asked), world_(world.state()), bound_(bound), cache_(cache_of(*world_, space)), seen_(seen) {}
 
+    plan_run(const plan_run&) = delete;
+    plan_run& operator=(const plan_run&) = delete;
+    /// A run that fails keeps nothing half.
+    ~plan_run() {
+        if (ready_ != nullptr && !ready_->moves().is_kept()) {
+            ready_->moves().forget();
+        }
+    }
+
     results carry_out() {
         const exclusive guard(*world_, "run");
         const communicator& control = world_->control;
@@ -36,17 +45,20 @@ public:
         const int per_node = plan_.asked().ranks_per_node;
         window_ = world_->known_window(per_node);
         const std::size_t shared = failure.empty() ? ready_->moves().shared_bytes() : 0;
+        const bool is_kept = failure.empty() && ready_->moves().is_kept();
         const bool has_room = shared == 0 || (window_ != nullptr && window_->bytes() >= shared);
         if (window_ != nullptr && window_->bytes() > 0) {
             window_->begin();
         }
-        const bool all_have_room =
+        const std::uint64_t all_have =
             agree(control, failure,
                   {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
                    {bound_fingerprint_.value(), "run: what is bound, or where it rests, is not the same on all ranks"},
                    {seen_ != nullptr, "run: a trace is asked for on some ranks only"}},
-                  has_room);
-        if (!all_have_room) {
+                  !has_room ? 0
+                  : is_kept ? kept_too
+                            : 1);
+        if (all_have == 0) {
             window_ = world_->shared_window(per_node, shared);
             if (window_ == nullptr) {
                 throw error("run: the plan is made for options.ranks_per_node = " + std::to_string(per_node) +
@@ -66,7 +78,7 @@ public:
             moves->carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         }
         const std::size_t extra = cache_.transfers.bytes_sent() - before;
-        ready_->moves().carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
+        ready_->moves().carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure, all_have == kept_too);
         const std::size_t sent = cache_.transfers.bytes_sent() - before - extra;
         const std::size_t read = cache_.transfers.bytes_read() - read_before;
         std::vector<results::part> parts;
@@ -77,6 +89,9 @@ public:
         }
         ready_->moves().release();
         agree(control, failure);
+        if (plan_.asked().runs > 1) {
+            ready_->moves().keep();
+        }
         agreeing.end();
         if (seen_ != nullptr) {
             seen_->share(control);
@@ -85,6 +100,9 @@ public:
     }
 
 private:
+    /// What a rank is ready for where it also has what earlier runs have kept.
+    static constexpr std::uint64_t kept_too = 2;
+
     void prepare() {
         if (plan_.processes() != world_->control.size()) {
             throw error("run: the plan is for " + std::to_string(plan_.processes()) + " ranks, the context has " +
@@ -318,6 +336,18 @@ private:
     fingerprint bound_fingerprint_;
     std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex, where options.check_inputs asks
 };
+
+EINPARALLEL_INLINE void release_kept(const plan& asked, context& world) {
+    context_state& state = *world.state();
+    const exclusive guard(state, "release");
+    agree(state.control, {}, {{fingerprint_of(asked), "release: the plan is not the same on all ranks"}});
+    for (const std::unique_ptr<context_extension>& each : state.extensions) {
+        const auto* const cache = dynamic_cast<const plan_cache*>(each.get());
+        if (prepared_plan* const known = cache == nullptr ? nullptr : cache->find(asked); known != nullptr) {
+            known->moves().forget();
+        }
+    }
+}
 
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
                                      const memory_space& space, trace* seen) {

@@ -31,6 +31,7 @@ public:
         elements_.read(region, destination, description());
     }
     [[nodiscard]] const void* borrow(const box& region) const override { return elements_.borrow(region); }
+    [[nodiscard]] bool lasts() const override { return keep_ != nullptr; }
     [[nodiscard]] bool is_gone() const override { return life_.has_value() && life_->expired(); }
     [[nodiscard]] std::uint64_t checksum() const override {
         const auto bytes = static_cast<std::size_t>(elements_.held.size()) * elements_.element_bytes;
@@ -64,6 +65,7 @@ public:
         part_.elements.read(region, destination, description());
     }
     [[nodiscard]] const void* borrow(const box& region) const override { return part_.elements.borrow(region); }
+    [[nodiscard]] bool lasts() const override { return part_.keep != nullptr; }
     [[nodiscard]] int holders() const override { return part_.where->holders(); }
     [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }
     [[nodiscard]] std::string description() const override { return "from_distributed"; }

@@ -30,7 +30,7 @@ EINPARALLEL_INLINE void add_distribution(fingerprint& into, const distribution& 
 /// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
 EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
     fingerprint made;
-    made.add(of.processes()).add(of.asked().ranks_per_node);
+    made.add(of.processes()).add(of.asked().ranks_per_node).add(static_cast<std::uint64_t>(of.asked().runs));
     for (const std::size_t output : of.outputs()) {
         made.add(static_cast<std::uint64_t>(output));
     }
@@ -42,7 +42,7 @@ EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
         for (const std::size_t input : each.inputs) {
             made.add(static_cast<std::uint64_t>(input));
         }
-        made.add(each.work.form.text()).add(each.work.travelling);
+        made.add(each.work.form.text()).add(each.work.travelling).add(each.work.held).add(each.lasts ? 1 : 0);
         for (const mesh_axis& axis : each.work.ranks.axes) {
             made.add(static_cast<index>(axis.label)).add(axis.parts);
         }
@@ -105,6 +105,21 @@ public:
     [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
     [[nodiscard]] executable& moves() { return moves_; }
 
+    /// Keeps what runs leave for as long as this copy of the plan, or another one that was noted, lives.
+    void note(const plan& asked) {
+        const auto same = [&](const std::weak_ptr<const void>& known) { return known.lock() == asked.identity(); };
+        if (asked.identity() != nullptr && std::ranges::none_of(plans_, same)) {
+            plans_.push_back(asked.identity());
+        }
+    }
+    /// Frees what is kept where no copy of the plan is left.
+    void forget_if_alone() {
+        if (std::erase_if(plans_, [](const std::weak_ptr<const void>& each) { return each.expired(); }) > 0 &&
+            plans_.empty()) {
+            moves_.forget();
+        }
+    }
+
     /// The way from `from` to where the plan reads `vertex`; null where it is read there already. The last way is kept.
     bound_redistribution* redistribution(std::size_t vertex, const distribution& from, int rank) {
         const planned_vertex& input = vertices_[vertex];
@@ -162,6 +177,7 @@ private:
     std::uint64_t fingerprint_;
     executable moves_;
     std::vector<bound_redistribution> redistributions_;
+    std::vector<std::weak_ptr<const void>> plans_;  ///< identities of equal plans that run here
 };
 
 /// All that a context keeps for one memory space.
@@ -178,13 +194,26 @@ struct plan_cache final : context_extension {
     /// The plan as prepared at an earlier run, or now. Local; may throw.
     prepared_plan& prepared(const plan& asked) {
         std::erase_if(plans, [](const std::unique_ptr<prepared_plan>& each) { return each->is_stale(); });
+        prepared_plan* found = find(asked);
+        if (found == nullptr) {
+            plans.push_back(std::make_unique<prepared_plan>(asked, rank));
+            found = plans.back().get();
+        }
+        found->note(asked);
+        for (const std::unique_ptr<prepared_plan>& each : plans) {
+            each->forget_if_alone();
+        }
+        return *found;
+    }
+
+    /// The plan where it is prepared, or null.
+    [[nodiscard]] prepared_plan* find(const plan& asked) const {
         for (const std::unique_ptr<prepared_plan>& known : plans) {
             if (known->is_for(asked)) {
-                return *known;
+                return known.get();
             }
         }
-        plans.push_back(std::make_unique<prepared_plan>(asked, rank));
-        return *plans.back();
+        return nullptr;
     }
 };
 

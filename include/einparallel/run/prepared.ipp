@@ -61,6 +61,7 @@ struct prepared_step {
     prepared_messages messages;
     std::vector<prepared_action> work;
     std::size_t vertex = 0;
+    bool once = false;
 };
 
 EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_rank, const window_plan& window,
@@ -101,7 +102,7 @@ EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_ra
     std::vector<prepared_step> made;
     made.reserve(of_rank.steps.size());
     for (const step& each : of_rank.steps) {
-        prepared_step ready{prepared_messages(of_rank, made.size(), window), {}, each.vertex};
+        prepared_step ready{prepared_messages(of_rank, made.size(), window), {}, each.vertex, each.once};
         for (const action& done : each.work) {
             prepare(done, ready.work);
         }

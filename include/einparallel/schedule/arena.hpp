@@ -22,6 +22,7 @@ struct lifetime {
     std::size_t first = 0;
     std::size_t last = 0;
     bool named = false;  ///< false for a buffer that nothing uses
+    bool kept = false;   ///< written in a step marked once and read in others: alive throughout, and over all runs
 
     friend bool operator==(const lifetime&, const lifetime&) = default;
 };
@@ -31,10 +32,14 @@ struct arena_plan {
     std::vector<std::size_t> offsets;  ///< in bytes, by buffer; not_in_arena for those that lie elsewhere
     std::size_t bytes = 0;
 
+    [[nodiscard]] bool holds(buffer_id number) const {
+        return offsets[static_cast<std::size_t>(number)] != not_in_arena;
+    }
+
     friend bool operator==(const arena_plan&, const arena_plan&) = default;
 };
 
-/// Lifetime of every buffer of a program. A result that no step names is alive throughout.
+/// Lifetime of every buffer of a program. A result that no step names is alive throughout, as is what is kept.
 EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank);
 
 namespace EINPARALLEL_DETAIL {
@@ -49,6 +54,10 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifeti
                                                         const std::vector<std::size_t>& bytes, std::size_t steps);
 
 }  // namespace EINPARALLEL_DETAIL
+
+/// Where the buffers that a program keeps over runs lie in a piece of memory of their own; `outside`: excluded.
+EINPARALLEL_INLINE arena_plan plan_kept(
+    const program& of_rank, detail::function_ref<bool(buffer_id)> outside = [](buffer_id) { return false; });
 
 /// Static offsets for the buffers of a program: two that are alive in a common step never overlap, but for those with a
 /// lender (buffer::lender), which lie inside it. `outside(buffer)` excludes buffers that the executor keeps elsewhere:

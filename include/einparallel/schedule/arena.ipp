@@ -14,6 +14,7 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     const auto use = [&](const auto& parts) {
         for (const auto& part : parts) {
             lifetime& life = alive[static_cast<std::size_t>(part.place)];
+            life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
             life.first = life.named ? life.first : position;
             life.last = position;
             life.named = true;
@@ -34,6 +35,10 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
         lifetime& life = alive[static_cast<std::size_t>(result)];
         life.last = position;
         life.named = true;
+    }
+    for (lifetime& life : alive) {
+        life.first = life.kept ? 0 : life.first;
+        life.last = life.kept ? position : life.last;
     }
     return alive;
 }
@@ -70,6 +75,11 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifeti
     }
     std::partial_sum(now.begin(), now.end(), now.begin());
     return now;
+}
+
+/// Bytes that a buffer takes, so that the next one begins at a multiple of arena_alignment.
+constexpr std::size_t aligned(std::size_t bytes) {
+    return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
 }
 
 /// Buffers to be placed, with their lifetimes and the bytes that each is to take.
@@ -147,6 +157,19 @@ EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
 
 namespace einparallel {
 
+EINPARALLEL_INLINE arena_plan plan_kept(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
+    arena_plan planned{std::vector<std::size_t>(of_rank.buffers.size(), not_in_arena), 0};
+    std::size_t number = 0;
+    for (const lifetime& life : lifetimes_of(of_rank)) {
+        if (life.kept && !outside(static_cast<buffer_id>(number))) {
+            planned.offsets[number] = planned.bytes;
+            planned.bytes += detail::aligned(of_rank.buffers[number].bytes());
+        }
+        ++number;
+    }
+    return planned;
+}
+
 EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
     const std::size_t count = of_rank.buffers.size();
     detail::arena_request request{lifetimes_of(of_rank), std::vector<std::size_t>(count, 0), {}, of_rank.steps.size()};
@@ -155,7 +178,7 @@ EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::functio
         const std::size_t bytes = of_rank.buffers[number].bytes();
         if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 &&
             !outside(static_cast<buffer_id>(number))) {
-            request.bytes[number] = (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+            request.bytes[number] = detail::aligned(bytes);
             request.placed.push_back(number);
         }
     }

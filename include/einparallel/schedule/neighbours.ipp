@@ -32,6 +32,7 @@ struct node_member {
         std::size_t phase = 0;
         box region;
         shared_origin from;
+        bool once = false;  ///< later runs do not find it there
     };
 
     program* of = nullptr;
@@ -39,8 +40,11 @@ struct node_member {
     std::vector<step> steps;                        ///< as they will be
     std::vector<std::vector<written_part>> writes;  ///< by buffer of the program as it was
     std::vector<bool> is_input;                     ///< by buffer: filled by a source
+    std::vector<bool> stays;                        ///< by buffer: a result, or kept over runs: not to be shared
     std::map<buffer_id, std::vector<copied_part>> copies;
     std::map<buffer_id, std::size_t> ready;  ///< of neighbours' buffers
+
+    [[nodiscard]] step& now() const { return of->steps[next]; }
 
     /// True where part of a region is written in a phase of [begin, end).
     [[nodiscard]] bool changes(buffer_id place, const box& region, std::size_t begin, std::size_t end) const {
@@ -60,6 +64,9 @@ public:
             made.of = &each;
             made.writes.resize(each.buffers.size());
             made.is_input.resize(each.buffers.size(), false);
+            for (const lifetime& life : lifetimes_of(each)) {
+                made.stays.push_back(life.kept || each.is_result(static_cast<buffer_id>(made.stays.size())));
+            }
             for (const step& now : each.steps) {
                 const auto write = [&](const auto& parts) {
                     for (const auto& part : parts) {
@@ -104,7 +111,7 @@ private:
     EINPARALLEL_INLINE void replace(std::size_t phase) {
         std::vector<step> before(members_.size());
         std::vector<step> behind(members_.size());
-        const auto now = [&](int rank) -> step& { return at(rank).of->steps[at(rank).next]; };
+        const auto now = [&](int rank) -> step& { return at(rank).now(); };
         const auto has_step = [&](const node_member& each) {
             return each.next < each.of->steps.size() && each.of->steps[each.next].phase == phase;
         };
@@ -134,6 +141,7 @@ private:
             before[number].phase = 3 * phase;
             done.phase = 3 * phase + 1;
             behind[number].phase = 3 * phase + 2;
+            before[number].once = behind[number].once = done.once;
             for (step* const made : {&before[number], &done, &behind[number]}) {
                 if (made == &done || !made->work.empty()) {
                     each.steps.push_back(std::move(*made));
@@ -161,13 +169,14 @@ private:
             return {of.buffers[number].neighbour, of.buffers[number].original, mine.ready[sent.place]};
         }
         for (const node_member::copied_part& part : mine.copies[sent.place]) {
-            if (part.region == sent.region && !mine.changes(sent.place, sent.region, part.phase + 1, phase)) {
+            if (part.region == sent.region && part.once == mine.now().once &&
+                !mine.changes(sent.place, sent.region, part.phase + 1, phase)) {
                 return part.from;
             }
         }
         const bool part_of_input = mine.is_input[number] && sent.region != of.buffers[number].region;
         const auto end = std::numeric_limits<std::size_t>::max();
-        if (!part_of_input && !of.is_result(sent.place) && !mine.changes(sent.place, sent.region, phase, end)) {
+        if (!part_of_input && !mine.stays[number] && !mine.changes(sent.place, sent.region, phase, end)) {
             return {rank, sent.place, 3 * phase + 1};
         }
         const buffer_id copied = of.add_buffer(sent.region, of.buffers[number].element_bytes);
@@ -186,16 +195,16 @@ private:
         original.neighbour = from.rank;
         const auto number = static_cast<std::size_t>(received.place);
         buffer_id place = received.place;
-        if (of.buffers[number].region == received.region && !of.is_result(place) && mine.writes[number].size() == 1) {
+        if (of.buffers[number].region == received.region && !mine.stays[number] && mine.writes[number].size() == 1) {
             of.buffers[number] = std::move(original);
         } else {
             place = static_cast<buffer_id>(of.buffers.size());
             of.buffers.push_back(std::move(original));
             behind.work.emplace_back(local_copy{received.place, place, received.region});
-            mine.copies[received.place].push_back({phase, received.region, from});
+            mine.copies[received.place].push_back({phase, received.region, from, mine.now().once});
         }
         mine.ready[place] = from.ready;
-        mine.of->steps[mine.next].reads.push_back({place, received.region, from.ready});
+        mine.now().reads.push_back({place, received.region, from.ready});
     }
 
     int first_;
@@ -241,7 +250,7 @@ EINPARALLEL_INLINE window_plan plan_window(std::span<const program> node, int fi
         for (const auto& [number, all] : readers[member]) {
             const auto position = static_cast<std::size_t>(number);
             const std::size_t bytes = node[member].buffers[position].bytes();
-            request.bytes[position] = (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+            request.bytes[position] = detail::aligned(bytes);
             request.placed.push_back(position);
             for (const reader& each : all) {
                 const auto later = std::ranges::upper_bound(steps, each.phase, {}, &step::phase);

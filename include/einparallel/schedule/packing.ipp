@@ -54,6 +54,7 @@ EINPARALLEL_INLINE void pack_short_runs(program& of_rank, const packing_rule& ru
         behind.phase = 3 * each.phase + 2;
         each.phase = 3 * each.phase + 1;
         before.vertex = behind.vertex = each.vertex;
+        before.once = behind.once = each.once;
         for (neighbour_read& read : each.reads) {
             read.ready *= 3;
         }

@@ -126,6 +126,7 @@ struct step {
     std::vector<action> work;
     std::vector<neighbour_read> reads{};
     std::size_t vertex = 0;  ///< that it serves: computes it, or brings its operands
+    bool once = false;       ///< left out by later runs, which read what it wrote: the same in all steps of a phase
 
     friend bool operator==(const step&, const step&) = default;
 };
@@ -164,10 +165,10 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Element bytes that the rank hands to others.
-EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank);
+/// Element bytes that the rank hands to others, in the first run or in each later one.
+EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank, bool again = false);
 
 /// Element bytes that the rank reads in its neighbours' memory, each as often as it would have been received.
-EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read(const program& of_rank);
+EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read(const program& of_rank, bool again = false);
 
 }  // namespace einparallel

@@ -3,6 +3,7 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -70,20 +71,21 @@ EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {
     return std::ranges::find(results, number) != results.end();
 }
 
-EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank) {
+EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
     std::size_t bytes = 0;
     for (const step& each : of_rank.steps) {
-        for (const message& sent : each.sends) {
+        for (const message& sent : again&& each.once ? std::span<const message>() : std::span(each.sends)) {
             bytes += detail::bytes_of(of_rank, sent.place, sent.region);
         }
     }
     return bytes;
 }
 
-EINPARALLEL_INLINE std::size_t bytes_read(const program& of_rank) {
+EINPARALLEL_INLINE std::size_t bytes_read(const program& of_rank, bool again) {
     std::size_t bytes = 0;
     for (const step& each : of_rank.steps) {
-        for (const neighbour_read& read : each.reads) {
+        for (const neighbour_read& read :
+             again&& each.once ? std::span<const neighbour_read>() : std::span(each.reads)) {
             bytes += detail::bytes_of(of_rank, read.place, read.region);
         }
     }

@@ -33,6 +33,11 @@ struct task {
     int travelling = nothing_travels;
     label_id carried = no_label;  ///< stands for the summands of operands that come in summands (pending.hpp)
     label_id pending = no_label;  ///< stands for the summands of the output, where they are left to its readers
+    /// Bit r: operand r is given as whole blocks, which are kept over the runs of a plan (schedule_gathering).
+    std::uint64_t held = 0;
+
+    [[nodiscard]] bool holds(std::size_t operand) const { return operand < 64 && ((held >> operand) & 1U) != 0; }
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<std::size_t> held_operands() const;
 
     /// Labels of the einsum itself; those of pending sums stand behind them.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t own_labels() const;
@@ -69,7 +74,8 @@ EINPARALLEL_INLINE task_cuts choose_cuts(const einsum_form& form, const std::vec
 /// reduces it then (schedule/gather.ipp). The same answer on every rank.
 EINPARALLEL_INLINE bool k_ring_suits(const task& work);
 
-/// Which tensor should travel. `automatic`: the one with the most bytes to move per rank, among the operands that can
+/// Which tensor should travel, but for operands that are held. `automatic`: the one with the most bytes to move per
+/// rank, among the operands that can
 /// be cut into a piece for every rank of their ring and the output if the k ring suits; nothing_travels where there is
 /// none (what has to move is then gathered or reduced by trees). `mn`: the operand with the most bytes to move, cut or
 /// not; `k`: the output; both fall back to nothing_travels where no operand is shared or the output has no summands.

@@ -7,6 +7,16 @@
 
 namespace einparallel {
 
+EINPARALLEL_INLINE std::vector<std::size_t> task::held_operands() const {
+    std::vector<std::size_t> all;
+    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+        if (holds(operand)) {
+            all.push_back(operand);
+        }
+    }
+    return all;
+}
+
 EINPARALLEL_INLINE std::size_t task::own_labels() const {
     return extents.size() - (carried != no_label ? 1 : 0) - (pending != no_label ? 1 : 0);
 }
@@ -105,8 +115,9 @@ EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
     };
     if (wanted == algorithm::automatic || wanted == algorithm::mn) {
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-            consider(static_cast<int>(operand), work.operands[operand], work.operand_bytes[operand],
-                     wanted == algorithm::mn || detail::fills_ring(work.operands[operand], 1));
+            consider(
+                static_cast<int>(operand), work.operands[operand], work.operand_bytes[operand],
+                !work.holds(operand) && (wanted == algorithm::mn || detail::fills_ring(work.operands[operand], 1)));
         }
     }
     if (wanted == algorithm::automatic || wanted == algorithm::k) {

@@ -34,16 +34,24 @@ EINPARALLEL_INLINE bool every_replica_has_a_piece(const distribution& resting);
 
 }  // namespace EINPARALLEL_DETAIL
 
+/// Phases that gathering a tensor's blocks takes, the same number on every rank.
+EINPARALLEL_INLINE std::size_t gathering_phases(const distribution& resting);
+
+/// Appends to `of_rank` the gathering of a tensor of which the rank has `piece`, in phases first_phase … first_phase +
+/// gathering_phases(resting) - 1; returns the buffer with its whole block, which task::held means.
+EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribution& resting, int rank,
+                                                buffer_id piece, std::size_t first_phase);
+
 /// Phases that a task takes, the same number on every rank.
 EINPARALLEL_INLINE std::size_t phases_of(const task& work);
 
 /// Appends to `of_rank` what `rank` does for a task, in phases first_phase … first_phase + phases_of(work) - 1.
-/// `operands[r]` is the buffer that holds the rank's resting piece of operand r, in work.operands[r]; it is read only.
-/// Returns the buffer that holds the rank's resting piece of the output when these phases are done. Ranks beyond the
-/// mesh do nothing and get an empty buffer.
-/// Messages: operands that do not travel are all-gathered at the same time; then a piece of each travelling tensor per
-/// phase; then, where the output is Partial and did not travel, the reduce-scatter. A tensor whose block q ranks share
-/// costs each of them (q-1)/q of the block whichever way it moves.
+/// `operands[r]` is the buffer that holds the rank's resting piece of operand r, in work.operands[r], or its whole
+/// block where the task holds it; it is read only. Returns the buffer that holds the rank's resting piece of the output
+/// when these phases are done. Ranks beyond the mesh do nothing and get an empty buffer. Messages: operands that do not
+/// travel are all-gathered at the same time; then a piece of each travelling tensor per phase; then, where the output
+/// is Partial and did not travel, the reduce-scatter. A tensor whose block q ranks share costs each of them (q-1)/q of
+/// the block whichever way it moves.
 EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
                                              std::span<const buffer_id> operands, std::size_t first_phase);
 

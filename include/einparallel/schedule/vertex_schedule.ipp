@@ -21,7 +21,8 @@ EINPARALLEL_INLINE std::vector<std::size_t> double_ring_operands(const task& wor
     for (std::size_t first = 0; first < work.operands.size() && together.size() < 2; ++first) {
         const auto label_of = [&](std::size_t operand) {
             const distribution& resting = work.operands[operand];
-            return fills_ring(resting, 1) ? work.form.operands[operand][*resting.cut()] : no_label;
+            return fills_ring(resting, 1) && !work.holds(operand) ? work.form.operands[operand][*resting.cut()]
+                                                                  : no_label;
         };
         together.clear();
         for (std::size_t operand = first; operand < work.operands.size() && label_of(first) != no_label; ++operand) {
@@ -59,7 +60,7 @@ EINPARALLEL_INLINE task_phases count_phases(const task& work, std::span<const st
                                              : ring_double_phases(work, travelling);
     count.reduce = runs_k_ring(work) ? 0 : reduce_phases(work.output);
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (std::ranges::find(travelling, operand) == travelling.end()) {
+        if (std::ranges::find(travelling, operand) == travelling.end() && !work.holds(operand)) {
             count.gather = std::max(count.gather, gather_phases(work.operands[operand]));
         }
     }
@@ -69,6 +70,22 @@ EINPARALLEL_INLINE task_phases count_phases(const task& work, std::span<const st
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
+
+EINPARALLEL_INLINE std::size_t gathering_phases(const distribution& resting) {
+    return detail::gather_phases(resting);
+}
+
+EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribution& resting, int rank,
+                                                buffer_id piece, std::size_t first_phase) {
+    if (rank >= resting.holders()) {
+        return piece;
+    }
+    detail::step_collector steps(of_rank, first_phase, detail::gather_phases(resting));
+    const std::size_t element_bytes = of_rank.buffers[static_cast<std::size_t>(piece)].element_bytes;
+    const buffer_id block = detail::gather(steps, resting, rank, element_bytes, piece);
+    steps.append();
+    return block;
+}
 
 EINPARALLEL_INLINE std::size_t phases_of(const task& work) {
     return detail::count_phases(work, detail::travelling_operands(work)).total();
@@ -85,7 +102,7 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
     detail::step_collector steps(of_rank, first_phase, count.total());
     detail::rank_share share{work, vertex, rank, detail::ranges_of(work, rank), {operands.begin(), operands.end()}};
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (std::ranges::find(travelling, operand) == travelling.end()) {
+        if (std::ranges::find(travelling, operand) == travelling.end() && !work.holds(operand)) {
             share.operands[operand] =
                 detail::gather(steps, work.operands[operand], rank, work.operand_bytes[operand], operands[operand]);
         }

@@ -27,6 +27,7 @@
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/figures.ipp>
 #include <einparallel/plan/json.ipp>
+#include <einparallel/plan/lasting.ipp>
 #include <einparallel/plan/least_traffic.ipp>
 #include <einparallel/plan/linearize.ipp>
 #include <einparallel/plan/lower_bound.ipp>
