@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(product_and_sum, "pins are shown, as notes and in JSON, and pl
     const std::string json = made.to_json();
     CHECK(has(json, R"("pinned":[{"dimension":0,"parts":4},{"dimension":1,"parts":2}])"));
     CHECK(has(json, R"("pinned":[{"label":"i","parts":4},{"label":"k","parts":2}],"without_communication":true)"));
-    CHECK(has(json, R"("pinned":null})"));
+    CHECK(has(json, R"("pinned":null,"lasts":false})"));
     CHECK(has(json, R"x("mesh":[{"label":"i","parts":4,"operands":["shard(i)","shard(i)"],"output":"shard(i)"},)x"));
     CHECK(ep::placements_of(vertex_named(made, "S")).size() == 2);
     CHECK(ep::placements_of(vertex_named(made, "S"))[1].output == ep::placement::shard(1));

@@ -5,7 +5,7 @@
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/factor_graph.ipp>
-#include <einparallel/plan/lasting.ipp>
+#include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/places.hpp>

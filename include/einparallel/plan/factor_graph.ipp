@@ -23,7 +23,7 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/einsum_graph.hpp>
-#include <einparallel/plan/lasting.ipp>
+#include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
