@@ -77,6 +77,24 @@ TEST_CASE("a trace counts the bytes that the plan foretold, vertex by vertex, an
     CHECK(ep::trace().summary() == "no run\n");
 }
 
+TEST_CASE("a trace of a later run counts what that one moves") {
+    ep::context world(MPI_COMM_WORLD);
+    const chain graph;
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes, .runs = 10}, graph.d);
+    ep::trace seen;
+    for (const bool again : {false, true}) {
+        static_cast<void>(plan.run(world, seen));
+        std::vector<std::size_t> counted(plan.vertices().size(), 0);
+        for (const ep::trace_span& each : seen.spans()) {
+            counted[static_cast<std::size_t>(each.vertex)] += static_cast<std::size_t>(each.bytes);
+        }
+        for (std::size_t vertex = 0; vertex < counted.size(); ++vertex) {
+            const ep::planned_vertex& planned = plan.vertices()[vertex];
+            CHECK(counted[vertex] == (again ? planned.bytes_again : planned.bytes));
+        }
+    }
+}
+
 TEST_CASE("a trace that some ranks ask for only") {
     ep::context world(MPI_COMM_WORLD);
     const chain graph;

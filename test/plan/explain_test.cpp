@@ -10,6 +10,8 @@
 #include <einparallel/plan/figures.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <support/json.hpp>
 
@@ -78,6 +80,39 @@ TEST_CASE("the table has a row per vertex, in columns, and a note for what is ou
     CHECK(row.size() <= 120);
     CHECK(lines[7] == "note: overlap falls back to the automatic choice, algorithm c has no label to cut there");
     CHECK(lines[8] == "note: tiny uses 6 of 8 ranks");
+}
+
+TEST_CASE("a plan for many runs says what is brought once, held and sent again, in its table and in JSON") {
+    const node weights = named(input({64, 32}), "W");
+    const node sum = named(einsum("ij,ij->ij", {weights, named(input({64, 32}), "U")}), "sum");
+    const node x = named(input({6400, 32}, source_kind::placeholder), "X");
+    const node out = named(einsum("bj,ij->bi", {x, sum}), "out");
+    const plan shown = decompose_vertices({.processes = 4, .objective = objective::bytes, .runs = 10}, {out});
+    const std::string table = table_of(shown);
+    const std::vector<std::string> lines = lines_of(table);
+    INFO(table);
+    CHECK(shown.bytes_sent() == 3 * 64 * 32 * 8);
+    CHECK(shown.bytes_sent_again() == 0);
+    CHECK(lines[0].find(" in the first run, 0 bytes sent, ") != std::string::npos);
+    CHECK(lines[0].find(" in each later one, rank 0 holds") != std::string::npos);
+    CHECK(std::ranges::count_if(lines, [](const std::string& line) { return line.find(" * ") < 30; }) == 3);
+    CHECK(table.find("mn holds sum") != std::string::npos);
+    CHECK(lines.back().starts_with("note: * is brought or computed in the first of 10 runs"));
+    // The inputs are read by what is computed once alone: nothing but the blocks of the sum stays.
+    CHECK(plan_kept(shown.program_of(0)).bytes == 64 * 32 * 8);
+    const json read = json::parse(shown.to_json());
+    CHECK(read["options"]["runs"].number() == 10);
+    CHECK(read["bytes_again"].number() == 0);
+    CHECK(read["seconds_again"].number() == shown.seconds_again());
+    const json& vertex = read["vertices"].items().back();
+    CHECK(vertex["held"].numbers<int>() == std::vector<int>{1});
+    CHECK(vertex["lasts"].boolean() == false);
+    CHECK(read["vertices"][0]["lasts"].boolean() == (shown.vertices()[0].name != "X"));
+    const plan once = decompose_vertices({.processes = 4, .objective = objective::bytes}, {out});
+    CHECK(shown != once);
+    CHECK(std::hash<plan>{}(shown) != std::hash<plan>{}(once));
+    CHECK(table_of(once).find('*') == std::string::npos);
+    CHECK(once.bytes_sent_again() == once.bytes_sent());
 }
 
 TEST_CASE("JSON holds the plan and survives any name") {

@@ -189,8 +189,9 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown);
 /// ranks send to hand its operands round (in), to aggregate its output, and to bring operands from where they rest
 /// (moved); bytes that rank 0 holds at most meanwhile; the time model's seconds; and for contractions how many times
 /// the least possible they communicate (/bound). Under the paper's objective also its cost in numbers. Of three and
-/// more equal layers, one after the other, the first is shown with their number (× 78). Then a line for everything out
-/// of the ordinary.
+/// more equal layers, one after the other, the first is shown with their number (× 78). Where the plan is for many
+/// runs the columns are the first one's, and * marks what it brings or computes for all of them. Then a line for
+/// everything out of the ordinary.
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const plan& shown) {
     return stream << detail::table_text(shown);

@@ -70,7 +70,7 @@ public:
         const run_watch watch{world_->progress ? &world_->progress : nullptr,
                               world_->vertices ? &world_->vertices : nullptr, seen_};
         if (seen_ != nullptr) {
-            seen_->start();
+            seen_->start(all_have == kept_too);
         }
         const std::size_t before = cache_.transfers.bytes_sent();
         const std::size_t read_before = cache_.transfers.bytes_read();

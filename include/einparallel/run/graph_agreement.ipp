@@ -32,7 +32,7 @@ namespace EINPARALLEL_DETAIL {
 /// then the one that says most.
 EINPARALLEL_INLINE class graph_facts {
 public:
-    explicit graph_facts(const options& asked) { add_fields("", asked); }
+    explicit graph_facts(const options& asked) : keeps_(asked.runs > 1) { add_fields("", asked); }
 
     void add(const einsum_graph& graph) {
         add("the graph", "number of vertices", static_cast<index>(graph.vertices.size()));
@@ -127,6 +127,9 @@ private:
         if (!each.is_input() || each.origin == nullptr) {
             return;
         }
+        if (keeps_) {
+            add(subject(number), "elements", each.origin->lasts() ? "that last" : "that may change");
+        }
         if (each.origin->kind() == source_kind::root) {
             add(subject(number), "root", each.origin->root());
         } else if (each.origin->kind() == source_kind::resting) {
@@ -138,6 +141,7 @@ private:
         }
     }
 
+    bool keeps_;  ///< whether elements last makes a difference
     std::string text_;
 };
 

@@ -53,8 +53,13 @@ public:
 
     /// Begins anew, with room for so many spans.
     EINPARALLEL_INLINE void prepare(const plan& of, int rank, std::size_t spans);
-    /// Sets the time to zero.
-    void start() { start_ = MPI_Wtime(); }
+    /// Sets the time to zero, in a later run of a plan that keeps something (options.runs) or in the first.
+    void start(bool again) {
+        for (vertex_line& each : vertices_) {
+            each.bytes = again ? each.bytes_again : each.bytes;
+        }
+        start_ = MPI_Wtime();
+    }
     /// Lets go of the last run's spans.
     void forget() { spans_.clear(); }
     /// Seconds since start().
@@ -73,6 +78,7 @@ private:
     struct vertex_line {
         std::string name;
         std::size_t bytes = 0;
+        std::size_t bytes_again = 0;
         bool is_input = false;
     };
 

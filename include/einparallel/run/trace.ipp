@@ -19,7 +19,7 @@ EINPARALLEL_INLINE void trace::prepare(const plan& of, int rank, std::size_t spa
     spans_.reserve(spans);
     vertices_.clear();
     for (const planned_vertex& each : of.vertices()) {
-        vertices_.push_back({each.name, each.bytes, each.is_input()});
+        vertices_.push_back({each.name, each.bytes, each.bytes_again, each.is_input()});
     }
 }
 
