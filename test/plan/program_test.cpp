@@ -317,6 +317,53 @@ TEST_CASE("plans for many runs compute the same in each of them, and send in the
     CHECK(seen.read > 50);
 }
 
+TEST_CASE("as many blocks are held over the runs as the memory limit has room for, and nothing is kept without room") {
+    test::random_graphs random(27);
+    figures seen;
+    const node first = test::input({64, 48});
+    const node second = test::input({48, 40});
+    const node x = test::input({400, 64}, source_kind::placeholder);
+    const node made = test::einsum("bj,jk->bk", {test::einsum("bi,ij->bj", {x, first}), second});
+    options asked{.processes = 4, .objective = objective::bytes, .runs = 10};
+    const auto held_by = [&](std::size_t limit) {
+        asked.memory_limit = limit;
+        const plan found = decompose_vertices(asked, {made});
+        INFO(found);
+        check_plan(found, random, seen);
+        std::size_t bytes = 0;
+        for (const planned_vertex& each : found.vertices()) {
+            for (const std::size_t operand : each.work.held_operands()) {
+                bytes += static_cast<std::size_t>(whole_box(each.work.operands[operand].bounds()).size()) * 8;
+            }
+        }
+        for (int rank = 0; rank < 4 && limit > 0; ++rank) {
+            CHECK(found.peak_bytes(rank) <= limit);
+        }
+        CHECK(found.bytes_sent_again() == 3 * ((64 * 48 + 48 * 40) * 8 - bytes));
+        return std::pair{bytes, found.peak_bytes(0)};
+    };
+    const auto [both, peak] = held_by(0);
+    CHECK(both == (64 * 48 + 48 * 40) * 8);
+    const auto [one, less] = held_by(peak - 1);
+    CHECK(one == 48 * 40 * 8);
+    const auto [none, least] = held_by(less - 1);
+    CHECK(none == 0);
+    asked.runs = 1;
+    asked.memory_limit = least - 1;
+    const bool fits_once = [&] {
+        try {
+            static_cast<void>(decompose_vertices(asked, {made}));
+            return true;
+        } catch (const error&) {
+            return false;
+        }
+    }();
+    asked.runs = 10;
+    if (fits_once) {
+        CHECK_NOTHROW(static_cast<void>(decompose_vertices(asked, {made})));
+    }
+}
+
 TEST_CASE("plans that leave sums pending compute what scalar loops compute, and send what they say") {
     test::random_graphs random(24);
     figures seen;

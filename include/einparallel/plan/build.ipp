@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -57,10 +58,11 @@ namespace einparallel {
 
 /// Fills plans in.
 struct plan_builder {
-    /// The plan in which every vertex has this state.
+    /// The plan in which every vertex has this state. `brought`: by vertex, bits of operands not to be held over runs.
     EINPARALLEL_INLINE static plan build(const detail::einsum_graph& graph, const options& asked,
                                          const std::vector<detail::vertex_cuts>& may_be,
-                                         const std::vector<detail::state>& states, detail::place_table& table) {
+                                         const std::vector<detail::state>& states, detail::place_table& table,
+                                         const std::vector<std::uint64_t>& brought = {}) {
         plan made;
         made.processes_ = planned_processes(asked.processes, asked.powers_of_two);
         made_for(made, asked);
@@ -95,7 +97,12 @@ struct plan_builder {
                 continue;
             }
             const detail::state& chosen = states[number];
-            add_task(each, einsum, chosen, may_be[number], asked, lasting.work_of(number));
+            detail::lasting_work own = lasting.work_of(number);
+            for (std::size_t operand = 0; operand < std::min<std::size_t>(own.once.size(), 64); ++operand) {
+                const bool is_brought = !brought.empty() && ((brought[number] >> operand) & 1U) != 0;
+                own.once[operand] = is_brought ? 0 : own.once[operand];
+            }
+            add_task(each, einsum, chosen, may_be[number], asked, own);
             add_costs(each, einsum, made.vertices_, asked);
             const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
                 return table.exact(detail::bounds_of(labels, each.work.extents), ranks, labels, cut);

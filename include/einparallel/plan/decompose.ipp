@@ -87,31 +87,6 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
     return placement_search(graph, asked, may_be, table).run(std::min(asked.effort, enough)).states;
 }
 
-/// The best plan found. Under the paper's cost, and by its linearisation, a vertex is its partition vector, placed
-/// afterwards; under bytes and time it is its whole placement.
-EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked) {
-    place_table table(asked.objective != objective::time);
-    std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
-    placement_search search(graph, asked, may_be, table);
-    placed_graph best = asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
-    if (asked.objective == objective::paper || asked.method == method::linearized) {
-        std::vector<std::vector<int>> parts(graph.vertices.size());
-        for (std::size_t number = 0; number < parts.size(); ++number) {
-            for (std::size_t label = 0; label < graph.vertices[number]->extents.size(); ++label) {
-                parts[number].push_back(best.states[number].ranks.parts(static_cast<label_id>(label)));
-            }
-        }
-        best.states = place_vectors(graph, asked, may_be, parts, table);
-    }
-    plan made = plan_builder::build(graph, asked, may_be, best.states, table);
-    if (broken_marks(made) == 0) {
-        const double cost = made.objective_cost();
-        const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
-        plan_builder::bound(made, is_best ? cost : std::min(best.bound * (1 - 1e-12), cost));
-    }
-    return made;
-}
-
 /// Ranks whose peaks are looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
 /// over all: blocks differ by an element along each dimension, and what lies in one piece of memory packs differently.
 EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
@@ -133,37 +108,105 @@ EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, in
     return ranks;
 }
 
+/// The largest peak of some ranks, and its rank negated.
+EINPARALLEL_INLINE std::pair<std::size_t, int> peak_of(const plan& made, const std::vector<int>& ranks) {
+    std::pair<std::size_t, int> peak{0, 0};
+    for (const int rank : ranks) {
+        peak = std::max(peak, {made.peak_bytes(rank), -rank});
+    }
+    return peak;
+}
+
+/// The plan with these states that holds as many blocks over its runs as memory allows, the largest given up first; all
+/// where that is not enough.
+EINPARALLEL_INLINE plan build_within(const einsum_graph& graph, const options& asked,
+                                     const std::vector<vertex_cuts>& may_be, const std::vector<state>& states,
+                                     place_table& table, std::size_t limit) {
+    struct held_block {
+        std::size_t bytes = 0;
+        std::size_t vertex = 0;
+        std::size_t operand = 0;
+    };
+    plan made = plan_builder::build(graph, asked, may_be, states, table);
+    std::vector<held_block> held;
+    for (std::size_t number = 0; limit > 0 && number < made.vertices().size(); ++number) {
+        const task& work = made.vertices()[number].work;
+        for (const std::size_t operand : work.held_operands()) {
+            const double bytes = largest_shares(work.operands[operand], work.operand_bytes[operand]).block;
+            held.push_back({static_cast<std::size_t>(bytes), number, operand});
+        }
+    }
+    std::ranges::stable_sort(held, std::ranges::greater(), &held_block::bytes);
+    const std::vector<int> ranks = held.empty() ? std::vector<int>{} : heaviest_ranks(graph, made.processes());
+    const auto without = [&](std::size_t count) {
+        std::vector<std::uint64_t> brought(graph.vertices.size(), 0);
+        for (std::size_t place = 0; place < count; ++place) {
+            brought[held[place].vertex] |= std::uint64_t{1} << held[place].operand;
+        }
+        return plan_builder::build(graph, asked, may_be, states, table, brought);
+    };
+    const auto fits = [&](const plan& tried) { return peak_of(tried, ranks).first <= limit; };
+    if (held.empty() || fits(made) || !fits(without(held.size()))) {
+        return made;
+    }
+    std::size_t too_few = 0;  // not held
+    std::size_t enough = held.size();
+    while (enough - too_few > 1) {
+        const std::size_t count = (too_few + enough) / 2;
+        (fits(without(count)) ? enough : too_few) = count;
+    }
+    return without(enough);
+}
+
+/// The best plan found. Under the paper's cost, and by its linearisation, a vertex is its partition vector, placed
+/// afterwards; under bytes and time it is its whole placement. `limit`: bytes that a rank may hold over all runs.
+EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked, std::size_t limit = 0) {
+    place_table table(asked.objective != objective::time);
+    std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
+    placement_search search(graph, asked, may_be, table);
+    placed_graph best = asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
+    if (asked.objective == objective::paper || asked.method == method::linearized) {
+        std::vector<std::vector<int>> parts(graph.vertices.size());
+        for (std::size_t number = 0; number < parts.size(); ++number) {
+            for (std::size_t label = 0; label < graph.vertices[number]->extents.size(); ++label) {
+                parts[number].push_back(best.states[number].ranks.parts(static_cast<label_id>(label)));
+            }
+        }
+        best.states = place_vectors(graph, asked, may_be, parts, table);
+    }
+    plan made = build_within(graph, asked, may_be, best.states, table, limit);
+    if (broken_marks(made) == 0) {
+        const double cost = made.objective_cost();
+        const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
+        plan_builder::bound(made, is_best ? cost : std::min(best.bound * (1 - 1e-12), cost));
+    }
+    return made;
+}
+
 /// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: the search is over
 /// plans in which no vertex alone needs more than a share of the limit, smaller and smaller until the peak fits.
 EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
     options narrower = asked;
     narrower.memory_limit = 0;
-    plan best = best_plan(graph, narrower);
+    plan best = best_plan(graph, narrower, asked.memory_limit);
     if (asked.memory_limit == 0) {
         return best;
     }
     const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
-    const auto peak_of = [&](const plan& made) {
-        std::pair<std::size_t, int> peak{0, 0};
-        for (const int rank : ranks) {
-            peak = std::max(peak, {made.peak_bytes(rank), -rank});
-        }
-        return peak;
-    };
     const std::optional<double> bound = best.lower_bound();
-    std::pair<std::size_t, int> smallest = peak_of(best);
+    std::pair<std::size_t, int> smallest = peak_of(best, ranks);
     narrower.memory_limit = asked.memory_limit;
     while (smallest.first > asked.memory_limit) {
         std::optional<plan> other;
         try {
-            other = best_plan(graph, narrower);
+            other = best_plan(graph, narrower, asked.memory_limit);
         } catch (const error&) {
             if (narrower.memory_limit == asked.memory_limit) {
                 throw;
             }
             break;  // some vertex takes more in every way
         }
-        if (const auto peak = peak_of(*other);
+        if (const auto peak = peak_of(*other, ranks);
             peak.first < smallest.first && broken_marks(*other) <= broken_marks(best)) {
             smallest = peak;
             best = *std::move(other);
