@@ -177,7 +177,7 @@ TEST_CASE("data parallel LLaMA sends every weight in the first run, and nothing 
     const double weights = 4e-6 * (4 * 4096.0 * 4096 + 3 * 4096.0 * 11'008 + 4096.0 * 32'000);
     CHECK(megabytes(once) == doctest::Approx(7 * weights).epsilon(0.01));
     CHECK(once.bytes_sent_again() == once.bytes_sent());
-    CHECK(often.bytes_sent() == once.bytes_sent());
+    CHECK(often.bytes_sent() < once.bytes_sent());  // both readers of the rotation hold one and the same block
     CHECK(often.bytes_sent_again() == 0);
     CHECK(often.bytes_sent_again(3) == 0);
     CHECK(static_cast<double>(often.peak_bytes(0)) > 1e6 * weights);  // a replica on every rank

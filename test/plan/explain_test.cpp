@@ -95,7 +95,9 @@ TEST_CASE("a plan for many runs says what is brought once, held and sent again, 
     CHECK(shown.bytes_sent_again() == 0);
     CHECK(lines[0].find(" in the first run, 0 bytes sent, ") != std::string::npos);
     CHECK(lines[0].find(" in each later one, rank 0 holds") != std::string::npos);
-    CHECK(std::ranges::count_if(lines, [](const std::string& line) { return line.find(" * ") < 30; }) == 3);
+    for (std::size_t row = 2; row + 1 < lines.size(); ++row) {
+        CHECK((lines[row].find(" * ") < 10) == shown.vertices()[row - 2].lasts);
+    }
     CHECK(table.find("mn holds sum") != std::string::npos);
     CHECK(lines.back().starts_with("note: * is brought or computed in the first of 10 runs"));
     // The inputs are read by what is computed once alone: nothing but the blocks of the sum stays.
@@ -111,7 +113,7 @@ TEST_CASE("a plan for many runs says what is brought once, held and sent again, 
     const plan once = decompose_vertices({.processes = 4, .objective = objective::bytes}, {out});
     CHECK(shown != once);
     CHECK(std::hash<plan>{}(shown) != std::hash<plan>{}(once));
-    CHECK(table_of(once).find('*') == std::string::npos);
+    CHECK(table_of(once).find(" * ") == std::string::npos);
     CHECK(once.bytes_sent_again() == once.bytes_sent());
 }
 
