@@ -50,6 +50,9 @@ EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_v
         return algorithm_text(shown, finished) + ", pending";
     }
     const std::string word = word_for(each.algorithm);
+    if (each.work.travelling == all_travel) {
+        return word + " from rank " + std::to_string(each.work.feed.master);
+    }
     if (each.work.travelling == nothing_travels) {
         return word;
     }
