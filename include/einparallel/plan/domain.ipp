@@ -221,13 +221,13 @@ private:
             return false;  // finished as it is
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, made.sums, made.ranks);
+        made.open = asked_->objective != objective::paper;
+        made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
+        made.cuts.output = made.sums.output ? 0 : made.cuts.output;
         add_fed(made, summed, next.least);
         if (may_be_.wanted == algorithm::master_worker) {
             return true;
         }
-        made.open = asked_->objective != objective::paper;
-        made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
-        made.cuts.output = made.sums.output ? 0 : made.cuts.output;
         if (asked_->memory_limit > 0) {
             made.cuts = cuts_for(summed, made.ranks, made.sums.output, true).front();
             const double memory = task_memory(work_of(summed, made.ranks, made.cuts));
@@ -275,6 +275,7 @@ private:
             const double operations = einsum_->work->operations_per_point();
             const task work = best_fed(unfed, master, operations, asked_->machine);
             state made = like;
+            made.open = false;
             made.feed = work.feed;
             made.cost = asked_->objective == objective::paper   ? least
                         : asked_->objective == objective::bytes ? task_bytes(work)
