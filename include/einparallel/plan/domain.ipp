@@ -280,11 +280,12 @@ private:
             made.cost = asked_->objective == objective::paper   ? least
                         : asked_->objective == objective::bytes ? task_bytes(work)
                                                                 : task_seconds(work, operations, asked_->machine);
+            const int holder = asked_->objective == objective::paper ? 0 : master;  // the paper knows no ranks
             for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-                made.operands.push_back(
-                    seen_.operands[operand] ? table_->on_rank(work.operands[operand].bounds(), master) : anywhere);
+                const std::vector<index>& bounds = work.operands[operand].bounds();
+                made.operands.push_back(seen_.operands[operand] ? table_->on_rank(bounds, holder) : anywhere);
             }
-            made.output = seen_.output ? table_->on_rank(work.output.bounds(), master) : anywhere;
+            made.output = seen_.output ? table_->on_rank(work.output.bounds(), holder) : anywhere;
             add(std::move(made));
         }
     }
