@@ -66,6 +66,7 @@ std::string way_of(const ep::plan& plan, const Tensor& output) {
     const int travelling = plan.vertices().back().work.travelling;
     return text + (travelling == ep::nothing_travels  ? "no ring"
                    : travelling == ep::output_travels ? "k ring"
+                   : travelling == ep::all_travel     ? "fed"
                                                       : "mn ring");
 }
 
@@ -270,7 +271,8 @@ private:
 };
 
 const std::vector<ep::algorithm> mn_and_k{ep::algorithm::mn, ep::algorithm::k};
-const std::vector<ep::algorithm> every{ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k};
+const std::vector<ep::algorithm> every{ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k,
+                                       ep::algorithm::master_worker};
 
 template <class T>
 void product(comparison& all, const std::string& type, index m, index n, index k) {

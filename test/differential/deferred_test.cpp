@@ -72,7 +72,10 @@ bool has(const std::vector<ep::label_id>& labels, ep::label_id label) {
 }
 
 std::string word_of(ep::algorithm kind) {
-    return kind == ep::algorithm::c ? "c" : kind == ep::algorithm::mn ? "mn" : kind == ep::algorithm::k ? "k" : "other";
+    return kind == ep::algorithm::c    ? "c"
+           : kind == ep::algorithm::mn ? "mn"
+           : kind == ep::algorithm::k  ? "k"
+                                       : "master_worker";
 }
 
 /// What the plans of a case had in common with awkward shapes, to be counted once for each case.
@@ -135,6 +138,7 @@ std::vector<std::pair<std::string, ep::options>> trials(int number, int ranks) {
         all.push_back({"c", {.objective = objective(1), .algorithm = ep::algorithm::c}});
         all.push_back({"mn", {.objective = objective(0), .algorithm = ep::algorithm::mn}});
         all.push_back({"k", {.objective = objective(1), .algorithm = ep::algorithm::k}});
+        all.push_back({"master_worker", {.objective = objective(0), .algorithm = ep::algorithm::master_worker}});
     }
     if (number % 4 == 0) {
         all.push_back({"linearized", {.objective = ep::objective::paper, .method = ep::method::linearized}});
@@ -230,12 +234,12 @@ void require_all(coverage& seen, int ranks) {
                  {"generate", "from_root", "bind array", "bind distributed", "from_distributed", "earlier result"});
     seen.require("vertex run as", {"c"});
     if (ranks > 1) {
-        seen.require("vertex run as", {"mn", "k"});
+        seen.require("vertex run as", {"mn", "k", "master_worker"});
         seen.require("label class cut", {"c", "m", "n", "k", "x_only", "y_only"});
         seen.require("moved by", {"m/n ring", "k ring", "gather", "reduction", "redistribution"});
         seen.require("case", {"with uneven blocks", "with an extent below p"});
         seen.require("vertex", {"uneven blocks", "an extent below p", "fell back to automatic"});
-        seen.require("asked for", {"automatic", "c", "mn", "k", "linearized", "time", "many runs"});
+        seen.require("asked for", {"automatic", "c", "mn", "k", "master_worker", "linearized", "time", "many runs"});
     }
     if (ranks > 3) {
         seen.require("vertex", {"several axes"});

@@ -76,8 +76,8 @@ TEST_CASE("random graphs under every algorithm: results, bytes, and memory as th
         for (const auto& [what, count] : graph.seen) {
             seen[what] += count;
         }
-        for (const ep::algorithm forced :
-             {ep::algorithm::automatic, ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k}) {
+        for (const ep::algorithm forced : {ep::algorithm::automatic, ep::algorithm::c, ep::algorithm::mn,
+                                           ep::algorithm::k, ep::algorithm::master_worker}) {
             ep::options asked;
             asked.processes = world.size();
             asked.algorithm = forced;
@@ -107,7 +107,8 @@ TEST_CASE("random graphs under every algorithm: results, bytes, and memory as th
         CHECK(seen[kind] > 0);
     }
     if (world.size() > 1) {
-        for (const ep::algorithm each : {ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k}) {
+        for (const ep::algorithm each :
+             {ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k, ep::algorithm::master_worker}) {
             CAPTURE(static_cast<int>(each));
             CHECK(algorithms[static_cast<int>(each)] > 0);
         }

@@ -38,8 +38,6 @@ TEST_CASE("options that make no sense are refused with a sentence") {
                   "decompose: options.objective is none of time, paper and bytes");
     check_refused({.algorithm = static_cast<algorithm>(9)}, {made},
                   "decompose: options.algorithm is none of automatic, c, mn, k and master_worker");
-    check_refused({.algorithm = algorithm::master_worker}, {made},
-                  "decompose: master-worker runs are not part of this version, choose automatic, c, mn or k");
     check_refused({.method = static_cast<method>(9)}, {made},
                   "decompose: options.method is neither exact nor linearized");
     for (const double constant : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {

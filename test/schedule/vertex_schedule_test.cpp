@@ -391,3 +391,98 @@ TEST_CASE("memory of the rings in an arena") {
     CHECK(plan_arena(last, [&](buffer_id buffer) { return buffer == last.results[0]; }).bytes ==
           16 * 4 * 8 + 4 * 8 * 4 + 3 * (2 * 8 * 16));
 }
+
+TEST_CASE("master-worker: any label of the output, any master, any slices, gives what scalar loops give") {
+    random_tasks random(20261122);
+    int played = 0;
+    int idle = 0;
+    int uneven = 0;
+    for (int trial = 0; trial < 4000; ++trial) {
+        const task given = random.any_task();
+        std::vector<label_id> labels = given.form.output;
+        std::erase(labels, no_label);
+        if (labels.empty()) {
+            continue;
+        }
+        const auto one_of_them = [&] {
+            return labels[static_cast<std::size_t>(random.between(0, static_cast<int>(labels.size()) - 1))];
+        };
+        const int ranks = random.between(2, 7);
+        const task_cuts first{std::vector<std::size_t>(given.operands.size(), 0), 0};
+        const task work = fed_task(make_task(given.form, given.extents, given.operand_bytes, given.output_bytes,
+                                             mesh{{{one_of_them(), ranks}}}, first),
+                                   {random.between(0, ranks - 1), one_of_them(), random.between(1, 6)});
+        const auto operators = random.one_in(2) ? played_operators::sum_of_products : played_operators::max_of_sums;
+        const loop_kernel loops(operators);
+        std::vector<whole_tensor> operands;
+        std::vector<played_vertex> vertices;
+        for (const distribution& operand : work.operands) {
+            operands.push_back(random_tensor(operand.bounds(), random));
+        }
+        for (const whole_tensor& operand : operands) {
+            vertices.push_back({{}, nullptr, reader_of(operand)});
+        }
+        vertices.push_back({work.form, &loops, {}});
+        const whole_tensor expected = reference(work, operands, operators);
+        INFO(describe(work) << " master " << work.feed.master << " label " << work.feed.label << " slices "
+                            << work.feed.slices);
+        CHECK(algorithm_of(work) == algorithm::master_worker);
+        const std::vector<program> programs = programs_of(work, ranks + (random.one_in(3) ? 2 : 0));
+        REQUIRE(check_programs(programs,
+                               [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; }) == "");
+        for (const bool together : {false, true}) {
+            std::vector<played_memory> memories = play(programs, vertices, together);
+            REQUIRE(results_agree(work.output, programs, memories, expected));
+        }
+        // A worker is sent what its part reads of every operand, once, and sends back what it makes.
+        std::size_t operands_sent = 0;
+        std::size_t returned = 0;
+        for (int rank = 0; rank < ranks; ++rank) {
+            std::vector<interval> part = detail::fed_ranges(work, rank);
+            const std::size_t makes = static_cast<std::size_t>(detail::region_of(work.form.output, part).size());
+            idle += makes == 0 ? 1 : 0;
+            if (rank == work.feed.master) {
+                continue;
+            }
+            returned += makes * work.output_bytes;
+            CHECK(bytes_sent(programs[static_cast<std::size_t>(rank)]) == makes * work.output_bytes);
+            for (std::size_t operand = 0; operand < operands.size() && makes > 0; ++operand) {
+                operands_sent += static_cast<std::size_t>(detail::region_of(work.form.operands[operand], part).size()) *
+                                 work.operand_bytes[operand];
+            }
+        }
+        const bool repeats = std::ranges::any_of(work.form.operands, [](const std::vector<label_id>& dimensions) {
+            return std::ranges::any_of(dimensions, [&](label_id label) {
+                return std::ranges::count(dimensions, label) > 1;  // slices along it are blocks on a diagonal
+            });
+        });
+        const std::size_t sent = bytes_sent(programs[static_cast<std::size_t>(work.feed.master)]);
+        CHECK((repeats ? sent <= operands_sent : sent == operands_sent));
+        uneven += work.extents[static_cast<std::size_t>(work.feed.label)] % work.feed.slices != 0 ? 1 : 0;
+        ++played;
+    }
+    MESSAGE(played << " schedules played, " << idle << " idle ranks, " << uneven << " uneven slices");
+    CHECK(played > 2000);
+    CHECK(idle > 200);
+    CHECK(uneven > 500);
+}
+
+TEST_CASE("master-worker: slices go out while others are contracted, and back while the next are") {
+    const einsum_form form{{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
+    const task unfed = make_task(form, {40, 5, 6}, {8, 4}, 16, mesh{{{0, 3}}}, task_cuts{{0, 0}, 0});
+    const task work = fed_task(unfed, {1, 0, 4});
+    CHECK(phases_of(work) == 6);
+    const std::vector<program> programs = programs_of(work, 3);
+    // The master has six phases of work, a worker four: 6/14 of 40 rows and half of the rest.
+    CHECK(detail::fed_ranges(work, 1)[0] == interval{0, 17});
+    CHECK(detail::fed_ranges(work, 0)[0] == interval{17, 29});
+    CHECK(detail::fed_ranges(work, 2)[0] == interval{29, 40});
+    CHECK(count_contractions(programs[1]) == 6);
+    CHECK(count_contractions(programs[0]) == 4);
+    CHECK(count_sends(programs[1]) == 2 * (4 + 1));  // four slices of A and all of B for each worker
+    CHECK(count_sends(programs[0]) == 4);
+    CHECK(bytes_sent(programs[1]) == 23 * 5 * 8 + 2 * 5 * 6 * 4);
+    CHECK(bytes_sent(programs[0]) + bytes_sent(programs[2]) == 23 * 6 * 16);
+    const arena_plan memory = plan_arena(programs[0], [](buffer_id buffer) { return buffer <= 1; });
+    CHECK(memory.bytes <= 2 * 3 * 5 * 8 + 5 * 6 * 4 + 2 * 3 * 6 * 16 + 5 * 64);  // two slices of A and C, all of B
+}

@@ -105,7 +105,9 @@ struct plan_builder {
             add_task(each, einsum, chosen, may_be[number], asked, own);
             add_costs(each, einsum, made.vertices_, asked);
             const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
-                return table.exact(detail::bounds_of(labels, each.work.extents), ranks, labels, cut);
+                const std::vector<index> bounds = detail::bounds_of(labels, each.work.extents);
+                return chosen.feed.slices > 0 ? table.on_rank(bounds, chosen.feed.master)
+                                              : table.exact(bounds, ranks, labels, cut);
             };
             const std::vector<label_id>& output = each.work.form.output;
             resting[number] = chosen.sums.output ? place(output, detail::axes_of_summands(chosen.ranks, output), 0)
@@ -168,7 +170,12 @@ private:
                                             const detail::lasting_work& lasting) {
         each.work = make_task(with_sums(einsum.form, einsum.extents, chosen.sums, chosen.ranks),
                               detail::operand_bytes_of(einsum), einsum.element.bytes, chosen.ranks, chosen.cuts);
-        detail::choose_best_travelling(each.work, may_be.wanted, einsum.work->operations_per_point(), asked, lasting);
+        if (chosen.feed.slices > 0) {
+            each.work = fed_task(std::move(each.work), chosen.feed);
+        } else {
+            detail::choose_best_travelling(each.work, may_be.wanted, einsum.work->operations_per_point(), asked,
+                                           lasting);
+        }
         if (each.work.travelling == output_travels &&
             detail::stays_in_nodes(each.work.output, each.work.ranks.size(), asked.ranks_per_node)) {
             each.work.travelling = nothing_travels;  // neighbours add in place: nothing to hide, and thicker calls

@@ -132,7 +132,8 @@ constexpr bool may_cut(algorithm wanted, label_class kind) {
     return wanted == algorithm::automatic ? true
            : wanted == algorithm::c       ? kind == label_class::c
            : wanted == algorithm::mn      ? kind == label_class::m || kind == label_class::n
-                                          : kind == label_class::k;
+           : wanted == algorithm::k       ? kind == label_class::k
+                                          : true;  // master–worker: what is pinned or marked runs otherwise
 }
 
 /// One sentence where a pin cannot be obeyed.

@@ -34,8 +34,6 @@ EINPARALLEL_INLINE void check_options(const options& asked) {
     expect(asked.objective <= objective::bytes, "decompose: options.objective is none of time, paper and bytes");
     expect(asked.algorithm <= algorithm::master_worker,
            "decompose: options.algorithm is none of automatic, c, mn, k and master_worker");
-    expect(asked.algorithm != algorithm::master_worker,
-           "decompose: master-worker runs are not part of this version, choose automatic, c, mn or k");
     expect(asked.method <= method::linearized, "decompose: options.method is neither exact nor linearized");
     expect(asked.order <= order::best_plan, "decompose: options.order is neither fewest_operations nor best_plan");
     expect(asked.ranks_per_node >= 1,

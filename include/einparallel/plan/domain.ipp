@@ -9,6 +9,7 @@
 #include <einparallel/plan/axis_orders.ipp>
 #include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/feeding.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/places.hpp>
@@ -32,6 +33,7 @@ struct state {
     pending_sums sums;
     std::vector<place_id> operands;  ///< where each is wanted; anywhere where every rank reads what it wants
     place_id output = anywhere;      ///< anywhere where nobody reads it
+    feeding feed;                    ///< exact states that are run as master–worker
     double cost = 0;                 ///< of the vertex's own work, in the unit of the objective
     bool open = false;
 };
@@ -134,6 +136,10 @@ public:
     /// @param like orders of the axes that neighbours have
     EINPARALLEL_INLINE bool placements_of(const state& of, const std::vector<mesh>& like, std::size_t few,
                                           std::vector<state>& into) {
+        if (of.feed.slices > 0) {
+            into.push_back(of);
+            return true;
+        }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, of.sums, of.ranks);
         const std::vector<mesh> orders = axis_orders(*einsum_, of.ranks, like);
         std::vector<task_cuts> cuts = cuts_for(summed, of.ranks, of.sums.output, true);
@@ -219,6 +225,10 @@ private:
         made.open = asked_->objective != objective::paper;
         made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
         made.cuts.output = made.sums.output ? 0 : made.cuts.output;
+        add_fed(made, summed, next.least);
+        if (may_be_.wanted == algorithm::master_worker) {
+            return true;
+        }
         if (asked_->memory_limit > 0) {
             made.cuts = cuts_for(summed, made.ranks, made.sums.output, true).front();
             const double memory = task_memory(work_of(summed, made.ranks, made.cuts));
@@ -239,6 +249,47 @@ private:
         put(made, summed, true);
         states.push_back(std::move(made));
         return true;
+    }
+
+    /// Adds the master–worker states over one axis along a label of the output: where they are asked for, and under
+    /// `time` where an operand lies on one rank, which then is the master.
+    EINPARALLEL_INLINE void add_fed(const state& like, const summed_einsum& summed, double least) {
+        const bool asked_for = may_be_.wanted == algorithm::master_worker;
+        const bool competes = may_be_.wanted == algorithm::automatic && asked_->objective == objective::time &&
+                              asked_->algorithm == algorithm::automatic && may_be_fed(*einsum_);
+        if ((!asked_for && !competes) || like.ranks.axes.size() != 1 || like.sums.operands != 0 || like.sums.output ||
+            !einsum_->form.in_output(like.ranks.axes.front().label)) {
+            return;
+        }
+        std::vector<int> masters;
+        for (const place_id from : seen_.from) {
+            const std::optional<int> only = from == anywhere ? std::nullopt : only_holder(table_->resting(from));
+            if (only && *only < like.ranks.size() && std::ranges::find(masters, *only) == masters.end()) {
+                masters.push_back(*only);
+            }
+        }
+        if (masters.empty() && asked_for) {
+            masters.push_back(0);
+        }
+        const task unfed = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, like.ranks, like.cuts);
+        for (const int master : masters) {
+            const double operations = einsum_->work->operations_per_point();
+            const task work = best_fed(unfed, master, operations, asked_->machine);
+            state made = like;
+            made.open = false;
+            made.feed = work.feed;
+            made.cost = asked_->objective == objective::paper ? least
+                        : asked_->objective == objective::bytes
+                            ? task_bytes(work, seen_.lasting)
+                            : task_seconds(work, operations, asked_->machine, seen_.lasting);
+            const int holder = asked_->objective == objective::paper ? 0 : master;  // the paper knows no ranks
+            for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+                const std::vector<index>& bounds = work.operands[operand].bounds();
+                made.operands.push_back(seen_.operands[operand] ? table_->on_rank(bounds, holder) : anywhere);
+            }
+            made.output = seen_.output ? table_->on_rank(work.output.bounds(), holder) : anywhere;
+            add(std::move(made));
+        }
     }
 
     /// Fills in where a state has the tensors that others see.

@@ -57,7 +57,9 @@ EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_v
         }
         word += does + names;
     };
-    if (each.work.travelling != nothing_travels) {
+    if (each.work.travelling == all_travel) {
+        word += " from rank " + std::to_string(each.work.feed.master);
+    } else if (each.work.travelling != nothing_travels) {
         add(" ring", travelling_operands(each.work));
     }
     if (each.work.held != 0) {

@@ -219,7 +219,8 @@ private:
             key.insert(key.end(), labels.begin(), labels.end());
             key.insert(key.end(), {end, static_cast<index>(einsum.operands[operand]->element.bytes),
                                    (seen.operands[operand] ? 1 : 0) + (seen.rests[operand] ? 2 : 0),
-                                   einsum.wishes.without_communication ? seen.from[operand] : anywhere});
+                                   einsum.wishes.without_communication ? seen.from[operand] : anywhere,
+                                   lies_alone_on(seen.from[operand])});
         }
         key.push_back(end);
         key.insert(key.end(), einsum.form.output.begin(), einsum.form.output.end());
@@ -242,6 +243,11 @@ private:
             key.insert(key.end(), family.free.begin(), family.free.end());
         }
         return key;
+    }
+
+    /// The rank that has all of a tensor and may feed others from there; -1 where none is known.
+    EINPARALLEL_INLINE [[nodiscard]] index lies_alone_on(place_id place) const {
+        return place == anywhere ? -1 : only_holder(table_.resting(place)).value_or(-1);
     }
 
     /// A kind of tensors that are bound at the run, and who reads them.

@@ -86,6 +86,7 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
     json.member("algorithm", each.algorithm).member("fell_back", each.fell_back).key("travelling");
     work.travelling == output_travels    ? json.value("output")
     : work.travelling == operands_travel ? json.value("operands")
+    : work.travelling == all_travel      ? json.value("all")
     : work.travelling == nothing_travels ? json.value(std::nullopt)
                                          : json.value(work.travelling);
     json.member("bytes", each.bytes).member("bytes_gathered", figures.gathered_bytes);

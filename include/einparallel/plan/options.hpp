@@ -52,7 +52,7 @@ struct options {
     int processes = 1;                                                     ///< ranks to plan for
     einparallel::objective objective = einparallel::objective::time;       ///< what to minimise
     std::size_t memory_limit = 0;                                          ///< bytes per rank; 0 is no limit
-    einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< restricts every contraction's cuts
+    einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< of every contraction
     einparallel::method method = einparallel::method::exact;               ///< how to search
     bool powers_of_two = false;                                            ///< round processes up, as in the paper
     einparallel::machine machine = {};                                     ///< constants of the time model

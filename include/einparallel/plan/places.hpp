@@ -57,6 +57,9 @@ public:
     /// A distribution that may be irregular; such ones are not compared with each other.
     EINPARALLEL_INLINE place_id exact(distribution irregular);
 
+    /// All of a tensor on one rank.
+    EINPARALLEL_INLINE place_id on_rank(const std::vector<index>& bounds, int rank);
+
     /// Any place of a tensor that is cut like this.
     EINPARALLEL_INLINE place_id open(const std::vector<index>& bounds, const tensor_cut& cut);
 
@@ -125,6 +128,7 @@ private:
     memo<place_id> open_;
     memo<place_id> described_;
     memo<place_id> boxes_;
+    memo<place_id> lone_;
     numbering pairs_;
     struct pair_traffic {
         traffic moving;

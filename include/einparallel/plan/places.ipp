@@ -101,6 +101,15 @@ EINPARALLEL_INLINE place_id place_table::exact(distribution irregular) {
     return static_cast<place_id>(places_.size()) - 1;
 }
 
+EINPARALLEL_INLINE place_id place_table::on_rank(const std::vector<index>& bounds, int rank) {
+    if (rank == 0) {
+        return exact(bounds, mesh{}, std::vector<label_id>(bounds.size(), no_label), 0);
+    }
+    std::vector<index> key(bounds);
+    key.push_back(rank);
+    return lone_.at(key, [&] { return exact(held_by_one(bounds, rank)); });
+}
+
 EINPARALLEL_INLINE place_id place_table::open(const std::vector<index>& bounds, const tensor_cut& cut) {
     std::vector<index> key(bounds);
     key.insert(key.end(), cut.parts.begin(), cut.parts.end());

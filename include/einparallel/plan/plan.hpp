@@ -47,7 +47,7 @@ struct planned_vertex {
     task work;             ///< einsums: cuts, mesh, resting distributions of operands and output, ring; pending sums
                            ///< are labels `+` of its einsum (schedule/pending.hpp)
     distribution resting;  ///< where its tensor rests: an einsum's work.output, or where an input is read
-    einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< einsums: c, mn or k as run
+    einparallel::algorithm algorithm = einparallel::algorithm::automatic;  ///< einsums: as run
     bool fell_back = false;                                                ///< the forced algorithm cannot apply here
     double join = 0;                                                       ///< paper units, EinDecomp §7
     double aggregation = 0;                                                ///< paper units

@@ -2,6 +2,7 @@
 
 #include <einparallel/plan/traffic.hpp>
 
+#include <einparallel/schedule/feed.ipp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <algorithm>
@@ -51,14 +52,6 @@ EINPARALLEL_INLINE double gathered_bytes(const task& work) {
 EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
     return (work.output.replication() - 1) * covered_elements(work.form.output, work.extents, work.ranks) *
            static_cast<double>(work.output_bytes);
-}
-
-EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting) {
-    double bytes = lasting.runs * (gathered_bytes(work) + aggregated_bytes(work));
-    for (std::size_t operand = 0; operand < lasting.once.size(); ++operand) {
-        bytes += work.holds(operand) ? lasting.once[operand] * gathered_bytes(work, operand) : 0;
-    }
-    return bytes;
 }
 
 EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, std::size_t element_bytes, int pieces) {
@@ -143,8 +136,86 @@ EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, 
     return static_cast<double>(tree_rounds(pieces)) * (transfer_seconds(share.block, constants) + seconds_per_step);
 }
 
+/// What master–worker moves: by all workers together, or in one direction by the busiest phase.
+struct fed_traffic {
+    double sent = 0;      ///< bytes of operands, from the master
+    double returned = 0;  ///< bytes of the output, to it
+    double first = 0;     ///< bytes of the first phase
+    double step = 0;      ///< bytes of a phase in the middle, in the direction that has more
+    double last = 0;      ///< bytes of the last phase
+    double messages = 0;  ///< of the master in one phase
+};
+
+EINPARALLEL_INLINE fed_traffic traffic_of_feeding(const task& work) {
+    fed_traffic made;
+    double slices_sent = 0;
+    for (int worker = 0; worker < work.ranks.size(); ++worker) {
+        if (worker == work.feed.master) {
+            continue;
+        }
+        const std::vector<interval> ranges = fed_ranges(work, worker);
+        const auto returned = static_cast<double>(region_of(work.form.output, ranges).size() * work.output_bytes);
+        for (std::size_t operand = 0; operand < work.operands.size() && returned > 0; ++operand) {
+            const auto bytes = static_cast<double>(region_of(work.form.operands[operand], ranges).size() *
+                                                   work.operand_bytes[operand]);
+            const bool sliced = work.form.in_operand(operand, work.feed.label);
+            made.sent += bytes;
+            made.first += bytes / (sliced ? work.feed.slices : 1);
+            slices_sent += sliced ? bytes / work.feed.slices : 0;
+            made.messages += 1;
+        }
+        made.returned += returned;
+    }
+    made.last = made.returned / work.feed.slices;
+    made.step = std::max(slices_sent, made.last);
+    return made;
+}
+
+/// Seconds of master–worker: the first slices come and the last results go with nothing but the master's own work to
+/// hide behind.
+EINPARALLEL_INLINE double fed_seconds(const task& work, double operations_per_point, const machine& constants) {
+    const fed_traffic moving = traffic_of_feeding(work);
+    const auto seconds_of = [&](double calls, double points, double touched) {
+        return (points * operations_per_point + touched * operations_per_touch) * constants.seconds_per_flop / calls;
+    };
+    const auto points = [&](int rank) {
+        double product = 1;
+        for (const interval& range : fed_ranges(work, rank)) {
+            product *= static_cast<double>(range.size());
+        }
+        return product;
+    };
+    const int slices = work.feed.slices;
+    const int phases = slices + 2;
+    const double again = touched_again(work, work.feed.label, slices);
+    const double worker = seconds_of(slices, points(work.feed.master == 0 ? 1 : 0), again);
+    const double master = seconds_of(phases, points(work.feed.master), again);
+    const auto phase = [&](double arithmetic, double bytes) {
+        const double transfer = moving.messages * constants.seconds_per_message + bytes * constants.seconds_per_byte;
+        return std::max(arithmetic, transfer) + constants.exposed * std::min(arithmetic, transfer) +
+               messages_per_step * constants.seconds_per_message;
+    };
+    return phase(master, moving.first) + slices * phase(std::max(master, worker), moving.step) +
+           phase(master, moving.last);
+}
+
+EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting) {
+    if (work.travelling == all_travel) {
+        const fed_traffic moving = traffic_of_feeding(work);
+        return lasting.runs * (moving.sent + moving.returned);
+    }
+    double bytes = lasting.runs * (gathered_bytes(work) + aggregated_bytes(work));
+    for (std::size_t operand = 0; operand < lasting.once.size(); ++operand) {
+        bytes += work.holds(operand) ? lasting.once[operand] * gathered_bytes(work, operand) : 0;
+    }
+    return bytes;
+}
+
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants,
                                        const lasting_work& lasting) {
+    if (work.travelling == all_travel) {
+        return lasting.runs * fed_seconds(work, operations_per_point, constants);
+    }
     double operations = operations_per_point;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
         if (static_cast<label_id>(label) == work.pending) {

@@ -208,7 +208,25 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
     vertex_cuts made;
     partition_family family = family_of(einsum);
     const int processes = processes_left(family, asked);
-    if (asked.algorithm != algorithm::automatic && einsum.work->is_contraction()) {
+    const bool feeds = asked.algorithm == algorithm::master_worker && einsum.work->is_contraction();
+    if (feeds) {
+        int most = 1;  // ranks over one label of the output
+        for (std::size_t label = 0; label < family.free.size(); ++label) {
+            family.free[label] =
+                may_be_fed(einsum) && einsum.form.in_output(static_cast<label_id>(label)) ? family.free[label] : 1;
+            std::vector<index> alone(family.free.size(), 1);
+            alone[label] = family.free[label];
+            most = std::max(most, largest_product(alone, processes, asked.powers_of_two));
+        }
+        made.wanted = most > 1 ? asked.algorithm : algorithm::automatic;
+        made.fell_back = most == 1;
+        family = most > 1 ? family : family_of(einsum);
+        if (most > 1) {
+            family.products = {most};
+            made.families.push_back(std::move(family));
+            return made;
+        }
+    } else if (asked.algorithm != algorithm::automatic && einsum.work->is_contraction()) {
         made.wanted = asked.algorithm;
         const std::vector<index> any = family.free;
         for (std::size_t label = 0; label < any.size(); ++label) {
@@ -236,7 +254,10 @@ EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> 
     family.fixed = std::move(parts);
     family.free.assign(einsum.extents.size(), 1);
     family.products = {1};
-    return {{std::move(family)}, like.wanted, like.fell_back};
+    const mesh ranks = natural_mesh(einsum, family.fixed);
+    const bool unfed = like.wanted == algorithm::master_worker &&
+                       (ranks.axes.size() != 1 || !einsum.form.in_output(ranks.axes.front().label));
+    return {{std::move(family)}, unfed ? algorithm::automatic : like.wanted, like.fell_back || unfed};
 }
 
 /// Numbers of summands in which a vertex may leave its output, ascending: ranks over the labels that the output lacks.

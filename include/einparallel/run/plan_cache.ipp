@@ -43,6 +43,7 @@ EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
             made.add(static_cast<std::uint64_t>(input));
         }
         made.add(each.work.form.text()).add(each.work.travelling).add(each.work.held).add(each.lasts ? 1 : 0);
+        made.add(each.work.feed.master).add(static_cast<index>(each.work.feed.label)).add(each.work.feed.slices);
         for (const mesh_axis& axis : each.work.ranks.axes) {
             made.add(static_cast<index>(axis.label)).add(axis.parts);
         }

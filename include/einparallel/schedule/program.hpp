@@ -47,6 +47,9 @@ EINPARALLEL_INLINE std::vector<index> extents_of(const box& region);
 /// @pre contains(whole, region)
 EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const std::vector<index>& strides);
 
+/// The box that ranges by label cut out of a tensor with these labels.
+EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges);
+
 /// Bytes of the elements of `region` in buffer `place`.
 EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region);
 

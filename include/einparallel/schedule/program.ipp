@@ -28,7 +28,6 @@ EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place,
     return static_cast<std::size_t>(region.size()) * of_rank.buffers[static_cast<std::size_t>(place)].element_bytes;
 }
 
-/// The box that ranges by label cut out of a tensor with these labels.
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges) {
     box region;
     region.sides.reserve(labels.size());

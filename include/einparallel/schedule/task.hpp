@@ -20,6 +20,16 @@ enum class algorithm : std::uint8_t { automatic, c, mn, k, master_worker };
 inline constexpr int nothing_travels = -2;
 inline constexpr int output_travels = -1;   ///< the k ring; otherwise the number of an operand: the m/n ring
 inline constexpr int operands_travel = -3;  ///< the double ring: operands that are cut along one label
+inline constexpr int all_travel = -4;       ///< master–worker: operands to the workers, their part of the output back
+
+/// Master–worker: all tensors of a task rest on one rank, which feeds the others.
+struct feeding {
+    int master = 0;             ///< the rank
+    label_id label = no_label;  ///< of the output; every worker's part is fed in slices along it
+    int slices = 0;             ///< of a worker's part; 0: nobody is fed
+
+    friend bool operator==(const feeding&, const feeding&) = default;
+};
 
 /// Everything that a schedule needs to know of a vertex, as a value.
 struct task {
@@ -31,6 +41,7 @@ struct task {
     std::vector<distribution> operands;      ///< where each operand rests before the vertex starts
     distribution output;                     ///< where the output rests when the vertex has ended
     int travelling = nothing_travels;
+    feeding feed;                 ///< where all tensors travel
     label_id carried = no_label;  ///< stands for the summands of operands that come in summands (pending.hpp)
     label_id pending = no_label;  ///< stands for the summands of the output, where they are left to its readers
     /// Bit r: operand r is given as whole blocks, which are kept over the runs of a plan (schedule_gathering).
@@ -61,6 +72,11 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& lab
 /// Number of ranks that share one block of a tensor with these labels.
 EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks);
 
+/// Master–worker: the part of the iteration space that `rank` computes, by label. A worker has nothing to do in the
+/// first phase and in the last one, so the master's part is larger than theirs by two slices, as far as the extent can
+/// be cut so.
+EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank);
+
 }  // namespace EINPARALLEL_DETAIL
 
 /// Sensible cuts. Of an operand that q ranks share: the outermost dimension whose label is in the output and whose
@@ -82,8 +98,8 @@ EINPARALLEL_INLINE bool k_ring_suits(const task& work);
 /// `c` and `master_worker`: nothing_travels.
 EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted = algorithm::automatic);
 
-/// What a task runs as: `k` where the output travels, `mn` where an operand does or is gathered, `k` where the output
-/// is only reduced, `c` where nothing moves.
+/// What a task runs as: `master_worker` where all tensors travel, `k` where the output travels, `mn` where an operand
+/// does or is gathered, `k` where the output is only reduced, `c` where nothing moves.
 EINPARALLEL_INLINE algorithm algorithm_of(const task& work);
 
 /// The task of a vertex cut over a mesh, its tensors resting in pieces along `cuts`, some of them in summands. What
@@ -92,5 +108,9 @@ EINPARALLEL_INLINE algorithm algorithm_of(const task& work);
 EINPARALLEL_INLINE task make_task(summed_einsum einsum, std::vector<std::size_t> operand_bytes,
                                   std::size_t output_bytes, mesh ranks, const task_cuts& cuts,
                                   int travelling = nothing_travels);
+
+/// The same einsum run as master–worker: its tensors rest on the master, its mesh is one axis along a label of the
+/// output.
+EINPARALLEL_INLINE task fed_task(task work, const feeding& feed);
 
 }  // namespace einparallel

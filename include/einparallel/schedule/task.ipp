@@ -82,6 +82,24 @@ EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each) {
            resting.largest_block_extent(*resting.cut()) >= static_cast<index>(each) * resting.replication();
 }
 
+EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank) {
+    std::vector<interval> ranges;
+    ranges.reserve(work.extents.size());
+    for (const index extent : work.extents) {
+        ranges.push_back({0, extent});
+    }
+    const mesh_axis& cut = work.ranks.axes.front();
+    interval& part = ranges[static_cast<std::size_t>(cut.label)];
+    const index workers = cut.parts - 1;
+    const index slices = work.feed.slices;
+    const index all = slices * workers + slices + 2;
+    const index own = (part.size() * (slices + 2) + all / 2) / all;
+    part = rank == work.feed.master
+               ? interval{0, own}
+               : block_of(interval{own, part.end}, static_cast<int>(workers), rank - (rank > work.feed.master ? 1 : 0));
+    return ranges;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -127,6 +145,9 @@ EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
 }
 
 EINPARALLEL_INLINE algorithm algorithm_of(const task& work) {
+    if (work.travelling == all_travel) {
+        return algorithm::master_worker;
+    }
     if (work.travelling == output_travels) {
         return algorithm::k;
     }
@@ -159,6 +180,16 @@ EINPARALLEL_INLINE task make_task(summed_einsum einsum, std::vector<std::size_t>
     made.ranks = std::move(ranks);
     made.travelling = travelling;
     return made;
+}
+
+EINPARALLEL_INLINE task fed_task(task work, const feeding& feed) {
+    for (distribution& operand : work.operands) {
+        operand = held_by_one(operand.bounds(), feed.master);
+    }
+    work.output = held_by_one(work.output.bounds(), feed.master);
+    work.travelling = all_travel;
+    work.feed = feed;
+    return work;
 }
 
 }  // namespace einparallel

@@ -2,6 +2,7 @@
 
 #include <einparallel/schedule/vertex_schedule.hpp>
 
+#include <einparallel/schedule/feed.ipp>
 #include <einparallel/schedule/gather.ipp>
 #include <einparallel/schedule/ring_double.ipp>
 #include <einparallel/schedule/ring_k.ipp>
@@ -54,10 +55,11 @@ struct task_phases {
 EINPARALLEL_INLINE task_phases count_phases(const task& work, std::span<const std::size_t> travelling) {
     task_phases count;
     count.gather = travelling.size() > 1 ? 1 : 0;
-    count.compute = runs_k_ring(work)        ? ring_k_phases(work.output)
-                    : travelling.empty()     ? 1
-                    : travelling.size() == 1 ? ring_mn_phases(work.operands[travelling.front()])
-                                             : ring_double_phases(work, travelling);
+    count.compute = work.travelling == all_travel ? feed_phases(work)
+                    : runs_k_ring(work)           ? ring_k_phases(work.output)
+                    : travelling.empty()          ? 1
+                    : travelling.size() == 1      ? ring_mn_phases(work.operands[travelling.front()])
+                                                  : ring_double_phases(work, travelling);
     count.reduce = runs_k_ring(work) ? 0 : reduce_phases(work.output);
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         if (std::ranges::find(travelling, operand) == travelling.end() && !work.holds(operand)) {
@@ -101,6 +103,16 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
     const detail::task_phases count = detail::count_phases(work, travelling);
     detail::step_collector steps(of_rank, first_phase, count.total());
     detail::rank_share share{work, vertex, rank, detail::ranges_of(work, rank), {operands.begin(), operands.end()}};
+    if (work.travelling == all_travel) {
+        share.ranges = detail::fed_ranges(work, rank);
+        if (rank == work.feed.master) {
+            detail::feed_workers(steps, share, output);
+        } else {
+            detail::work_for_master(steps, share);
+        }
+        steps.append();
+        return output;
+    }
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         if (std::ranges::find(travelling, operand) == travelling.end() && !work.holds(operand)) {
             share.operands[operand] =
