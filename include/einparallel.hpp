@@ -62,6 +62,7 @@ namespace einparallel {}
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/results.hpp>
+#include <einparallel/run/save_npy.hpp>
 #include <einparallel/run/sources.hpp>
 #endif
 
