@@ -226,12 +226,17 @@ private:
                                einsum.wishes.without_communication ? 1 : 0, einsum.wishes.pin ? 1 : 0});
         for (const mesh_axis& axis : pinned_axes(einsum)) {
             key.insert(key.end(), {axis.label, axis.parts});
+            key.insert(key.end(), axis.points.begin(), axis.points.end());
         }
         for (const partition_family& family : may_be.families) {
             key.insert(key.end(), {end, static_cast<index>(family.sums.operands), family.sums.summands,
                                    family.sums.output ? 1 : 0});
             key.insert(key.end(), family.fixed.begin(), family.fixed.end());
             key.insert(key.end(), family.free.begin(), family.free.end());
+            for (const std::vector<index>& points : family.points) {
+                key.push_back(end);
+                key.insert(key.end(), points.begin(), points.end());
+            }
         }
         return key;
     }
