@@ -40,6 +40,13 @@ public:
         return nullptr;
     }
 
+    /// True where elements that are somebody else's may lie in [begin, end).
+    [[nodiscard]] virtual bool lies_in(const void* begin, const void* end) const {
+        static_cast<void>(begin);
+        static_cast<void>(end);
+        return false;
+    }
+
     /// True where the elements were somebody else's and are no more.
     [[nodiscard]] virtual bool is_gone() const { return false; }
 

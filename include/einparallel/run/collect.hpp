@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -33,7 +34,13 @@ struct strided_box {
 
     /// The elements of a part where they lie dense and row-major; null where they do not.
     EINPARALLEL_INLINE [[nodiscard]] const void* borrow(const box& region) const;
+
+    /// True where some elements may lie in [begin, end).
+    EINPARALLEL_INLINE [[nodiscard]] bool lies_in(const void* begin, const void* end) const;
 };
+
+/// From the lowest byte to behind the highest; nothing where there is no element.
+EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of);
 
 /// One rank's part of a tensor, with its type erased.
 struct distributed_part {

@@ -106,9 +106,12 @@ public:
     }
 
     /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
-    /// supplies. `sources`: by vertex, null for einsums; alive until the run is over. Local; allocates and may throw.
-    void lay_out(const memory_space& space, std::vector<const source*> sources) {
+    /// supplies. `sources`: by vertex, null for einsums; alive until the run is over. `targets`: by result, memory of
+    /// the application's that takes its place; null, or missing, for none. Local; allocates and may throw.
+    void lay_out(const memory_space& space, std::vector<const source*> sources, std::vector<std::byte*> targets = {}) {
         sources_ = std::move(sources);
+        targets_ = std::move(targets);
+        targets_.resize(program_.results.size(), nullptr);
         std::vector<const void*> borrowed(program_.buffers.size(), nullptr);
         for (std::size_t number = 0; number < borrowed.size(); ++number) {
             if (may_borrow_[number] >= 0 && !program_.buffers[number].region.empty() &&
@@ -155,8 +158,14 @@ public:
             }
         }
         for (std::size_t position = 0; position < program_.results.size(); ++position) {
-            starts_[static_cast<std::size_t>(program_.results[position])] = result_blocks_[position]->data();
+            starts_[static_cast<std::size_t>(program_.results[position])] =
+                targets_[position] != nullptr ? targets_[position] : result_blocks_[position]->data();
         }
+    }
+
+    /// True where result `position` has a buffer of its own.
+    [[nodiscard]] bool is_alone(std::size_t position) const {
+        return std::ranges::count(program_.results, program_.results[position]) == 1;
     }
 
     /// The memory of result `position` of the last lay_out().
@@ -226,6 +235,9 @@ private:
                 continue;
             }
             result_blocks_[position].reset();
+            if (targets_[position] != nullptr) {
+                continue;
+            }
             result_blocks_[position] = pools_[position].take(space, program_.buffers[place].bytes());
         }
     }
@@ -307,6 +319,7 @@ private:
     arena_plan places_;
     bool laid_out_ = false;
     std::vector<const source*> sources_;  ///< by vertex
+    std::vector<std::byte*> targets_;     ///< by result: the application's memory, or null
     std::vector<std::shared_ptr<memory_block>> result_blocks_;
     std::vector<result_pool> pools_;
 };

@@ -5,6 +5,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/binding.hpp>
+#include <einparallel/run/collect.ipp>
 #include <einparallel/run/memory_source.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
@@ -65,19 +66,26 @@ public:
         for (executable* moves : redistributions_) {
             moves->carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         }
-        const std::size_t extra = cache_.transfers.bytes_sent() - before;
+        std::size_t extra = cache_.transfers.bytes_sent() - before;
         ready_->moves().carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         const std::size_t sent = cache_.transfers.bytes_sent() - before - extra;
         const std::size_t read = cache_.transfers.bytes_read() - read_before;
         std::vector<results::part> parts;
+        std::vector<moved_result> moved;
         timed_span agreeing(seen_, activity::agree, 0);
-        failure = failure.empty() ? failure_of("run", [&] { parts = collect(); }) : failure;
+        failure = failure.empty() ? failure_of("run", [&] { parts = collect(moved); }) : failure;
         for (executable* moves : redistributions_) {
             moves->release();
         }
         ready_->moves().release();
         agree(control, failure);
         agreeing.end();
+        for (const moved_result& each : moved) {
+            const distribution& wanted = *each.to.where;
+            *each.from.where == wanted ? copy_part(each.to.elements, each.from.elements, each.to.elements.held)
+                                       : static_cast<void>(extra += fetch_boxes(*world_, each.from, "run", {}, wanted,
+                                                                                [&] { return each.to.elements; }));
+        }
         if (seen_ != nullptr) {
             seen_->share(control);
         }
@@ -96,6 +104,7 @@ private:
         ready_ = &cache_.prepared(plan_);
         plan_fingerprint_ = ready_->fingerprint();
         bring_bound(sources);
+        std::vector<std::byte*> targets = find_targets(sources);
         std::size_t messages = ready_->moves().most_messages();
         for (const executable* moves : redistributions_) {
             messages = std::max(messages, moves->most_messages());
@@ -108,7 +117,7 @@ private:
             }
             seen_->prepare(plan_, cache_.rank, spans);
         }
-        ready_->moves().lay_out(cache_.space, std::move(sources));
+        ready_->moves().lay_out(cache_.space, std::move(sources), std::move(targets));
         std::size_t scratch = ready_->moves().scratch_bytes();
         for (const executable* moves : redistributions_) {
             scratch = std::max(scratch, moves->scratch_bytes());
@@ -155,7 +164,7 @@ private:
             bound_fingerprint_.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(sources[number]->kind()));
         }
         for (std::size_t position = 0; position < bound_.size(); ++position) {
-            if (!used[position]) {
+            if (!used[position] && !bound_[position].is_output()) {
                 throw error("run: a value is bound to " + name_of(bound_[position]) +
                             ", which is no placeholder of this plan");
             }
@@ -189,7 +198,7 @@ private:
     std::size_t find_binding(const planned_vertex& input) const {
         std::size_t found = bound_.size();
         for (std::size_t position = 0; position < bound_.size(); ++position) {
-            if (bound_[position].placeholder == input.origin) {
+            if (bound_[position].placeholder == input.origin && !bound_[position].is_output()) {
                 if (found != bound_.size()) {
                     throw error("run: two values are bound to placeholder '" + input.name + "'");
                 }
@@ -289,7 +298,84 @@ private:
         return {block->data(), held, dense_strides(held), element.bytes};
     }
 
-    std::vector<results::part> collect() const {
+    /// By output, the binding that says where its elements go; null where none does.
+    std::vector<const binding*> targets_of_outputs() const {
+        std::vector<const binding*> found(plan_.outputs().size(), nullptr);
+        for (const binding& each : bound_) {
+            if (!each.is_output()) {
+                continue;
+            }
+            const std::string who = "run: the memory for output " + name_of(each) + " ";
+            bool known = false;
+            for (std::size_t position = 0; position < found.size(); ++position) {
+                const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
+                if (made.origin == each.placeholder ||
+                    std::find(made.twins.begin(), made.twins.end(), each.placeholder) != made.twins.end()) {
+                    if (std::exchange(found[position], &each) != nullptr) {
+                        throw error(who + "is given twice, or to equal outputs");
+                    }
+                    known = true;
+                }
+            }
+            if (!known) {
+                throw error(who + "is for no output of this plan");
+            }
+        }
+        return found;
+    }
+
+    /// The application's memory that results are written to at once, by output; null where they are copied afterwards,
+    /// or nobody asked.
+    std::vector<std::byte*> find_targets(const std::vector<const source*>& sources) {
+        targets_ = targets_of_outputs();
+        std::vector<std::byte*> direct(targets_.size(), nullptr);
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
+            if (targets_[position] == nullptr) {
+                continue;
+            }
+            const binding& each = *targets_[position];
+            const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
+            const std::string who = "run: the memory for output '" + made.name + "' ";
+            const strided_box& target = each.into->elements;
+            if (each.into->where == nullptr) {
+                throw error(who + "is a handle on nothing");
+            }
+            if (context_of(*each.into) != world_) {
+                throw error(who + "is distributed over another context");
+            }
+            if (each.element != made.element || each.into->where->bounds() != made.bounds) {
+                throw error(who + "has other elements or extents");
+            }
+            if (const std::string mistake = check_target(target); !mistake.empty()) {
+                throw error(who + "is refused: " + mistake);
+            }
+            const auto [begin, end] = memory_of(target);
+            for (std::size_t other = 0; other < position; ++other) {
+                if (targets_[other] != nullptr && targets_[other] != &each &&
+                    targets_[other]->into->elements.lies_in(begin, end)) {
+                    throw error(who + "is also that of '" + plan_.vertices()[plan_.outputs()[other]].name + "'");
+                }
+            }
+            bound_fingerprint_.add(static_cast<std::uint64_t>(position));
+            add_distribution(bound_fingerprint_, *each.into->where);
+            const bool is_read = std::ranges::any_of(sources, [&, from = begin, to = end](const source* origin) {
+                return origin != nullptr && origin->lies_in(from, to);
+            });
+            if (!is_read && ready_->moves().is_alone(position) && made.resting == *each.into->where &&
+                target.borrow(target.held) != nullptr) {
+                direct[position] = target.data;
+            }
+        }
+        return direct_ = direct;
+    }
+
+    /// A result that goes to the application's memory when all is done.
+    struct moved_result {
+        distributed_part from;
+        distributed_part to;
+    };
+
+    std::vector<results::part> collect(std::vector<moved_result>& moved) const {
         std::vector<results::part> parts;
         for (std::size_t position = 0; position < plan_.outputs().size(); ++position) {
             const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
@@ -297,9 +383,18 @@ private:
             auto where = std::make_shared<const distribution>(made.resting);
             std::vector<std::weak_ptr<vertex>> made_by(made.twins.begin(), made.twins.end());
             made_by.emplace_back(made.origin);
-            parts.push_back({std::move(made_by), made.element,
-                             distributed_part{std::shared_ptr<void>(block, block->data()),
-                                              elements_in(block, *where, made.element), where, world_}});
+            const binding* const target = targets_[position];
+            if (direct_[position] == nullptr) {
+                distributed_part here{std::shared_ptr<void>(block, block->data()),
+                                      elements_in(block, *where, made.element), where, world_};
+                if (target != nullptr) {
+                    moved.push_back({std::move(here), *target->into});
+                } else {
+                    parts.push_back({std::move(made_by), made.element, std::move(here)});
+                    continue;
+                }
+            }
+            parts.push_back({std::move(made_by), made.element, *target->into});
         }
         return parts;
     }
@@ -316,6 +411,8 @@ private:
     std::vector<std::unique_ptr<array_source>> arrived_;
     std::uint64_t plan_fingerprint_ = 0;
     fingerprint bound_fingerprint_;
+    std::vector<const binding*> targets_;  ///< by output: where the application wants it, or null
+    std::vector<std::byte*> direct_;       ///< by output: the application's memory where it is written at once
     std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex, where options.check_inputs asks
 };
 

@@ -31,6 +31,9 @@ public:
         elements_.read(region, destination, description());
     }
     [[nodiscard]] const void* borrow(const box& region) const override { return elements_.borrow(region); }
+    [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
+        return elements_.lies_in(begin, end);
+    }
     [[nodiscard]] bool is_gone() const override { return life_.has_value() && life_->expired(); }
     [[nodiscard]] std::uint64_t checksum() const override {
         const auto bytes = static_cast<std::size_t>(elements_.held.size()) * elements_.element_bytes;
@@ -64,6 +67,9 @@ public:
         part_.elements.read(region, destination, description());
     }
     [[nodiscard]] const void* borrow(const box& region) const override { return part_.elements.borrow(region); }
+    [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
+        return part_.elements.lies_in(begin, end);
+    }
     [[nodiscard]] int holders() const override { return part_.where->holders(); }
     [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }
     [[nodiscard]] std::string description() const override { return "from_distributed"; }

@@ -162,6 +162,17 @@ template <class T, std::size_t Rank, class Value>
     return made;
 }
 
+/// Memory for an output of one run, of an earlier result or of the application's own: plan.run(world, ep::into(Z, z))
+/// leaves Z's elements in z's blocks, and results.get(Z) is a handle on them. Where the plan leaves Z in z's blocks
+/// (Z.pinned(z.pin()) sees to that), the executor writes there and nowhere else, if a rank's block is dense and
+/// row-major and no input of the run lies in the same memory; otherwise the elements are copied there, or sent, when
+/// the work is done. A run that throws before its first vertex has written nothing.
+template <class T, std::size_t Rank>
+[[nodiscard]] binding into(const tensor<T, Rank>& output, const distributed<T, Rank>& blocks) {
+    return {output.node(), nullptr, std::make_shared<const detail::distributed_part>(blocks.part()),
+            element_type_of<T>()};
+}
+
 }  // namespace EINPARALLEL_WAY
 
 }  // namespace einparallel
