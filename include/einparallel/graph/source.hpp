@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace einparallel {
 
@@ -33,10 +34,12 @@ public:
     /// throw.
     virtual void read(const box& region, void* destination) const = 0;
 
-    /// The elements of `region` where they already lie dense and row-major in memory, to be used in place and never
-    /// written; null where a copy is needed.
-    [[nodiscard]] virtual const void* borrow(const box& region) const {
+    /// The elements of `region` where they already lie in memory, to be used in place and never written, with their
+    /// strides in elements, none of them negative; no strides where they are dense and row-major. Null where a copy is
+    /// needed.
+    [[nodiscard]] virtual const void* borrow(const box& region, std::vector<index>& strides) const {
         static_cast<void>(region);
+        static_cast<void>(strides);
         return nullptr;
     }
 

@@ -32,8 +32,8 @@ struct strided_box {
     /// Copies a part, dense and row-major. @throws error, which begins with `what`, where it is not held here
     EINPARALLEL_INLINE void read(const box& region, void* destination, std::string_view what) const;
 
-    /// The elements of a part where they lie dense and row-major; null where they do not.
-    EINPARALLEL_INLINE [[nodiscard]] const void* borrow(const box& region) const;
+    /// The elements of a part where they lie, as source::borrow(); null where they are not here, or lie backwards.
+    EINPARALLEL_INLINE [[nodiscard]] const void* borrow(const box& region, std::vector<index>& found) const;
 
     /// True where some elements may lie in [begin, end).
     EINPARALLEL_INLINE [[nodiscard]] bool lies_in(const void* begin, const void* end) const;

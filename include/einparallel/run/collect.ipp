@@ -38,14 +38,16 @@ EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, 
     copy_box(extents_of(region), element_bytes, destination, dense_strides(region), first(region), strides);
 }
 
-EINPARALLEL_INLINE const void* strided_box::borrow(const box& region) const {
-    if (region.empty() || !contains(held, region)) {
+EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vector<index>& found) const {
+    found.clear();
+    if (region.empty() || !contains(held, region) ||
+        std::ranges::any_of(strides, [](index stride) { return stride < 0; })) {
         return nullptr;
     }
     const std::vector<index> dense = dense_strides(region);
     for (std::size_t dimension = 0; dimension < dense.size(); ++dimension) {
         if (region.sides[dimension].size() > 1 && dense[dimension] != strides[dimension]) {
-            return nullptr;
+            found = strides;
         }
     }
     return first(region);

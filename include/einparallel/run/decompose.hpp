@@ -108,8 +108,8 @@ template <class T, std::size_t Rank, class... More>
 }
 
 /// decompose + run, each output into memory of an earlier result or of the application's own. Collective. Outputs are
-/// pinned to their blocks where these are a grid and the output is not pinned otherwise, so that they are computed
-/// there; see ep::into.
+/// pinned to their blocks where these are a grid of several ranks and the output is not pinned otherwise, so that they
+/// are computed there; see ep::into.
 ///
 ///     ep::evaluate_into(world, ep::into(Z, z));
 /// @throws error, the same on every rank

@@ -76,9 +76,12 @@ public:
                 continue;
             }
             const std::optional<mesh> grid = mesh_of(*blocks);
-            if (grid && std::ranges::none_of(grid->axes, [&](const mesh_axis& axis) {
-                    return made->form.output[static_cast<std::size_t>(axis.label)] == no_label;
-                })) {
+            const auto may_cut = [&](const mesh_axis& axis) {  // not where one rank has all: it would compute all
+                const auto dimension = static_cast<std::size_t>(axis.label);
+                return made->form.output[dimension] != no_label &&
+                       grid->largest_block(axis.label, made->bounds[dimension]) < made->bounds[dimension];
+            };
+            if (grid && !grid->axes.empty() && std::ranges::all_of(grid->axes, may_cut)) {
                 made->wishes.pin = pin_of(*blocks);
                 pinned_.push_back(made);
             }

@@ -104,7 +104,7 @@ private:
         ready_ = &cache_.prepared(plan_);
         plan_fingerprint_ = ready_->fingerprint();
         bring_bound(sources);
-        std::vector<std::byte*> targets = find_targets(sources);
+        std::vector<result_target> targets = find_targets(sources);
         std::size_t messages = ready_->moves().most_messages();
         for (const executable* moves : redistributions_) {
             messages = std::max(messages, moves->most_messages());
@@ -326,9 +326,10 @@ private:
 
     /// The application's memory that results are written to at once, by output; null where they are copied afterwards,
     /// or nobody asked.
-    std::vector<std::byte*> find_targets(const std::vector<const source*>& sources) {
+    std::vector<result_target> find_targets(const std::vector<const source*>& sources) {
         targets_ = targets_of_outputs();
-        std::vector<std::byte*> direct(targets_.size(), nullptr);
+        is_direct_.assign(targets_.size(), false);
+        std::vector<result_target> direct(targets_.size());
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             if (targets_[position] == nullptr) {
                 continue;
@@ -361,12 +362,14 @@ private:
             const bool is_read = std::ranges::any_of(sources, [&, from = begin, to = end](const source* origin) {
                 return origin != nullptr && origin->lies_in(from, to);
             });
-            if (!is_read && ready_->moves().is_alone(position) && made.resting == *each.into->where &&
-                target.borrow(target.held) != nullptr) {
-                direct[position] = target.data;
+            std::vector<index> strides;
+            if (!is_read && made.resting == *each.into->where && target.borrow(target.held, strides) != nullptr &&
+                ready_->moves().may_lie_elsewhere(position, !strides.empty())) {
+                direct[position] = {target.data, std::move(strides)};
+                is_direct_[position] = true;
             }
         }
-        return direct_ = direct;
+        return direct;
     }
 
     /// A result that goes to the application's memory when all is done.
@@ -384,7 +387,7 @@ private:
             std::vector<std::weak_ptr<vertex>> made_by(made.twins.begin(), made.twins.end());
             made_by.emplace_back(made.origin);
             const binding* const target = targets_[position];
-            if (direct_[position] == nullptr) {
+            if (!is_direct_[position]) {
                 distributed_part here{std::shared_ptr<void>(block, block->data()),
                                       elements_in(block, *where, made.element), where, world_};
                 if (target != nullptr) {
@@ -412,7 +415,7 @@ private:
     std::uint64_t plan_fingerprint_ = 0;
     fingerprint bound_fingerprint_;
     std::vector<const binding*> targets_;  ///< by output: where the application wants it, or null
-    std::vector<std::byte*> direct_;       ///< by output: the application's memory where it is written at once
+    std::vector<bool> is_direct_;          ///< by output: written there at once
     std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex, where options.check_inputs asks
 };
 
