@@ -56,6 +56,7 @@ namespace einparallel {}
 
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/run/block_cyclic.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>

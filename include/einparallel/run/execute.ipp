@@ -5,6 +5,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/binding.hpp>
+#include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/collect.ipp>
 #include <einparallel/run/memory_source.hpp>
 #include <einparallel/run/plan_cache.ipp>
@@ -63,12 +64,17 @@ public:
         }
         const std::size_t before = cache_.transfers.bytes_sent();
         const std::size_t read_before = cache_.transfers.bytes_read();
+        std::size_t extra = 0;
+        for (const dealt_value& each : dealt_) {
+            extra += move_dealt(*world_, *each.part, *each.where, each.elements, false);
+        }
         for (executable* moves : redistributions_) {
             moves->carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         }
-        std::size_t extra = cache_.transfers.bytes_sent() - before;
+        const std::size_t brought = cache_.transfers.bytes_sent() - before;
+        extra += brought;
         ready_->moves().carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
-        const std::size_t sent = cache_.transfers.bytes_sent() - before - extra;
+        const std::size_t sent = cache_.transfers.bytes_sent() - before - brought;
         const std::size_t read = cache_.transfers.bytes_read() - read_before;
         std::vector<results::part> parts;
         std::vector<moved_result> moved;
@@ -81,10 +87,13 @@ public:
         agree(control, failure);
         agreeing.end();
         for (const moved_result& each : moved) {
-            const distribution& wanted = *each.to.where;
-            *each.from.where == wanted ? copy_part(each.to.elements, each.from.elements, each.to.elements.held)
-                                       : static_cast<void>(extra += fetch_boxes(*world_, each.from, "run", {}, wanted,
-                                                                                [&] { return each.to.elements; }));
+            if (each.to->dealt != nullptr) {
+                extra += move_dealt(*world_, *each.to->dealt, *each.from.where, each.from.elements, true);
+            } else if (const strided_box& target = memory_for(*each.to); *each.from.where == *each.to->into->where) {
+                copy_part(target, each.from.elements, target.held);
+            } else {
+                extra += fetch_boxes(*world_, each.from, "run", {}, *each.to->into->where, [&] { return target; });
+            }
         }
         if (seen_ != nullptr) {
             seen_->share(control);
@@ -275,6 +284,20 @@ private:
             if (value == nullptr || value == input.origin->origin.get() || value->kind() == source_kind::everywhere) {
                 continue;
             }
+            if (const auto* matrix = dynamic_cast<const dealt_source*>(value)) {
+                if (matrix->part().world.lock() != world_) {
+                    throw error("run: the value bound to placeholder '" + input.name +
+                                "' is distributed over another context");
+                }
+                const std::size_t bytes =
+                    static_cast<std::size_t>(input.resting.held_by(cache_.rank).size()) * input.element.bytes;
+                const auto block = std::make_shared<memory_block>(cache_.space, bytes);
+                dealt_.push_back({&matrix->part(), &input.resting, elements_in(block, input.resting, input.element)});
+                arrived_.push_back(std::make_unique<array_source>(dealt_.back().elements, block, std::nullopt));
+                sources[number] = arrived_.back().get();
+                bound_fingerprint_.add(static_cast<std::uint64_t>(number));
+                continue;
+            }
             const distribution from(input.bounds, parts_of(*value, input));
             add_distribution(bound_fingerprint_, from);
             bound_redistribution* way = ready_->redistribution(number, from, cache_.rank);
@@ -296,6 +319,11 @@ private:
                             element_type element) const {
         const box held = where.held_by(cache_.rank);
         return {block->data(), held, dense_strides(held), element.bytes};
+    }
+
+    /// This rank's memory for an output.
+    static const strided_box& memory_for(const binding& output) {
+        return output.dealt != nullptr ? output.dealt->elements : output.into->elements;
     }
 
     /// By output, the binding that says where its elements go; null where none does.
@@ -337,14 +365,15 @@ private:
             const binding& each = *targets_[position];
             const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
             const std::string who = "run: the memory for output '" + made.name + "' ";
-            const strided_box& target = each.into->elements;
-            if (each.into->where == nullptr) {
+            if (each.into != nullptr && each.into->where == nullptr) {
                 throw error(who + "is a handle on nothing");
             }
-            if (context_of(*each.into) != world_) {
+            const strided_box& target = memory_for(each);
+            if ((each.dealt != nullptr ? each.dealt->world : each.into->world).lock() != world_) {
                 throw error(who + "is distributed over another context");
             }
-            if (each.element != made.element || each.into->where->bounds() != made.bounds) {
+            if (each.element != made.element ||
+                (each.dealt != nullptr ? bounds_of(*each.dealt) : each.into->where->bounds()) != made.bounds) {
                 throw error(who + "has other elements or extents");
             }
             if (const std::string mistake = check_target(target); !mistake.empty()) {
@@ -353,11 +382,14 @@ private:
             const auto [begin, end] = memory_of(target);
             for (std::size_t other = 0; other < position; ++other) {
                 if (targets_[other] != nullptr && targets_[other] != &each &&
-                    targets_[other]->into->elements.lies_in(begin, end)) {
+                    memory_for(*targets_[other]).lies_in(begin, end)) {
                     throw error(who + "is also that of '" + plan_.vertices()[plan_.outputs()[other]].name + "'");
                 }
             }
             bound_fingerprint_.add(static_cast<std::uint64_t>(position));
+            if (each.dealt != nullptr) {
+                continue;
+            }
             add_distribution(bound_fingerprint_, *each.into->where);
             const bool is_read = std::ranges::any_of(sources, [&, from = begin, to = end](const source* origin) {
                 return origin != nullptr && origin->lies_in(from, to);
@@ -375,7 +407,7 @@ private:
     /// A result that goes to the application's memory when all is done.
     struct moved_result {
         distributed_part from;
-        distributed_part to;
+        const binding* to;
     };
 
     std::vector<results::part> collect(std::vector<moved_result>& moved) const {
@@ -391,8 +423,9 @@ private:
                 distributed_part here{std::shared_ptr<void>(block, block->data()),
                                       elements_in(block, *where, made.element), where, world_};
                 if (target != nullptr) {
-                    moved.push_back({std::move(here), *target->into});
-                } else {
+                    moved.push_back({here, target});
+                }
+                if (target == nullptr || target->dealt != nullptr) {
                     parts.push_back({std::move(made_by), made.element, std::move(here)});
                     continue;
                 }
@@ -414,6 +447,13 @@ private:
     std::vector<std::unique_ptr<array_source>> arrived_;
     std::uint64_t plan_fingerprint_ = 0;
     fingerprint bound_fingerprint_;
+    /// A value that lies block-cyclic, and this rank's part of it where the plan reads it.
+    struct dealt_value {
+        const dealt_part* part;
+        const distribution* where;
+        strided_box elements;
+    };
+    std::vector<dealt_value> dealt_;
     std::vector<const binding*> targets_;  ///< by output: where the application wants it, or null
     std::vector<bool> is_direct_;          ///< by output: written there at once
     std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex, where options.check_inputs asks

@@ -10,6 +10,7 @@
 #include <einparallel/mpi/file.ipp>
 #include <einparallel/mpi/transfer.ipp>
 #include <einparallel/run/agreement.ipp>
+#include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/calibrate.ipp>
 #include <einparallel/run/collect.ipp>
 #include <einparallel/run/context.ipp>
