@@ -149,7 +149,8 @@ struct simulated_space final : ep::memory_space {
         touch(extents);
     }
     void read(const ep::source& /*origin*/, const ep::box& /*region*/, void* /*into*/) const override {}
-    [[nodiscard]] const void* borrow(const ep::source& /*origin*/, const ep::box& /*region*/) const override {
+    [[nodiscard]] const void* borrow(const ep::source& /*origin*/, const ep::box& /*region*/,
+                                     std::vector<ep::index>& /*strides*/) const override {
         return nullptr;
     }
 

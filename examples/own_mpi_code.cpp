@@ -49,8 +49,8 @@ void iterate(MPI_Comm ranks, row_block& mine) {
 
     // A window on the program's memory: this rank's part, where it begins in the whole matrix, and how it is strided.
     const ep::view<double, 2> block(mine.memory.data(), {mine.count, columns}, {row_block::stride, 1});
-    const ep::tensor<double, 2> X =
-        ep::from_distributed(ep::distributed<double, 2>(world, {rows, columns}, {mine.first, 0}, block));
+    const ep::distributed<double, 2> x(world, {rows, columns}, {mine.first, 0}, block);
+    const ep::tensor<double, 2> X = ep::from_distributed(x);
 
     // These lines record the computation. Each product is summed over the labels that are missing on the left.
     EINPARALLEL_LABELS(i, j, k);
@@ -58,11 +58,13 @@ void iterate(MPI_Comm ranks, row_block& mine) {
     S(i, j) = X(i, k) * X(j, k);
     Y(i, k) = 1.5 * X(i, k) - 0.5 * S(i, j) * X(j, k);
 
-    // Planned once, run often: each run reads the program's blocks as they are then.
+    // The new rows are computed where the old ones lie, cut as unevenly.
+    Y.pinned(x.pin());
+
+    // Planned once, run often: each run reads the program's blocks as they are then, and leaves its result in them.
     const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, Y);
     for (int step = 0; step < steps; ++step) {
-        const ep::distributed<double, 2> result = plan.run(world);
-        result.fetch_into({mine.first, 0}, block);  // from wherever the plan left it, into the program's own rows
+        plan.run(world, ep::into(Y, x));
     }
     if (world.rank() == 0) {
         std::cout << steps << " runs of one plan on " << world.size() << " ranks, which sent " << plan.bytes_sent()

@@ -56,12 +56,14 @@ namespace einparallel {}
 
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/run/block_cyclic.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/results.hpp>
+#include <einparallel/run/save_npy.hpp>
 #include <einparallel/run/sources.hpp>
 #endif
 

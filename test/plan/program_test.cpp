@@ -1,9 +1,10 @@
 // Programs of whole plans: all ranks played in one process against scalar loops on whole tensors.
 
-#include "random_graph.hpp"
+#include "random_wishes.hpp"
 
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
@@ -16,7 +17,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -397,6 +401,80 @@ TEST_CASE("plans that leave sums pending compute what scalar loops compute, and 
     CHECK(seen.pending > 100);
     CHECK(seen.carried_on > 2);
     CHECK(seen.added_up > 10);
+}
+
+TEST_CASE("plans with uneven blocks compute what scalar loops compute, and send what they say") {
+    test::random_graphs random(26);
+    figures seen;
+    constexpr int processes[] = {1, 2, 3, 4, 6, 8};
+    int uneven = 0;
+    int spread = 0;
+    for (int trial = 0; trial < 600; ++trial) {
+        options asked{.processes = processes[trial % 6],
+                      .objective = static_cast<objective>(trial / 6 % 3),
+                      .method = trial % 7 == 0 ? method::linearized : method::exact,
+                      .powers_of_two = trial % 11 == 0};
+        asked.ranks_per_node = trial % 3 == 0 ? random.between(1, asked.processes) : 1;
+        asked.machine.seconds_per_flop = trial % 2 == 0 ? 1e-5 : 2e-11;
+        const std::vector<node> outputs = random.graph({.vertices = random.between(1, 4),
+                                                        .labels = 4,
+                                                        .tree = trial % 2 == 0,
+                                                        .any_sources = true,
+                                                        .empty_extents = trial % 6 == 0,
+                                                        .processes = asked.processes,
+                                                        .sums = trial % 3 == 0});
+        if (outputs.empty()) {
+            continue;
+        }
+        // Inputs in uneven blocks, row-major or column-major over the ranks.
+        for (const node& each : detail::collect(outputs).vertices) {
+            if (!each->is_input() || each->bounds.empty() || random.one_in(3)) {
+                continue;
+            }
+            mesh grid;
+            int left = asked.processes;
+            std::vector<label_id> labels;
+            for (std::size_t dimension = 0; dimension < each->bounds.size(); ++dimension) {
+                labels.push_back(static_cast<label_id>(dimension));
+                const int parts = random.between(1, left);
+                left /= parts;
+                if (parts > 1) {
+                    grid.axes.push_back({labels.back(), parts, random.cut_points(each->bounds[dimension], parts)});
+                }
+            }
+            if (random.one_in(2)) {
+                std::ranges::reverse(grid.axes);
+            }
+            const distribution where(each->bounds, grid, labels, 0);
+            std::vector<box> boxes;
+            for (int rank = 0; rank < where.holders(); ++rank) {
+                boxes.push_back(where.held_by(rank));
+            }
+            each->origin = std::make_shared<test::paper_source>(source_kind::resting, 0, std::move(boxes));
+        }
+        test::pin_some(random, outputs, planned_processes(asked.processes, asked.powers_of_two), 0, true);
+        std::optional<plan> made;
+        try {
+            made = decompose_vertices(asked, outputs);
+        } catch (const error& refused) {  // a number of parts that is no power of two
+            REQUIRE(asked.powers_of_two);
+            continue;
+        }
+        INFO("trial " << trial << "\n" << *made);
+        check_plan(*made, random, seen);
+        test::check_obeyed(*made);
+        for (const planned_vertex& each : made->vertices()) {
+            const bool cut =
+                std::ranges::any_of(each.work.ranks.axes, [](const auto& axis) { return !axis.points.empty(); });
+            uneven += cut ? 1 : 0;
+            spread += cut && !each.wishes.pin ? 1 : 0;
+        }
+    }
+    MESSAGE(seen.plans << " plans: " << uneven << " vertices in uneven blocks, " << spread << " of them not pinned, "
+                       << seen.mn_rings << " m/n rings, " << seen.k_rings << " k rings");
+    CHECK(seen.plans > 500);
+    CHECK(uneven > 200);
+    CHECK(spread > 20);
 }
 
 TEST_CASE("one tensor read twice by one vertex, as equal and as different operands") {

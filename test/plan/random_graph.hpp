@@ -32,6 +32,16 @@ public:
     int between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
     bool one_in(int count) { return between(1, count) == 1; }
 
+    /// Ascending numbers from 0 to the extent: uneven blocks, some of them empty.
+    std::vector<ep::index> cut_points(ep::index extent, int parts) {
+        std::vector<ep::index> points{0, extent};
+        while (static_cast<int>(points.size()) <= parts) {
+            points.push_back(between(0, static_cast<int>(extent)));
+        }
+        std::ranges::sort(points);
+        return points;
+    }
+
     /// Einsums over inputs and over each other; the last one is the root of the tree, or in a DAG every einsum that
     /// nobody reads is an output.
     std::vector<node> graph(const graph_wishes& wishes) {

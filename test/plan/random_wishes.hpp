@@ -18,8 +18,9 @@
 namespace test {
 
 /// Pins every other einsum and placeholder in some way that makes sense, and marks one in `marks` (0: none) einsums
-/// that are not pinned to run without communication. Returns how many wishes there are.
-inline int pin_some(random_graphs& random, const std::vector<node>& outputs, int processes, int marks) {
+/// that are not pinned to run without communication. Returns how many wishes there are. `uneven`: some at cut points.
+inline int pin_some(random_graphs& random, const std::vector<node>& outputs, int processes, int marks,
+                    bool uneven = false) {
     int count = 0;
     for (const node& each : ep::detail::collect(outputs).vertices) {
         const bool placeholder = each->is_input() && each->origin->kind() == ep::source_kind::placeholder;
@@ -35,7 +36,9 @@ inline int pin_some(random_graphs& random, const std::vector<node>& outputs, int
                 const auto most = std::clamp<ep::index>(each->bounds[place], 1, left);
                 const int cut = random.between(1, static_cast<int>(most));
                 left /= cut;
-                if (each->is_input() || random.one_in(2)) {
+                if (uneven && random.one_in(2)) {
+                    parts.emplace_back(dimension, ep::cut_points(random.cut_points(each->bounds[place], cut)));
+                } else if (each->is_input() || random.one_in(2)) {
                     parts.emplace_back(dimension, cut);
                 } else {
                     parts.emplace_back(each->form.names[static_cast<std::size_t>(each->form.output[place])], cut);
@@ -115,7 +118,10 @@ inline ep::distribution pinned_layout(const ep::vertex& input) {
         for (std::size_t place = input.wishes.pin->size(); place-- > 0;) {
             const ep::pinned_part& part = (*input.wishes.pin)[place];
             const auto dimension = static_cast<std::size_t>(part.dimension);
-            boxes.back().sides[dimension] = ep::block_of(input.bounds[dimension], part.parts, rest % part.parts);
+            const auto turn = static_cast<std::size_t>(rest % part.parts);
+            boxes.back().sides[dimension] = part.points.empty()
+                                                ? ep::block_of(input.bounds[dimension], part.parts, rest % part.parts)
+                                                : ep::interval{part.points[turn], part.points[turn + 1]};
             rest /= part.parts;
         }
     }
@@ -134,6 +140,18 @@ inline void check_obeyed(const ep::plan& made) {
             }
             CHECK(obeys(*each.origin, vector));
             CHECK(keeps_order(*each.origin, each.work.ranks));
+            for (const ep::pinned_part& part : *each.wishes.pin) {  // the blocks, of which pieces may rest
+                std::vector<ep::interval> blocks;
+                const std::size_t dimension = dimension_of(*each.origin, part);
+                const std::size_t pending = each.resting.bounds().size() - each.bounds.size();
+                for (int rank = 0; rank < each.work.ranks.size(); ++rank) {
+                    blocks.push_back(each.resting.block_of_rank(rank).sides[dimension + pending]);
+                }
+                for (std::size_t at = 0; at + 1 < part.points.size(); ++at) {
+                    CHECK(std::ranges::find(blocks, ep::interval{part.points[at], part.points[at + 1]}) !=
+                          blocks.end());
+                }
+            }
         }
         if (each.wishes.without_communication) {
             CHECK(each.work.output.replication() == 1);

@@ -102,6 +102,16 @@ public:
         return made;
     }
 
+    /// Ascending numbers from 0 to the extent: uneven blocks, some of them empty.
+    std::vector<index> cut_points(index extent, int parts) {
+        std::vector<index> points{0, extent};
+        while (static_cast<int>(points.size()) <= parts) {
+            points.push_back(between(0, static_cast<int>(extent)));
+        }
+        std::ranges::sort(points);
+        return points;
+    }
+
     std::size_t any_cut(const std::vector<label_id>& labels) {
         return labels.empty() ? 0 : static_cast<std::size_t>(between(0, static_cast<int>(labels.size()) - 1));
     }
@@ -110,7 +120,12 @@ public:
     task any_task() {
         const einsum_form of = form();
         const std::vector<index> lengths = extents(of.label_count());
-        const mesh grid = ranks(of.label_count());
+        mesh grid = ranks(of.label_count());
+        for (mesh_axis& axis : grid.axes) {
+            if (one_in(3)) {
+                axis.points = cut_points(lengths[static_cast<std::size_t>(axis.label)], axis.parts);
+            }
+        }
         task_cuts cuts = choose_cuts(of, lengths, grid);
         if (one_in(2)) {
             for (std::size_t operand = 0; operand < of.operands.size(); ++operand) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace einparallel {
 
@@ -33,16 +34,25 @@ public:
     /// throw.
     virtual void read(const box& region, void* destination) const = 0;
 
-    /// The elements of `region` where they already lie dense and row-major in memory, to be used in place and never
-    /// written; null where a copy is needed.
-    [[nodiscard]] virtual const void* borrow(const box& region) const {
+    /// The elements of `region` where they already lie in memory, to be used in place and never written, with their
+    /// strides in elements, none of them negative; no strides where they are dense and row-major. Null where a copy is
+    /// needed.
+    [[nodiscard]] virtual const void* borrow(const box& region, std::vector<index>& strides) const {
         static_cast<void>(region);
+        static_cast<void>(strides);
         return nullptr;
     }
 
     /// True where every run reads the same elements: not of placeholders, and not of memory that the application may
     /// write to.
     [[nodiscard]] virtual bool lasts() const { return kind() != source_kind::placeholder; }
+
+    /// True where elements that are somebody else's may lie in [begin, end).
+    [[nodiscard]] virtual bool lies_in(const void* begin, const void* end) const {
+        static_cast<void>(begin);
+        static_cast<void>(end);
+        return false;
+    }
 
     /// True where the elements were somebody else's and are no more.
     [[nodiscard]] virtual bool is_gone() const { return false; }

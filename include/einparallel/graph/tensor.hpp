@@ -80,11 +80,13 @@ public:
     /// Pins how the tensor lies: exactly these parts of its dimensions, the others uncut, the first one named along the
     /// outermost axis of the mesh. `Z.pinned({{"i", 4}, {"k", 2}})` names dimensions by their labels in the einsum that
     /// makes Z, `X.pinned({{0, 4}, {1, 2}})` by their numbers. Where nothing is contracted over several ranks, block
-    /// (a, b) of Z then is on rank a · 2 + b. Contracted labels stay the planner's to cut: Z's blocks are then stored
-    /// in pieces. A placeholder is bound there and brought from there to where it is read. The last pin counts; plans
-    /// that exist do not change. Returns the handle.
+    /// (a, b) of Z then is on rank a · 2 + b. `{"i", ep::cut_points{0, 3, 3, 10, 12}}` cuts there, into blocks of 3, 0,
+    /// 7 and 2; readers may be cut at the same points then. Contracted labels stay the planner's to cut: Z's blocks are
+    /// then stored in pieces. A placeholder is bound there and brought from there to where it is read. The last pin
+    /// counts; plans that exist do not change. Returns the handle.
     /// @throws error for a handle on nothing; the next decompose throws for a dimension that the tensor does not have,
-    /// parts that its extent or the ranks do not suffice for, and inputs other than placeholders
+    /// parts that its extent or the ranks do not suffice for, cut points that do not ascend from 0 to the extent, and
+    /// inputs other than placeholders
     tensor& pinned(std::vector<pinned_part> parts) & {
         assigned("pinned").wishes.pin = std::move(parts);
         return *this;

@@ -3,6 +3,7 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
@@ -16,17 +17,24 @@
 
 namespace einparallel {
 
-/// Into how many parts one dimension of a tensor is cut. The dimension is named by its label in the einsum that makes
-/// the tensor, or by its number from 0 (inputs have no labels of their own).
+/// Into how many parts one dimension of a tensor is cut, and where. The dimension is named by its label in the einsum
+/// that makes the tensor, or by its number from 0 (inputs have no labels of their own).
 struct pinned_part {
-    std::string label;  ///< empty where the dimension is named by its number
-    int dimension = 0;  ///< counts where `label` is empty
-    int parts = 1;      ///< 1 is uncut
+    std::string label;            ///< empty where the dimension is named by its number
+    int dimension = 0;            ///< counts where `label` is empty
+    int parts = 1;                ///< 1 is uncut
+    std::vector<index> points{};  ///< parts + 1 cut points; none: blocks that differ by at most one
 
     /// The dimension with this label.
     pinned_part(std::string along, int count) : label(std::move(along)), parts(count) {}
     /// Dimension number `along`.
     pinned_part(int along, int count) : dimension(along), parts(count) {}
+    /// The dimension with this label, cut there.
+    pinned_part(std::string along, cut_points where)
+        : label(std::move(along)), parts(static_cast<int>(where.at.size()) - 1), points(std::move(where.at)) {}
+    /// Dimension number `along`, cut there.
+    pinned_part(int along, cut_points where)
+        : dimension(along), parts(static_cast<int>(where.at.size()) - 1), points(std::move(where.at)) {}
 
     /// `i` or `dimension 0`.
     EINPARALLEL_INLINE [[nodiscard]] std::string where() const;
@@ -34,12 +42,15 @@ struct pinned_part {
     friend bool operator==(const pinned_part&, const pinned_part&) = default;
 };
 
+/// ` at 0,3,10`; nothing where there are no cut points.
+EINPARALLEL_INLINE std::string points_text(const std::vector<index>& points);
+
 /// Wishes that every plan obeys; see tensor::pinned and tensor::without_communication.
 struct vertex_wishes {
     std::optional<std::vector<pinned_part>> pin;  ///< exactly this cut, outermost axis of the mesh first
     bool without_communication = false;           ///< the statement that makes it sends nothing
 
-    /// The pin as `i:4 k:2` or `0:4 1:2`; "one block" for a tensor that is not cut.
+    /// The pin as `i:4 k:2`, `0:4 1:2` or `i:2 at 0,3,10`; "one block" for a tensor that is not cut.
     EINPARALLEL_INLINE [[nodiscard]] std::string pin_text() const;
 
     friend bool operator==(const vertex_wishes&, const vertex_wishes&) = default;

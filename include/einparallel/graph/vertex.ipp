@@ -25,6 +25,14 @@ EINPARALLEL_INLINE void mark_statement(vertex& last) {
 
 namespace einparallel {
 
+EINPARALLEL_INLINE std::string points_text(const std::vector<index>& points) {
+    std::string written;
+    for (const index point : points) {
+        written += (written.empty() ? " at " : ",") + std::to_string(point);
+    }
+    return written;
+}
+
 EINPARALLEL_INLINE std::string pinned_part::where() const {
     return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
 }
@@ -34,7 +42,7 @@ EINPARALLEL_INLINE std::string vertex_wishes::pin_text() const {
     for (std::size_t position = 0; pin && position < pin->size(); ++position) {
         const pinned_part& part = (*pin)[position];
         written += (position > 0 ? " " : "") + (part.label.empty() ? std::to_string(part.dimension) : part.label) +
-                   ":" + std::to_string(part.parts);
+                   ":" + std::to_string(part.parts) + points_text(part.points);
     }
     return written.empty() ? "one block" : written;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A file that is open for reading, as an owned object; all of its system calls are in file.ipp.
+// Files that are open for reading or for writing, as owned objects; all of their system calls are in file.ipp.
 
 #include <einparallel/notation/compiled.hpp>
 
@@ -30,6 +30,33 @@ private:
     std::string path_;
     int descriptor_ = -1;
     std::uint64_t size_ = 0;
+};
+
+/// Writes a file anew, at any position; what was there under its name is gone.
+class output_file {
+public:
+    /// @throws error where the path names no file that can be written
+    EINPARALLEL_INLINE explicit output_file(std::string path);
+
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+    ~output_file();
+
+    /// Makes the file so long, all zeroes, with room for them on the disk where the system can promise it.
+    /// @throws error
+    EINPARALLEL_INLINE void reserve(std::uint64_t bytes) const;
+
+    /// Writes exactly `bytes` bytes from `offset` on. @throws error
+    EINPARALLEL_INLINE void write(const void* data, std::uint64_t bytes, std::uint64_t offset) const;
+
+    /// @throws error where the system could not write after all
+    EINPARALLEL_INLINE void close();
+
+private:
+    EINPARALLEL_INLINE [[noreturn]] void refuse(const char* what) const;
+
+    std::string path_;
+    int descriptor_ = -1;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -56,4 +56,53 @@ EINPARALLEL_VIRTUAL input_file::~input_file() {
     ::close(descriptor_);
 }
 
+EINPARALLEL_INLINE output_file::output_file(std::string path) : path_(std::move(path)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) {
+        refuse("cannot be opened for writing");
+    }
+}
+
+EINPARALLEL_INLINE void output_file::refuse(const char* what) const {
+    throw error("'" + path_ + "' " + what + ": " + std::generic_category().message(errno));
+}
+
+EINPARALLEL_INLINE void output_file::reserve(std::uint64_t bytes) const {
+    if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+        refuse("cannot be written");
+    }
+#if defined(__linux__) && defined(_GNU_SOURCE)
+    if (bytes > 0 && ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) != 0 && errno == ENOSPC) {
+        refuse("cannot be written");
+    }
+#endif
+}
+
+EINPARALLEL_INLINE void output_file::write(const void* data, std::uint64_t bytes, std::uint64_t offset) const {
+    constexpr std::uint64_t largest_request = std::uint64_t{1} << 30;
+    const auto* next = static_cast<const std::byte*>(data);
+    for (std::uint64_t done = 0; done < bytes;) {
+        const std::uint64_t rest = bytes - done;
+        const std::size_t request = static_cast<std::size_t>(rest < largest_request ? rest : largest_request);
+        const ssize_t put = ::pwrite(descriptor_, next + done, request, static_cast<off_t>(offset + done));
+        if (put < 0 && errno != EINTR) {
+            refuse("cannot be written");
+        }
+        done += put < 0 ? 0 : static_cast<std::uint64_t>(put);
+    }
+}
+
+EINPARALLEL_INLINE void output_file::close() {
+    // Closing writes what is still buffered, so it may be what finds the disk full.
+    if (::close(std::exchange(descriptor_, -1)) != 0) {
+        refuse("cannot be written");
+    }
+}
+
+EINPARALLEL_VIRTUAL output_file::~output_file() {
+    if (descriptor_ >= 0) {
+        ::close(descriptor_);
+    }
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

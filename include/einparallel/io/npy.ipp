@@ -4,7 +4,6 @@
 
 #include <einparallel/io/box_reader.ipp>
 
-#include <cstdio>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -103,18 +102,10 @@ EINPARALLEL_INLINE void npy_file::check_size() const {
 EINPARALLEL_INLINE void write_npy(const std::string& path, element_type type, const std::vector<index>& shape,
                                   const void* data) {
     const std::string preamble = detail::npy_preamble(type, shape);
-    const std::size_t elements = static_cast<std::size_t>(whole_box(shape).size());
-    std::FILE* const file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr) {
-        throw error("'" + path + "' cannot be opened for writing");
-    }
-    const bool written = std::fwrite(preamble.data(), 1, preamble.size(), file) == preamble.size() &&
-                         std::fwrite(data, type.bytes, elements, file) == elements;
-    // Closing writes what is still buffered, so it may be what finds the disk full.
-    const bool closed = std::fclose(file) == 0;
-    if (!written || !closed) {
-        throw error("'" + path + "' cannot be written: the disk may be full");
-    }
+    detail::output_file file(path);
+    file.write(preamble.data(), preamble.size(), 0);
+    file.write(data, static_cast<std::uint64_t>(whole_box(shape).size()) * type.bytes, preamble.size());
+    file.close();
 }
 
 }  // namespace einparallel

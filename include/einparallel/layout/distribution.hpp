@@ -83,4 +83,12 @@ EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, in
 
 EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b);
 
+namespace EINPARALLEL_DETAIL {
+
+/// The mesh, its labels being numbers of dimensions, that has these boxes for its blocks, uneven ones with cut points;
+/// nothing where no mesh has. Ranks without elements may stand anywhere if one dimension alone is cut, and else behind.
+EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes);
+
+}  // namespace EINPARALLEL_DETAIL
+
 }  // namespace einparallel

@@ -3,6 +3,9 @@
 #include <einparallel/layout/distribution.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 namespace einparallel {
@@ -45,7 +48,7 @@ EINPARALLEL_INLINE std::optional<std::size_t> distribution::cut() const {
 
 EINPARALLEL_INLINE index distribution::largest_block_extent(std::size_t dimension) const {
     if (regular_) {
-        return block_of(bounds_[dimension], mesh_.parts(labels_[dimension]), 0).size();
+        return mesh_.largest_block(labels_[dimension], bounds_[dimension]);
     }
     index largest = 0;
     for (const box& held : boxes_) {
@@ -92,7 +95,7 @@ EINPARALLEL_INLINE box distribution::block_of_rank(int rank) const {
             left /= each.parts;
         }
         if (parts > 1) {
-            block.sides[dimension] = block_of(bounds_[dimension], parts, part);
+            block.sides[dimension] = mesh_.block(labels_[dimension], bounds_[dimension], part);
         }
     }
     return block;
@@ -157,9 +160,8 @@ EINPARALLEL_INLINE std::vector<int> distribution::ranks_meeting(const box& regio
                 for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
                     // What several axes cut together is looked at in the end.
                     meets =
-                        meets &&
-                        (labels_[dimension] != axis.label || mesh_.parts(axis.label) != axis.parts ||
-                         !intersect(block_of(bounds_[dimension], axis.parts, part), region.sides[dimension]).empty());
+                        meets && (labels_[dimension] != axis.label || mesh_.parts(axis.label) != axis.parts ||
+                                  !intersect(axis.block(bounds_[dimension], part), region.sides[dimension]).empty());
                 }
                 for (std::size_t prefix = 0; meets && prefix < candidates.size(); ++prefix) {
                     finer.push_back(candidates[prefix] * axis.parts + part);
@@ -195,5 +197,52 @@ EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b)
     }
     return true;
 }
+
+namespace EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
+    const std::size_t rank = boxes.bounds().size();
+    std::vector<std::vector<index>> begins(rank);  // of the blocks that hold something, by dimension
+    std::vector<int> turns(rank, 0);               // the first rank whose block begins elsewhere than the first one's
+    std::vector<box> held;
+    for (int holder = 0; holder < boxes.holders(); ++holder) {
+        held.push_back(boxes.held_by(holder));
+        for (std::size_t dimension = 0; dimension < rank && !held.back().empty(); ++dimension) {
+            std::vector<index>& known = begins[dimension];
+            const index begin = held.back().sides[dimension].begin;
+            if (std::ranges::find(known, begin) == known.end()) {
+                turns[dimension] = known.size() == 1 ? holder : turns[dimension];
+                known.push_back(begin);
+            }
+        }
+    }
+    std::vector<std::size_t> cut;  // dimensions, the one along the outermost axis first
+    for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+        std::ranges::sort(begins[dimension]);
+        if (begins[dimension].size() > 1) {
+            cut.push_back(dimension);
+        }
+    }
+    std::ranges::sort(cut, std::ranges::greater(), [&](std::size_t dimension) { return turns[dimension]; });
+    mesh made;
+    std::vector<label_id> labels(rank);
+    std::iota(labels.begin(), labels.end(), label_id{0});
+    for (const std::size_t dimension : cut) {
+        std::vector<index> points = begins[dimension];
+        points.push_back(boxes.bounds()[dimension]);
+        if (cut.size() == 1) {  // a rank without elements has a block where the next one begins
+            points = {boxes.bounds()[dimension]};
+            for (std::size_t holder = held.size(); holder-- > 0;) {
+                points.push_back(held[holder].empty() ? points.back() : held[holder].sides[dimension].begin);
+            }
+            std::ranges::reverse(points);
+        }
+        const int parts = static_cast<int>(points.size()) - 1;
+        made.axes.push_back({labels[dimension], parts, std::move(points)});
+    }
+    return distribution(boxes.bounds(), made, labels, 0) == boxes ? std::optional(std::move(made)) : std::nullopt;
+}
+
+}  // namespace EINPARALLEL_DETAIL
 
 }  // namespace einparallel

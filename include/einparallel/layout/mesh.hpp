@@ -1,18 +1,41 @@
 #pragma once
-// The grid of ranks that one vertex is cut over.
+// The grid of ranks that one vertex is cut over, and where its cuts are.
 
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
 namespace einparallel {
 
-/// One axis of a mesh: the label that it cuts and into how many parts.
+/// Where blocks begin along one dimension, and where the last one ends: `{0, 3, 3, 10, 12}` are blocks of 3, 0, 7 and 2
+/// elements. PETSc and others call them ownership ranges; MPI's displacements, with the extent behind them.
+struct cut_points {
+    std::vector<index> at;  ///< ascending, from 0 to the extent: one more than blocks
+
+    /// From numbers of any integral types.
+    cut_points(std::initializer_list<extent> points) : at(points.begin(), points.end()) {}
+    /// From a list of numbers.
+    template <std::integral I>
+    explicit cut_points(const std::vector<I>& points) : at(points.begin(), points.end()) {}
+};
+
+/// One axis of a mesh: the label that it cuts, into how many parts, and where.
 struct mesh_axis {
-    label_id label = no_label;  ///< that is cut along the axis
-    int parts = 1;              ///< ranks along the axis
+    label_id label = no_label;    ///< that is cut along the axis
+    int parts = 1;                ///< ranks along the axis
+    std::vector<index> points{};  ///< parts + 1 cut points; none: blocks that differ by at most one
+
+    /// The indices of an extent that a part has. @pre 0 <= part < parts
+    [[nodiscard]] interval block(index extent, int part) const {
+        const auto first = static_cast<std::size_t>(part);
+        return points.empty() ? block_of(extent, parts, part) : interval{points[first], points[first + 1]};
+    }
 
     friend bool operator==(const mesh_axis&, const mesh_axis&) = default;
 };
@@ -30,6 +53,13 @@ struct mesh {
 
     /// Parts that `label` is cut into; 1 for a label without axis.
     EINPARALLEL_INLINE [[nodiscard]] int parts(label_id label) const;
+
+    /// The indices of `label`, of this extent, that part `part` of all its parts has.
+    /// @pre an axis with cut points is the label's only one
+    EINPARALLEL_INLINE [[nodiscard]] interval block(label_id label, index extent, int part) const;
+
+    /// Elements of the largest of these blocks.
+    EINPARALLEL_INLINE [[nodiscard]] index largest_block(label_id label, index extent) const;
 
     /// Coordinates of a rank, one per axis. @pre 0 <= rank < size()
     EINPARALLEL_INLINE [[nodiscard]] std::vector<int> coordinates(int rank) const;

@@ -16,11 +16,17 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The axes of a partition vector in their natural order: those that a pin names as it names them, labels of the output
 /// as they stand there, then the others. A ring over a contracted label so runs between neighbouring ranks.
-EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> parts) {
+/// @param points by label, or fewer; cut points for the parts that are as many
+EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> parts,
+                                     std::span<const std::vector<index>> points) {
     mesh ranks;
     const auto append = [&](label_id label) {
-        if (label != no_label && parts[static_cast<std::size_t>(label)] > 1 && ranks.parts(label) == 1) {
-            ranks.axes.push_back({label, parts[static_cast<std::size_t>(label)]});
+        const auto number = static_cast<std::size_t>(label);
+        if (label != no_label && parts[number] > 1 && ranks.parts(label) == 1) {
+            ranks.axes.push_back({label, parts[number], {}});
+            if (number < points.size() && points[number].size() == static_cast<std::size_t>(parts[number]) + 1) {
+                ranks.axes.back().points = points[number];
+            }
         }
     };
     for (const mesh_axis& axis : pinned_axes(einsum)) {

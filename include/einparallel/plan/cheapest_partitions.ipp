@@ -27,6 +27,7 @@ struct partition_family {
     std::vector<int> fixed;                      ///< by label: parts that are not to choose
     std::vector<index> free;                     ///< by label: 1 where nothing is to choose, its extent elsewhere
     std::vector<int> products;                   ///< of the parts to choose: the numbers of ranks that compete
+    std::vector<std::vector<index>> points{};    ///< by label, or fewer: cut points of the fixed parts; none: even
 };
 
 /// A partition vector, and what a vertex that is cut so costs at least.
@@ -135,10 +136,10 @@ private:
         return known->second;
     }
 
-    /// What a whole vector costs, or what all costs at least that has these parts and a product `left` of others:
-    /// replication only grows. Under time one tensor's transfer may hide all arithmetic or be hidden by it; every
-    /// transfer brings all but a rank's own share of its largest block. An operand that lasts is brought once, or goes
-    /// round a ring in every run, which hides all but a share of it.
+    /// What a whole vector costs (with cut points at least: even blocks cost least), or what all costs at least that
+    /// has these parts and a product `left` of others: replication only grows. Under time one tensor's transfer may
+    /// hide all arithmetic or be hidden by it; every transfer brings all but a rank's own share of its largest block.
+    /// An operand that lasts is brought once, or goes round a ring in every run, which hides all but a share of it.
     EINPARALLEL_INLINE double cost(partition_candidate& of, bool whole, int left) const {
         const partition_family& family = families_[of.family];
         const auto block = [&](std::size_t label) {

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -66,12 +67,27 @@ EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pa
     return no_label;
 }
 
+/// True where cut points make the blocks that there are without them.
+EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
+    const int parts = static_cast<int>(points.size()) - 1;
+    for (int part = 0; part < parts; ++part) {
+        const auto first = static_cast<std::size_t>(part);
+        if (block_of(points.back(), parts, part) != interval{points[first], points[first + 1]}) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// The axes that a pin makes, outermost first; those of one part left out. @pre check_wishes() has passed
 EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
     std::vector<mesh_axis> axes;
     for (const pinned_part& part : pinned.wishes.pin.value_or(std::vector<pinned_part>{})) {
         if (part.parts > 1) {
-            axes.push_back({label_of(pinned, part), part.parts});
+            axes.push_back({label_of(pinned, part), part.parts, part.points});
+            if (is_even(part.points)) {
+                axes.back().points.clear();
+            }
         }
     }
     return axes;
@@ -136,6 +152,18 @@ constexpr bool may_cut(algorithm wanted, label_class kind) {
                                           : true;  // master–worker: what is pinned or marked runs otherwise
 }
 
+/// One sentence where cut points are none.
+EINPARALLEL_INLINE void check_points(const std::vector<index>& points, index extent, const std::string& who) {
+    expect(points.size() > 1, who + "of which there must be two at least, 0 and the extent " + std::to_string(extent));
+    expect(points.front() == 0, who + "that begin at " + std::to_string(points.front()) + ", they must begin at 0");
+    const auto falls = std::ranges::adjacent_find(points, std::ranges::greater());
+    expect(falls == points.end(), who + "that do not ascend: " + std::to_string(falls == points.end() ? 0 : *falls) +
+                                      " stands before " +
+                                      std::to_string(falls == points.end() ? 0 : *std::next(falls)));
+    expect(points.back() == extent,
+           who + "that end at " + std::to_string(points.back()) + ", the extent is " + std::to_string(extent));
+}
+
 /// One sentence where a pin cannot be obeyed.
 EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, const options& asked) {
     expect(!pinned.is_input() || is_pinned_input(pinned),
@@ -160,8 +188,12 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
         known.push_back(label);
         const std::vector<index>& extents = pinned.is_input() ? pinned.bounds : pinned.extents;
         const index extent = label == no_label ? 1 : extents[static_cast<std::size_t>(label)];
+        const bool at_points = !part.points.empty();
         const std::string cut = who + "is pinned to " + std::to_string(part.parts) + " parts along " + part.where();
-        expect(part.parts == 1 || (part.parts > 1 && part.parts <= extent),
+        if (at_points) {
+            check_points(part.points, extent, who + "is pinned along " + part.where() + " at cut points ");
+        }
+        expect(at_points || part.parts == 1 || (part.parts > 1 && part.parts <= extent),
                cut + " of extent " + std::to_string(extent));
         ranks *= part.parts;
         expect(ranks <= processes, who + "is pinned over " + std::to_string(ranks) +

@@ -216,7 +216,7 @@ private:
             return false;
         }
         state made;
-        made.ranks = natural_mesh(*einsum_, next.parts);
+        made.ranks = natural_mesh(*einsum_, next.parts, may_be_.families[next.family].points);
         made.sums = may_be_.families[next.family].sums;
         if (made.sums.output && summands_over(einsum_->form.output, made.ranks) == 1) {
             return false;  // finished as it is
@@ -300,7 +300,9 @@ private:
                 return table_->exact(bounds, ranks, labels, cut);
             }
             tensor_cut known = cut_of(ranks, labels);
-            return table_->open(bounds, seen_.pieces ? std::move(known) : tensor_cut{std::move(known.parts), 1, 1});
+            return table_->open(bounds, seen_.pieces
+                                            ? std::move(known)
+                                            : tensor_cut{std::move(known.parts), 1, 1, std::move(known.points)});
         };
         made.operands.clear();
         for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
@@ -343,8 +345,7 @@ private:
             for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1; ++dimension) {
                 const label_id label = labels[dimension];
                 const index extent = label == no_label ? 1 : summed.extents[static_cast<std::size_t>(label)];
-                if (dimension == cut_of(found.front()) ||
-                    block_of(extent, ranks.parts(label), 0).size() < index{slices} * pieces) {
+                if (dimension == cut_of(found.front()) || ranks.largest_block(label, extent) < index{slices} * pieces) {
                     continue;
                 }
                 for (std::size_t position = 0; position < before; ++position) {

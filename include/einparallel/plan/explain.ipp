@@ -122,6 +122,13 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
         if (each.wishes.pin) {
             written += "note: " + printable(each.name) + " is pinned to " + printable(each.wishes.pin_text()) + "\n";
         }
+        for (const mesh_axis& axis : each.work.ranks.axes) {
+            if (!axis.points.empty()) {
+                written += "note: " + printable(each.name) + " is cut along " +
+                           printable(each.work.form.names[static_cast<std::size_t>(axis.label)]) +
+                           cell(points_text(axis.points), 60) + "\n";
+            }
+        }
         if (each.wishes.without_communication) {
             written += "note: " + printable(each.name) + " is marked to run without communication\n";
         }

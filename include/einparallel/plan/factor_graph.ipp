@@ -231,6 +231,7 @@ private:
                                einsum.wishes.without_communication ? 1 : 0, einsum.wishes.pin ? 1 : 0});
         for (const mesh_axis& axis : pinned_axes(einsum)) {
             key.insert(key.end(), {axis.label, axis.parts});
+            key.insert(key.end(), axis.points.begin(), axis.points.end());
         }
         key.push_back(std::bit_cast<index>(seen.lasting.runs));
         for (const double once : seen.lasting.once) {
@@ -241,6 +242,10 @@ private:
                                    family.sums.output ? 1 : 0});
             key.insert(key.end(), family.fixed.begin(), family.fixed.end());
             key.insert(key.end(), family.free.begin(), family.free.end());
+            for (const std::vector<index>& points : family.points) {
+                key.push_back(end);
+                key.insert(key.end(), points.begin(), points.end());
+            }
         }
         return key;
     }

@@ -15,6 +15,9 @@ namespace einparallel {
 void describe(const pinned_part& part, const auto& visit) {
     part.label.empty() ? visit("dimension", part.dimension) : visit("label", part.label);
     visit("parts", part.parts);
+    if (!part.points.empty()) {
+        visit("points", part.points);
+    }
 }
 
 void describe(const element_type& element, const auto& visit) {
@@ -55,6 +58,9 @@ void describe(const described_axis& shown, const auto& visit) {
     }
     visit("label", shown.names[static_cast<std::size_t>(shown.axis.label)]);
     visit("parts", shown.axis.parts);
+    if (!shown.axis.points.empty()) {
+        visit("points", shown.axis.points);
+    }
     visit("operands", operands);
     visit("output", placement_text(shown.along.output, shown.names));
 }
@@ -124,8 +130,9 @@ namespace einparallel {
 ///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}
 ///         inputs: source
 ///         einsums: einsum, formula, labels; by label: extents and parts (the partition vector)
-///         mesh                  axes, outermost first: {label, parts, operands, output}, the last two being how the
-///                               tensors lie along the axis: "shard(i)", "replicate" or "partial"
+///         mesh                  axes, outermost first: {label, parts, points, operands, output}: points, of uneven
+///                               blocks only, are their parts + 1 cut points; operands and output say how the tensors
+///                               lie along the axis: "shard(i)", "replicate" or "partial"
 ///         inputs                positions in vertices of the operands
 ///         operand_cuts          dimension along which each operand's blocks rest in pieces; null where they rest whole
 ///         output_cut            the same of the output
@@ -139,7 +146,8 @@ namespace einparallel {
 ///         bytes_held            at most by rank 0 meanwhile, all tensors together
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
 ///         join, aggregation, repartition, seconds
-///         pinned                null, or the parts as they were named, {label or dimension, parts}
+///         pinned                null, or the parts as they were named, {label or dimension, parts, points},
+///                               points where cut points are given
 ///         without_communication true where the einsum is marked so
 ///         held                  numbers of the operands whose blocks are gathered in the first run and kept whole
 ///         bytes_again, seconds_again      of each run after the first

@@ -17,6 +17,10 @@ EINPARALLEL_INLINE tensor_cut cut_of(const mesh& ranks, const std::vector<label_
         for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
             if (labels[dimension] == axis.label) {
                 made.parts[dimension] *= axis.parts;
+                if (!axis.points.empty()) {
+                    made.points.resize(labels.size());
+                    made.points[dimension] = axis.points;
+                }
                 cuts = true;
             }
         }
@@ -83,7 +87,7 @@ EINPARALLEL_INLINE traffic place_table::by_cuts(place_id from, place_id to) cons
     }
     const place& before = places_[at(from)];
     const place& after = places_[at(to)];
-    if (!before.cut || !after.cut) {
+    if (!before.cut || !after.cut || !before.cut->points.empty() || !after.cut->points.empty()) {
         return {};
     }
     double elements = 1;

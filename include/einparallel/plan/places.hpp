@@ -36,7 +36,8 @@ EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::siz
 struct tensor_cut {
     std::vector<int> parts;
     int pieces = 1;
-    int ranks = 1;  ///< of the whole vertex
+    int ranks = 1;                             ///< of the whole vertex
+    std::vector<std::vector<index>> points{};  ///< by dimension, none for even blocks; none at all where all are even
 };
 
 EINPARALLEL_INLINE tensor_cut cut_of(const mesh& ranks, const std::vector<label_id>& labels);

@@ -59,6 +59,10 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
         for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
             if (labels[dimension] == axis.label) {
                 key.insert(key.end(), {static_cast<index>(dimension), axis.parts, stride});
+                if (!axis.points.empty()) {
+                    key.push_back(-2);
+                    key.insert(key.end(), axis.points.begin(), axis.points.end());
+                }
                 diagonal = diagonal || cuts;
                 cuts = true;
             }
@@ -114,6 +118,10 @@ EINPARALLEL_INLINE place_id place_table::open(const std::vector<index>& bounds, 
     std::vector<index> key(bounds);
     key.insert(key.end(), cut.parts.begin(), cut.parts.end());
     key.insert(key.end(), {cut.pieces, cut.ranks});
+    for (const std::vector<index>& points : cut.points) {
+        key.push_back(-1);
+        key.insert(key.end(), points.begin(), points.end());
+    }
     return open_.at(key, [&] {
         places_.push_back({bounds, cut, std::nullopt, {}, grids_of(bounds, cut, std::nullopt), anywhere, {}});
         return static_cast<place_id>(places_.size()) - 1;
@@ -149,6 +157,9 @@ EINPARALLEL_INLINE bool place_table::may_be_one(place_id a, place_id b) const {
     const place& other = places_[at(b)];
     if ((one.resting && other.resting) || !one.cut || !other.cut) {
         return false;
+    }
+    if (!one.cut->points.empty() || !other.cut->points.empty()) {
+        return true;  // uneven blocks may be even ones in pieces
     }
     return std::ranges::any_of(one.grids,
                                [&](index grid) { return std::ranges::find(other.grids, grid) != other.grids.end(); });

@@ -114,6 +114,7 @@ EINPARALLEL_INLINE std::size_t std::hash<einparallel::plan>::operator()(const ei
         for (const einparallel::mesh_axis& axis : each.work.ranks.axes) {
             add(axis.label);
             add(axis.parts);
+            std::ranges::for_each(axis.points, add);
         }
     }
     return std::hash<std::string>{}(text);

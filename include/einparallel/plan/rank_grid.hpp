@@ -34,10 +34,13 @@ struct rank_grid {
         index extent = 1;
         int parts = 1;
         int pieces = 1;
-        std::vector<interval> cells;  ///< where they are few
+        std::vector<index> points;    ///< cut points of the parts; none: even blocks
+        std::vector<interval> cells;  ///< where they are few, or the blocks uneven
         std::vector<int> before;      ///< of short extents, by index: cells with elements that begin no later
 
         EINPARALLEL_INLINE [[nodiscard]] interval cell(int number) const;
+        /// Elements of the largest cell.
+        EINPARALLEL_INLINE [[nodiscard]] index largest() const;
         /// Cells that meet one that is not empty.
         EINPARALLEL_INLINE [[nodiscard]] double meeting(interval held) const;
         /// The most that any cell of this side meets of another, or more where there are many.

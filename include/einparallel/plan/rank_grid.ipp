@@ -29,10 +29,18 @@ EINPARALLEL_INLINE std::vector<int> rank_grid::cells_of(const std::vector<int>& 
     return made;
 }
 
+EINPARALLEL_INLINE index rank_grid::side::largest() const {
+    return points.empty() ? cell(0).size() : std::ranges::max(cells, {}, &interval::size).size();
+}
+
 EINPARALLEL_INLINE double rank_grid::side::meeting(interval held) const {
     if (!before.empty()) {
         const int first = before[static_cast<std::size_t>(held.begin)];
         return before[static_cast<std::size_t>(held.end - 1)] + 1 - first;
+    }
+    if (!points.empty()) {
+        return static_cast<double>(
+            std::ranges::count_if(cells, [&](interval each) { return !intersect(each, held).empty(); }));
     }
     // The part of [0, bound) that an index lies in.
     const auto part_at = [](index bound, int count, index position) {
@@ -83,7 +91,7 @@ EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const 
     for (const bool piece : {true, false}) {  // the digits of a part stand before those of its pieces
         stride = 1;
         for (std::size_t axis = over.axes.size(); axis-- > 0; stride *= over.axes[axis].parts) {
-            const auto [label, parts] = over.axes[axis];
+            const auto& [label, parts, points] = over.axes[axis];
             const auto times = std::count(labels.begin(), labels.end(), label);
             if (times > 1 || (times == 0 && bounds.empty())) {
                 is_valid = is_binary = is_even = false;  // a diagonal covers no tensor; or one element for many ranks
@@ -95,15 +103,20 @@ EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const 
                 side& along = sides[dimension];
                 digits.push_back({stride, parts, dimension, along.parts * along.pieces});
                 (piece ? along.pieces : along.parts) *= parts;
+                if (!piece && !points.empty()) {
+                    along.points = points;
+                    is_binary = is_even = false;
+                }
             }
         }
     }
     for (side& along : sides) {
         constexpr index is_short = 4096;
         const index all = index{along.parts} * along.pieces;
-        for (int number = 0; number < all && all <= is_short; ++number) {
-            along.cells.push_back(block_of(block_of(along.extent, along.parts, number / along.pieces), along.pieces,
-                                           number % along.pieces));
+        for (int number = 0; number < all && (all <= is_short || !along.points.empty()); ++number) {
+            const mesh_axis axis{no_label, along.parts, along.points};
+            along.cells.push_back(
+                block_of(axis.block(along.extent, number / along.pieces), along.pieces, number % along.pieces));
         }
         for (const interval& each : along.extent <= is_short ? along.cells : std::vector<interval>{}) {
             along.before.insert(along.before.end(), static_cast<std::size_t>(each.size()),
@@ -250,8 +263,8 @@ EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, c
         const rank_grid::side& here = from.sides[leader];
         const rank_grid::side& there = to.sides[leader];
         elements *= static_cast<double>(here.extent);
-        sent *= static_cast<double>(here.cell(0).size());
-        received *= static_cast<double>(there.cell(0).size());
+        sent *= static_cast<double>(here.largest());
+        received *= static_cast<double>(there.largest());
         targets *= elements_only ? 1 : here.most_meeting(there);
         sources *= elements_only ? 1 : there.most_meeting(here);
         if (group[leader] != leader) {

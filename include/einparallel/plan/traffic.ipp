@@ -28,8 +28,13 @@ EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, 
         const label_id label = labels[dimension];
         const auto before = labels.begin() + static_cast<std::ptrdiff_t>(dimension);
         if (label != no_label && std::find(labels.begin(), before, label) == before) {
-            elements *= diagonal_elements(extents[static_cast<std::size_t>(label)], ranks.parts(label),
-                                          std::count(labels.begin(), labels.end(), label));
+            const index extent = extents[static_cast<std::size_t>(label)];
+            const auto times = std::count(labels.begin(), labels.end(), label);
+            double covered = 0;
+            for (int part = 0; times > 1 && part < ranks.parts(label); ++part) {
+                covered += std::pow(static_cast<double>(ranks.block(label, extent, part).size()), times);
+            }
+            elements *= times > 1 ? covered : static_cast<double>(extent);
         }
     }
     return elements;
@@ -95,7 +100,7 @@ EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int ca
         for (std::size_t summed = 0; summed < work.extents.size(); ++summed) {
             const auto number = static_cast<label_id>(summed);
             const bool kept = work.form.in_output(number);
-            terms *= kept ? 1 : static_cast<double>(block_of(work.extents[summed], work.ranks.parts(number), 0).size());
+            terms *= kept ? 1 : static_cast<double>(work.ranks.largest_block(number, work.extents[summed]));
         }
         elements += std::max(0.0, calls - std::max(1.0, terms / terms_per_pass)) * largest_shares(work.output, 1).block;
     }
@@ -221,8 +226,7 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
         if (static_cast<label_id>(label) == work.pending) {
             continue;  // every rank writes one of the summands
         }
-        const int parts = work.ranks.parts(static_cast<label_id>(label));
-        operations *= static_cast<double>(block_of(work.extents[label], parts, 0).size());
+        operations *= static_cast<double>(work.ranks.largest_block(static_cast<label_id>(label), work.extents[label]));
     }
     const double compute = operations * constants.seconds_per_flop;
     const double seconds_per_step = messages_per_step * constants.seconds_per_message;

@@ -162,8 +162,10 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
             made.free[label] = 1;
         }
     }
+    made.points.resize(made.free.size());
     for (const mesh_axis& axis : pinned_axes(einsum)) {
         made.fixed[static_cast<std::size_t>(axis.label)] = axis.parts;
+        made.points[static_cast<std::size_t>(axis.label)] = axis.points;
     }
     return made;
 }
@@ -289,9 +291,105 @@ EINPARALLEL_INLINE std::vector<int> summands_left(const vertex& einsum, const ve
     return counts;
 }
 
+/// Lists of cut points, by label.
+using points_by_label = std::vector<std::vector<std::vector<index>>>;
+
+/// Cut points at which labels may be cut, by vertex and label (of an input, dimension): where an input lies in uneven
+/// blocks, or a pin has them, and wherever the same index goes from there through the graph.
+EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph) {
+    constexpr std::size_t most = 3;     // lists for one index
+    std::vector<std::size_t> first{0};  // number of a vertex's first label
+    for (const std::shared_ptr<vertex>& each : graph.vertices) {
+        first.push_back(first.back() + (each->is_input() ? each->bounds : each->extents).size());
+    }
+    std::vector<std::size_t> same(first.back());  // labels of one index: a forest
+    std::iota(same.begin(), same.end(), std::size_t{0});
+    const auto root_of = [&](std::size_t vertex, label_id label) {
+        std::size_t at = first[vertex] + static_cast<std::size_t>(label);
+        while (same[at] != at) {
+            at = same[at] = same[same[at]];
+        }
+        return at;
+    };
+    points_by_label lists(same.size());
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const vertex& each = *graph.vertices[number];
+        for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
+            const std::size_t input = graph.inputs[number][operand];
+            const vertex& read = *graph.vertices[input];
+            for (std::size_t dimension = 0; dimension < read.bounds.size(); ++dimension) {
+                const label_id here = each.form.operands[operand][dimension];
+                const label_id there = read.is_input() ? static_cast<label_id>(dimension) : read.form.output[dimension];
+                if (here != no_label && there != no_label) {
+                    same[root_of(number, here)] = root_of(input, there);
+                }
+            }
+        }
+    }
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const vertex& each = *graph.vertices[number];
+        std::vector<mesh_axis> axes = pinned_axes(each);
+        if (each.is_input() && each.origin != nullptr && each.origin->kind() == source_kind::resting) {
+            axes = mesh_of(resting_of_source(each)).value_or(mesh{}).axes;
+        }
+        for (const mesh_axis& axis : axes) {
+            std::vector<std::vector<index>>& known = lists[root_of(number, axis.label)];
+            if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back() &&
+                known.size() < most && std::ranges::find(known, axis.points) == known.end()) {
+                known.push_back(axis.points);
+            }
+        }
+    }
+    std::vector<points_by_label> made(graph.vertices.size());
+    for (std::size_t number = 0; number < made.size(); ++number) {
+        for (std::size_t label = 0; label < first[number + 1] - first[number]; ++label) {
+            made[number].push_back(lists[root_of(number, static_cast<label_id>(label))]);
+        }
+    }
+    return made;
+}
+
+/// Adds families in which some labels are cut at points that are known of them, each alone and several together; of as
+/// many ranks as without, under time of any number.
+EINPARALLEL_INLINE void add_families_at_points(const options& asked, const points_by_label& known, vertex_cuts& into) {
+    constexpr std::size_t most = 24;
+    const partition_family even = into.families.front();
+    const bool every = even.products.size() > 1;  // numbers of ranks compete
+    const int least = even.products.empty() || every ? 1 : even.products.front();
+    std::vector<partition_family> made{even};
+    for (std::size_t label = 0; label < even.free.size(); ++label) {
+        for (std::size_t number = 0, count = made.size(); number < count && even.free[label] > 1; ++number) {
+            for (const std::vector<index>& points : known[label]) {
+                partition_family next = made[number];
+                next.fixed[label] = static_cast<int>(points.size()) - 1;
+                next.free[label] = 1;
+                next.points[label] = points;
+                const int left = processes_left(next, asked);
+                const bool is_power = (next.fixed[label] & (next.fixed[label] - 1)) == 0;
+                if (left > 0 && made.size() <= most && (is_power || !asked.powers_of_two)) {
+                    made.push_back(std::move(next));
+                }
+            }
+        }
+    }
+    for (std::size_t number = 1; number < made.size(); ++number) {
+        int chosen = 1;
+        for (std::size_t label = 0; label < even.fixed.size(); ++label) {
+            chosen *= made[number].fixed[label] / even.fixed[label];
+        }
+        made[number].products =
+            competing_products(made[number].free, processes_left(made[number], asked), every, asked.powers_of_two);
+        std::erase_if(made[number].products, [&](int product) { return product * chosen < least; });
+        if (!made[number].products.empty()) {
+            into.families.push_back(std::move(made[number]));
+        }
+    }
+}
+
 /// How every vertex may be cut, with the sums that may be left pending.
 EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked) {
     const pending_offers offers = offers_of(graph, asked);
+    const std::vector<points_by_label> points = known_points(graph);
     std::vector<vertex_cuts> made(graph.vertices.size());
     std::vector<std::vector<int>> left(graph.vertices.size());  // numbers of summands
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
@@ -300,6 +398,9 @@ EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& gr
             continue;
         }
         made[number] = competing_cuts(einsum, asked);
+        if (asked.objective != objective::paper && asked.method == method::exact) {
+            add_families_at_points(asked, points[number], made[number]);
+        }
         if (offers.leaves[number]) {
             add_pending_family(einsum, asked, {0, 1, true}, made[number]);
         }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -31,9 +32,15 @@ struct strided_box {
     /// Copies a part, dense and row-major. @throws error, which begins with `what`, where it is not held here
     EINPARALLEL_INLINE void read(const box& region, void* destination, std::string_view what) const;
 
-    /// The elements of a part where they lie dense and row-major; null where they do not.
-    EINPARALLEL_INLINE [[nodiscard]] const void* borrow(const box& region) const;
+    /// The elements of a part where they lie, as source::borrow(); null where they are not here, or lie backwards.
+    EINPARALLEL_INLINE [[nodiscard]] const void* borrow(const box& region, std::vector<index>& found) const;
+
+    /// True where some elements may lie in [begin, end).
+    EINPARALLEL_INLINE [[nodiscard]] bool lies_in(const void* begin, const void* end) const;
 };
+
+/// From the lowest byte to behind the highest; nothing where there is no element.
+EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of);
 
 /// One rank's part of a tensor, with its type erased.
 struct distributed_part {

@@ -38,17 +38,44 @@ EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, 
     copy_box(extents_of(region), element_bytes, destination, dense_strides(region), first(region), strides);
 }
 
-EINPARALLEL_INLINE const void* strided_box::borrow(const box& region) const {
-    if (region.empty() || !contains(held, region)) {
+EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vector<index>& found) const {
+    found.clear();
+    if (region.empty() || !contains(held, region) ||
+        std::ranges::any_of(strides, [](index stride) { return stride < 0; })) {
         return nullptr;
     }
     const std::vector<index> dense = dense_strides(region);
     for (std::size_t dimension = 0; dimension < dense.size(); ++dimension) {
         if (region.sides[dimension].size() > 1 && dense[dimension] != strides[dimension]) {
-            return nullptr;
+            found = strides;
         }
     }
     return first(region);
+}
+
+EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of) {
+    if (of.held.empty()) {
+        return {of.data, of.data};
+    }
+    index low = 0;
+    index high = 1;
+    for (std::size_t dimension = 0; dimension < of.strides.size(); ++dimension) {
+        const index reach = (of.held.sides[dimension].size() - 1) * of.strides[dimension];
+        (reach < 0 ? low : high) += reach;
+    }
+    const index bytes = static_cast<index>(of.element_bytes);
+    return {of.data + low * bytes, of.data + high * bytes};
+}
+
+EINPARALLEL_INLINE bool strided_box::lies_in(const void* begin, const void* end) const {
+    const auto [own_begin, own_end] = memory_of(*this);
+    return std::less<const void*>()(own_begin, end) && std::less<const void*>()(begin, own_end);
+}
+
+/// True where both touch some of the same memory, or lie between each other's elements.
+EINPARALLEL_INLINE bool meet(const strided_box& a, const strided_box& b) {
+    const auto [begin, end] = memory_of(a);
+    return b.lies_in(begin, end);
 }
 
 EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part) {
@@ -78,28 +105,6 @@ EINPARALLEL_INLINE std::uint64_t fingerprint_of(const distributed_part& part, in
         made.add(part.where->held_by(rank));
     }
     return made.value();
-}
-
-/// From the lowest byte to behind the highest; nothing where there is no element.
-EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of) {
-    if (of.held.empty()) {
-        return {of.data, of.data};
-    }
-    index low = 0;
-    index high = 1;
-    for (std::size_t dimension = 0; dimension < of.strides.size(); ++dimension) {
-        const index reach = (of.held.sides[dimension].size() - 1) * of.strides[dimension];
-        (reach < 0 ? low : high) += reach;
-    }
-    const index bytes = static_cast<index>(of.element_bytes);
-    return {of.data + low * bytes, of.data + high * bytes};
-}
-
-/// True where both touch some of the same memory, or lie between each other's elements.
-EINPARALLEL_INLINE bool meet(const strided_box& a, const strided_box& b) {
-    const auto [begin, end] = memory_of(a);
-    const auto [other_begin, other_end] = memory_of(b);
-    return std::less<>()(begin, other_end) && std::less<>()(other_begin, end);
 }
 
 /// True where some elements lie before the first: Open MPI 4.1 gets messages of those wrong for elements of a byte.

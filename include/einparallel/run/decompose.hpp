@@ -8,13 +8,17 @@
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/run/binding.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/results.hpp>
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,6 +35,8 @@ EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked,
                                      const std::vector<std::shared_ptr<vertex>>& outputs);
 EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const hand_cuts& cuts,
                                      const std::vector<std::shared_ptr<vertex>>& outputs);
+
+EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -99,6 +105,23 @@ template <class T, std::size_t Rank, class... More>
 template <class T, std::size_t Rank, class... More>
 [[nodiscard]] auto evaluate(context& world, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, options{}, output, more...);
+}
+
+/// decompose + run, each output into memory of an earlier result or of the application's own. Collective. Outputs are
+/// pinned to their blocks where these are a grid of several ranks and the output is not pinned otherwise, so that they
+/// are computed there; see ep::into.
+///
+///     ep::evaluate_into(world, ep::into(Z, z));
+/// @throws error, the same on every rank
+template <std::same_as<binding>... More>
+void evaluate_into(context& world, const options& asked, const binding& output, const More&... more) {
+    const std::array<binding, 1 + sizeof...(More)> all{output, more...};
+    detail::evaluate_in_place(world, asked, all);
+}
+/// The same with the default options.
+template <std::same_as<binding>... More>
+void evaluate_into(context& world, const binding& output, const More&... more) {
+    evaluate_into(world, options{}, output, more...);
 }
 
 }  // namespace EINPARALLEL_WAY

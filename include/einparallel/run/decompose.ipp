@@ -6,8 +6,14 @@
 #include <einparallel/run/graph_agreement.ipp>
 #include <einparallel/run/plan_cache.ipp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -56,6 +62,56 @@ EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked,
                                      const std::vector<std::shared_ptr<vertex>>& outputs) {
     return plan_on(world, "decompose", asked, outputs,
                    [](const options& all, const auto& of) { return decompose_vertices(all, of); });
+}
+
+/// Outputs pinned to the blocks that they go to, until the guard goes.
+EINPARALLEL_INLINE class pinned_outputs {
+public:
+    explicit pinned_outputs(std::span<const binding> outputs) {
+        for (const binding& each : outputs) {
+            vertex* const made = each.placeholder.get();
+            const std::shared_ptr<const distribution> blocks = each.into == nullptr ? nullptr : each.into->where;
+            if (made == nullptr || blocks == nullptr || made->is_input() || made->wishes.pin ||
+                made->wishes.without_communication || made->bounds != blocks->bounds()) {
+                continue;
+            }
+            const std::optional<mesh> grid = mesh_of(*blocks);
+            const auto may_cut = [&](const mesh_axis& axis) {  // not where one rank has all: it would compute all
+                const auto dimension = static_cast<std::size_t>(axis.label);
+                return made->form.output[dimension] != no_label &&
+                       grid->largest_block(axis.label, made->bounds[dimension]) < made->bounds[dimension];
+            };
+            if (grid && !grid->axes.empty() && std::ranges::all_of(grid->axes, may_cut)) {
+                made->wishes.pin = pin_of(*blocks);
+                pinned_.push_back(made);
+            }
+        }
+    }
+    pinned_outputs(const pinned_outputs&) = delete;
+    pinned_outputs& operator=(const pinned_outputs&) = delete;
+    ~pinned_outputs() {
+        for (vertex* const each : pinned_) {
+            each->wishes.pin.reset();
+        }
+    }
+
+private:
+    std::vector<vertex*> pinned_;
+};
+
+EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs) {
+    std::vector<std::shared_ptr<vertex>> made;
+    for (const binding& each : outputs) {
+        if (each.is_output()) {
+            made.push_back(each.placeholder);
+        }
+    }
+    const bool may_pin = asked.algorithm == algorithm::automatic && !asked.powers_of_two;
+    const plan planned = [&] {
+        const pinned_outputs guard(may_pin ? outputs : std::span<const binding>{});
+        return decompose_on(world, asked, made);
+    }();
+    static_cast<void>(carry_out(planned, world, outputs));
 }
 
 template <class Cuts>

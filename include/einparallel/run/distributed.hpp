@@ -1,6 +1,7 @@
 #pragma once
 // A tensor whose elements lie on the ranks of a context: what a run returns, or the application's own.
 
+#include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/layout/distribution.hpp>
@@ -81,6 +82,13 @@ public:
 
     /// Who holds what.
     [[nodiscard]] const distribution& where() const { return *detail::checked(part_).where; }
+
+    /// Its blocks as a pin, for a tensor that is to lie as this one does: `Z.pinned(z.pin())`. Local.
+    /// @throws error where the blocks are no grid: other ranks without elements than the last ones, of a tensor that is
+    /// cut along several dimensions, or ranks in no order
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<pinned_part> pin() const {
+        return detail::pin_of(*detail::checked(part_).where);
+    }
 
     /// Calls f(global indices as std::array<index, Rank>, T&) for every element of this rank, in row-major order.
     /// Local.

@@ -65,9 +65,15 @@ private:
     std::vector<std::shared_ptr<memory_block>> blocks_;
 };
 
+/// The application's memory for a result.
+struct result_target {
+    std::byte* data = nullptr;
+    std::vector<index> strides{};  ///< in elements; none: dense and row-major
+};
+
 class executable {
 public:
-    /// `window`: what the rank shares with its neighbours.
+    /// `window`: what the rank shares with its neighbours. The forms of the vertices must outlive this object.
     executable(program of_rank, std::vector<executed_vertex> vertices, window_plan window = {})
         : program_(std::move(of_rank)),
           vertices_(std::move(vertices)),
@@ -79,8 +85,7 @@ public:
           kept_(plan_kept(program_)),
           result_blocks_(program_.results.size()),
           pools_(program_.results.size()) {
-        for (executed_vertex& vertex : vertices_) {
-            vertex.form = nullptr;
+        for (const executed_vertex& vertex : vertices_) {
             einsums_ = std::max(einsums_, vertex.number);
         }
     }
@@ -107,16 +112,35 @@ public:
     }
 
     /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
-    /// supplies. `sources`: by vertex, null for einsums; alive until the run is over. Local; allocates and may throw.
-    void lay_out(const memory_space& space, std::vector<const source*> sources) {
+    /// supplies. `sources`: by vertex, null for einsums; alive until the run is over. `targets`: by result, memory of
+    /// the application's that takes its place; null, or missing, for none. Local; allocates and may throw.
+    void lay_out(const memory_space& space, std::vector<const source*> sources,
+                 std::vector<result_target> targets = {}) {
         sources_ = std::move(sources);
+        targets_ = std::move(targets);
+        targets_.resize(program_.results.size());
+        std::vector<std::vector<index>> strides(program_.buffers.size());
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
+            strides[static_cast<std::size_t>(program_.results[position])] = targets_[position].strides;
+        }
         std::vector<const void*> borrowed(program_.buffers.size(), nullptr);
         for (std::size_t number = 0; number < borrowed.size(); ++number) {
             if (may_borrow_[number] >= 0 && !program_.buffers[number].region.empty() &&
                 !window_.holds(static_cast<buffer_id>(number))) {
                 const source& origin = *sources_[static_cast<std::size_t>(may_borrow_[number])];
-                borrowed[number] = space.borrow(origin, program_.buffers[number].region);
+                borrowed[number] = space.borrow(origin, program_.buffers[number].region, strides[number]);
             }
+        }
+        bool same_strides = true;
+        for (std::size_t number = 0; number < strides.size(); ++number) {
+            same_strides = same_strides && strides[number] == program_.buffers[number].strides;
+            program_.buffers[number].strides = std::move(strides[number]);
+        }
+        if (!same_strides) {
+            steps_.clear();
+        }
+        if (steps_.empty()) {
+            steps_ = prepare_steps(program_, window_, vertices_);
         }
         const bool same_places = laid_out_ && std::ranges::equal(borrowed, borrowed_, [](const void* a, const void* b) {
                                      return (a == nullptr) == (b == nullptr);
@@ -169,8 +193,23 @@ public:
             }
         }
         for (std::size_t position = 0; position < program_.results.size(); ++position) {
-            starts_[static_cast<std::size_t>(program_.results[position])] = result_blocks_[position]->data();
+            starts_[static_cast<std::size_t>(program_.results[position])] =
+                targets_[position].data != nullptr ? targets_[position].data : result_blocks_[position]->data();
         }
+    }
+
+    /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
+    /// memory, not filled by a source, which writes densely.
+    [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
+        const buffer_id place = program_.results[position];
+        const auto is_read = [&](const action& done) {
+            const auto* read = std::get_if<read_source>(&done);
+            return read != nullptr && read->into == place;
+        };
+        return std::ranges::count(program_.results, place) == 1 &&
+               (!is_strided || std::ranges::none_of(program_.steps, [&](const step& each) {
+                   return std::ranges::any_of(each.work, is_read);
+               }));
     }
 
     /// The memory of result `position` of the last lay_out().
@@ -264,6 +303,9 @@ private:
                 continue;
             }
             result_blocks_[position].reset();
+            if (targets_[position].data != nullptr) {
+                continue;
+            }
             result_blocks_[position] = pools_[position].take(space, program_.buffers[place].bytes());
         }
     }
@@ -349,6 +391,7 @@ private:
     arena_plan places_;
     bool laid_out_ = false;
     std::vector<const source*> sources_;  ///< by vertex
+    std::vector<result_target> targets_;  ///< by result
     std::vector<std::shared_ptr<memory_block>> result_blocks_;
     std::vector<result_pool> pools_;
 };

@@ -5,6 +5,8 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/binding.hpp>
+#include <einparallel/run/block_cyclic.ipp>
+#include <einparallel/run/collect.ipp>
 #include <einparallel/run/memory_source.hpp>
 #include <einparallel/run/plan_cache.ipp>
 
@@ -74,16 +76,22 @@ public:
         }
         const std::size_t before = cache_.transfers.bytes_sent();
         const std::size_t read_before = cache_.transfers.bytes_read();
+        std::size_t extra = 0;
+        for (const dealt_value& each : dealt_) {
+            extra += move_dealt(*world_, *each.part, *each.where, each.elements, false);
+        }
         for (executable* moves : redistributions_) {
             moves->carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
         }
-        const std::size_t extra = cache_.transfers.bytes_sent() - before;
+        const std::size_t brought = cache_.transfers.bytes_sent() - before;
+        extra += brought;
         ready_->moves().carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure, all_have == kept_too);
-        const std::size_t sent = cache_.transfers.bytes_sent() - before - extra;
+        const std::size_t sent = cache_.transfers.bytes_sent() - before - brought;
         const std::size_t read = cache_.transfers.bytes_read() - read_before;
         std::vector<results::part> parts;
+        std::vector<moved_result> moved;
         timed_span agreeing(seen_, activity::agree, 0);
-        failure = failure.empty() ? failure_of("run", [&] { parts = collect(); }) : failure;
+        failure = failure.empty() ? failure_of("run", [&] { parts = collect(moved); }) : failure;
         for (executable* moves : redistributions_) {
             moves->release();
         }
@@ -93,6 +101,15 @@ public:
             ready_->moves().keep();
         }
         agreeing.end();
+        for (const moved_result& each : moved) {
+            if (each.to->dealt != nullptr) {
+                extra += move_dealt(*world_, *each.to->dealt, *each.from.where, each.from.elements, true);
+            } else if (const strided_box& target = memory_for(*each.to); *each.from.where == *each.to->into->where) {
+                copy_part(target, each.from.elements, target.held);
+            } else {
+                extra += fetch_boxes(*world_, each.from, "run", {}, *each.to->into->where, [&] { return target; });
+            }
+        }
         if (seen_ != nullptr) {
             seen_->share(control);
         }
@@ -114,6 +131,7 @@ private:
         ready_ = &cache_.prepared(plan_);
         plan_fingerprint_ = ready_->fingerprint();
         bring_bound(sources);
+        std::vector<result_target> targets = find_targets(sources);
         std::size_t messages = ready_->moves().most_messages();
         for (const executable* moves : redistributions_) {
             messages = std::max(messages, moves->most_messages());
@@ -126,7 +144,7 @@ private:
             }
             seen_->prepare(plan_, cache_.rank, spans);
         }
-        ready_->moves().lay_out(cache_.space, std::move(sources));
+        ready_->moves().lay_out(cache_.space, std::move(sources), std::move(targets));
         std::size_t scratch = ready_->moves().scratch_bytes();
         for (const executable* moves : redistributions_) {
             scratch = std::max(scratch, moves->scratch_bytes());
@@ -173,7 +191,7 @@ private:
             bound_fingerprint_.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(sources[number]->kind()));
         }
         for (std::size_t position = 0; position < bound_.size(); ++position) {
-            if (!used[position]) {
+            if (!used[position] && !bound_[position].is_output()) {
                 throw error("run: a value is bound to " + name_of(bound_[position]) +
                             ", which is no placeholder of this plan");
             }
@@ -207,7 +225,7 @@ private:
     std::size_t find_binding(const planned_vertex& input) const {
         std::size_t found = bound_.size();
         for (std::size_t position = 0; position < bound_.size(); ++position) {
-            if (bound_[position].placeholder == input.origin) {
+            if (bound_[position].placeholder == input.origin && !bound_[position].is_output()) {
                 if (found != bound_.size()) {
                     throw error("run: two values are bound to placeholder '" + input.name + "'");
                 }
@@ -284,6 +302,20 @@ private:
             if (value == nullptr || value == input.origin->origin.get() || value->kind() == source_kind::everywhere) {
                 continue;
             }
+            if (const auto* matrix = dynamic_cast<const dealt_source*>(value)) {
+                if (matrix->part().world.lock() != world_) {
+                    throw error("run: the value bound to placeholder '" + input.name +
+                                "' is distributed over another context");
+                }
+                const std::size_t bytes =
+                    static_cast<std::size_t>(input.resting.held_by(cache_.rank).size()) * input.element.bytes;
+                const auto block = std::make_shared<memory_block>(cache_.space, bytes);
+                dealt_.push_back({&matrix->part(), &input.resting, elements_in(block, input.resting, input.element)});
+                arrived_.push_back(std::make_unique<array_source>(dealt_.back().elements, block, std::nullopt));
+                sources[number] = arrived_.back().get();
+                bound_fingerprint_.add(static_cast<std::uint64_t>(number));
+                continue;
+            }
             const distribution from(input.bounds, parts_of(*value, input));
             add_distribution(bound_fingerprint_, from);
             bound_redistribution* way = ready_->redistribution(number, from, cache_.rank);
@@ -307,7 +339,97 @@ private:
         return {block->data(), held, dense_strides(held), element.bytes};
     }
 
-    std::vector<results::part> collect() const {
+    /// This rank's memory for an output.
+    static const strided_box& memory_for(const binding& output) {
+        return output.dealt != nullptr ? output.dealt->elements : output.into->elements;
+    }
+
+    /// By output, the binding that says where its elements go; null where none does.
+    std::vector<const binding*> targets_of_outputs() const {
+        std::vector<const binding*> found(plan_.outputs().size(), nullptr);
+        for (const binding& each : bound_) {
+            if (!each.is_output()) {
+                continue;
+            }
+            const std::string who = "run: the memory for output " + name_of(each) + " ";
+            bool known = false;
+            for (std::size_t position = 0; position < found.size(); ++position) {
+                const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
+                if (made.origin == each.placeholder ||
+                    std::find(made.twins.begin(), made.twins.end(), each.placeholder) != made.twins.end()) {
+                    if (std::exchange(found[position], &each) != nullptr) {
+                        throw error(who + "is given twice, or to equal outputs");
+                    }
+                    known = true;
+                }
+            }
+            if (!known) {
+                throw error(who + "is for no output of this plan");
+            }
+        }
+        return found;
+    }
+
+    /// The application's memory that results are written to at once, by output; null where they are copied afterwards,
+    /// or nobody asked.
+    std::vector<result_target> find_targets(const std::vector<const source*>& sources) {
+        targets_ = targets_of_outputs();
+        is_direct_.assign(targets_.size(), false);
+        std::vector<result_target> direct(targets_.size());
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
+            if (targets_[position] == nullptr) {
+                continue;
+            }
+            const binding& each = *targets_[position];
+            const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
+            const std::string who = "run: the memory for output '" + made.name + "' ";
+            if (each.into != nullptr && each.into->where == nullptr) {
+                throw error(who + "is a handle on nothing");
+            }
+            const strided_box& target = memory_for(each);
+            if ((each.dealt != nullptr ? each.dealt->world : each.into->world).lock() != world_) {
+                throw error(who + "is distributed over another context");
+            }
+            if (each.element != made.element ||
+                (each.dealt != nullptr ? bounds_of(*each.dealt) : each.into->where->bounds()) != made.bounds) {
+                throw error(who + "has other elements or extents");
+            }
+            if (const std::string mistake = check_target(target); !mistake.empty()) {
+                throw error(who + "is refused: " + mistake);
+            }
+            const auto [begin, end] = memory_of(target);
+            for (std::size_t other = 0; other < position; ++other) {
+                if (targets_[other] != nullptr && targets_[other] != &each &&
+                    memory_for(*targets_[other]).lies_in(begin, end)) {
+                    throw error(who + "is also that of '" + plan_.vertices()[plan_.outputs()[other]].name + "'");
+                }
+            }
+            bound_fingerprint_.add(static_cast<std::uint64_t>(position));
+            if (each.dealt != nullptr) {
+                continue;
+            }
+            add_distribution(bound_fingerprint_, *each.into->where);
+            const bool is_read = std::ranges::any_of(sources, [&, from = begin, to = end](const source* origin) {
+                return origin != nullptr && origin->lies_in(from, to);
+            });
+            const bool is_kept = made.lasts && plan_.asked().runs > 1;  // by the context, for later runs
+            std::vector<index> strides;
+            if (!is_read && !is_kept && made.resting == *each.into->where && target.borrow(target.held, strides) != nullptr &&
+                ready_->moves().may_lie_elsewhere(position, !strides.empty())) {
+                direct[position] = {target.data, std::move(strides)};
+                is_direct_[position] = true;
+            }
+        }
+        return direct;
+    }
+
+    /// A result that goes to the application's memory when all is done.
+    struct moved_result {
+        distributed_part from;
+        const binding* to;
+    };
+
+    std::vector<results::part> collect(std::vector<moved_result>& moved) const {
         std::vector<results::part> parts;
         for (std::size_t position = 0; position < plan_.outputs().size(); ++position) {
             const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
@@ -315,9 +437,19 @@ private:
             auto where = std::make_shared<const distribution>(made.resting);
             std::vector<std::weak_ptr<vertex>> made_by(made.twins.begin(), made.twins.end());
             made_by.emplace_back(made.origin);
-            parts.push_back({std::move(made_by), made.element,
-                             distributed_part{std::shared_ptr<void>(block, block->data()),
-                                              elements_in(block, *where, made.element), where, world_}});
+            const binding* const target = targets_[position];
+            if (!is_direct_[position]) {
+                distributed_part here{std::shared_ptr<void>(block, block->data()),
+                                      elements_in(block, *where, made.element), where, world_};
+                if (target != nullptr) {
+                    moved.push_back({here, target});
+                }
+                if (target == nullptr || target->dealt != nullptr) {
+                    parts.push_back({std::move(made_by), made.element, std::move(here)});
+                    continue;
+                }
+            }
+            parts.push_back({std::move(made_by), made.element, *target->into});
         }
         return parts;
     }
@@ -334,6 +466,15 @@ private:
     std::vector<std::unique_ptr<array_source>> arrived_;
     std::uint64_t plan_fingerprint_ = 0;
     fingerprint bound_fingerprint_;
+    /// A value that lies block-cyclic, and this rank's part of it where the plan reads it.
+    struct dealt_value {
+        const dealt_part* part;
+        const distribution* where;
+        strided_box elements;
+    };
+    std::vector<dealt_value> dealt_;
+    std::vector<const binding*> targets_;  ///< by output: where the application wants it, or null
+    std::vector<bool> is_direct_;          ///< by output: written there at once
     std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex, where options.check_inputs asks
 };
 

@@ -30,14 +30,21 @@ public:
     void read(const box& region, void* destination) const override {
         elements_.read(region, destination, description());
     }
-    [[nodiscard]] const void* borrow(const box& region) const override { return elements_.borrow(region); }
+    [[nodiscard]] const void* borrow(const box& region, std::vector<index>& strides) const override {
+        return elements_.borrow(region, strides);
+    }
+    [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
+        return elements_.lies_in(begin, end);
+    }
     [[nodiscard]] bool lasts() const override { return keep_ != nullptr; }
     [[nodiscard]] bool is_gone() const override { return life_.has_value() && life_->expired(); }
     [[nodiscard]] std::uint64_t checksum() const override {
         const auto bytes = static_cast<std::size_t>(elements_.held.size()) * elements_.element_bytes;
-        const void* dense = elements_.borrow(elements_.held);
-        std::vector<std::byte> copied(dense == nullptr ? bytes : 0);
-        if (dense == nullptr) {
+        std::vector<index> strides;
+        const void* dense = elements_.borrow(elements_.held, strides);
+        const bool is_dense = dense != nullptr && strides.empty();
+        std::vector<std::byte> copied(is_dense ? 0 : bytes);
+        if (!is_dense) {
             elements_.read(elements_.held, copied.data(), description());
             dense = copied.data();
         }
@@ -64,7 +71,12 @@ public:
     void read(const box& region, void* destination) const override {
         part_.elements.read(region, destination, description());
     }
-    [[nodiscard]] const void* borrow(const box& region) const override { return part_.elements.borrow(region); }
+    [[nodiscard]] const void* borrow(const box& region, std::vector<index>& strides) const override {
+        return part_.elements.borrow(region, strides);
+    }
+    [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
+        return part_.elements.lies_in(begin, end);
+    }
     [[nodiscard]] bool lasts() const override { return part_.keep != nullptr; }
     [[nodiscard]] int holders() const override { return part_.where->holders(); }
     [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }

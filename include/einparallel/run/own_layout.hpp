@@ -1,6 +1,7 @@
 #pragma once
 // The application's own distribution of a tensor: every rank says what it holds, all check the same list.
 
+#include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -20,6 +21,9 @@ EINPARALLEL_INLINE std::string name_of_element(element_type element);
 /// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
 /// beyond an index, the side ends at the last one: outside of every tensor.
 EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents);
+
+/// The pin of a tensor that is to lie in these blocks. @throws error where they are no grid
+EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks);
 
 /// What all ranks hold. Collective. @throws error, the same on every rank
 EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_own_layout(context& world,

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +31,18 @@ EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const ind
         made.nothing = made.nothing || extents[dimension] == 0;
     }
     return made;
+}
+
+EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks) {
+    const std::optional<mesh> grid = mesh_of(blocks);
+    if (!grid) {
+        throw error("distributed: these blocks are no grid of ranks, so that nothing can be pinned to them");
+    }
+    std::vector<pinned_part> parts;
+    for (const mesh_axis& axis : grid->axes) {
+        parts.emplace_back(static_cast<int>(axis.label), cut_points(axis.points));
+    }
+    return parts;
 }
 
 /// Which box of the list, one per rank, reaches outside of the tensor; empty where none does. What `nothing` is said of

@@ -73,7 +73,7 @@ public:
           outputs_(of.outputs()),
           vertices_(of.vertices()),
           fingerprint_(fingerprint_of(of)),
-          moves_(executable_of(of, rank)) {
+          moves_(executable_of(of, vertices_, rank)) {
         for (planned_vertex& each : vertices_) {
             origins_.push_back(each.origin);
             each.origin.reset();
@@ -158,11 +158,13 @@ public:
     void expect_redistributions(std::size_t count) { redistributions_.reserve(count); }
 
 private:
-    static executable executable_of(const plan& of, int rank) {
+    /// @param kept the plan's vertices, which stay
+    static executable executable_of(const plan& of, const std::vector<planned_vertex>& kept, int rank) {
         std::vector<executed_vertex> named;
         std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
-            named.push_back({each.name, each.origin->work.get(), &each.work.form, each.is_input() ? 0 : ++einsums});
+            named.push_back(
+                {each.name, each.origin->work.get(), &kept[named.size()].work.form, each.is_input() ? 0 : ++einsums});
         }
         const int first = of.first_of_node(rank);
         std::vector<program> node = of.programs_of_node(rank);

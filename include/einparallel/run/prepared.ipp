@@ -23,7 +23,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct executed_vertex {
     std::string name;
     const kernel* work = nullptr;       ///< einsums
-    const einsum_form* form = nullptr;  ///< einsums; needed while preparing only
+    const einsum_form* form = nullptr;  ///< einsums
     std::size_t number = 0;             ///< among the einsums of the plan, from 1; 0 for an input
 };
 
@@ -68,7 +68,7 @@ EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_ra
                                                             std::span<const executed_vertex> vertices) {
     const auto block = [&](const buffer_part& part, const std::vector<label_id>& labels) {
         const buffer& place = of_rank.buffers[static_cast<std::size_t>(part.place)];
-        prepared_block ready{part.place, 0, labels, dense_strides(place.region)};
+        prepared_block ready{part.place, 0, labels, strides_of(place)};
         if (!place.region.empty()) {
             ready.offset =
                 offset_of(part.region, place.region, ready.strides) * static_cast<index>(place.element_bytes);

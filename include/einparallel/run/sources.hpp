@@ -124,12 +124,15 @@ template <Element T, std::size_t Rank>
 /// A value for a placeholder in one run: an array, a view or another library's object that every rank has, each reading
 /// its own part of it; an ep::distributed, brought to where the plan reads it where it rests elsewhere; or an input:
 /// bind(X, ep::from_root(a, 0)) where one rank has the data, bind(X, ep::load_npy<double, 2>(path)), bind(X,
-/// ep::generate<double>(…)). An lvalue is referred to and must live until the run returns; an rvalue is owned.
+/// ep::generate<double>(…)). An lvalue is referred to and must live until the run returns; an rvalue is owned. An
+/// ep::block_cyclic matrix is brought like an ep::distributed one (results.extra_bytes_sent() counts it).
 template <class T, std::size_t Rank, class Value>
 [[nodiscard]] binding bind(const tensor<T, Rank>& placeholder, Value&& value) {
     using Plain = std::remove_cvref_t<Value>;
     binding made{placeholder.node(), nullptr};
-    if constexpr (requires { value.node(); }) {
+    if constexpr (requires { value.bound_to(placeholder); }) {
+        made = value.bound_to(placeholder);
+    } else if constexpr (requires { value.node(); }) {
         constexpr bool same = std::is_same_v<Plain, tensor<T, Rank>>;
         static_assert(same, "bind: the tensor has another element type or rank than the placeholder");
         if constexpr (same) {
@@ -160,6 +163,17 @@ template <class T, std::size_t Rank, class Value>
         }
     }
     return made;
+}
+
+/// Memory for an output of one run, of an earlier result or of the application's own: plan.run(world, ep::into(Z, z))
+/// leaves Z's elements in z's blocks, and results.get(Z) is a handle on them. Where the plan leaves Z in z's blocks
+/// (Z.pinned(z.pin()) sees to that), the executor writes there and nowhere else, strided or not, if no stride is
+/// negative and no input of the run lies in the same memory; otherwise the elements are copied there, or sent, when the
+/// work is done. A run that throws before its first vertex has written nothing.
+template <class T, std::size_t Rank>
+[[nodiscard]] binding into(const tensor<T, Rank>& output, const distributed<T, Rank>& blocks) {
+    return {output.node(), nullptr, std::make_shared<const detail::distributed_part>(blocks.part()),
+            element_type_of<T>()};
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -11,6 +11,7 @@
 #include <new>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace einparallel {
 
@@ -42,8 +43,10 @@ public:
 
     /// Brings the elements of a source into this memory.
     virtual void read(const source& origin, const box& region, void* into) const = 0;
-    /// The application's own memory with these elements, where it can be used in place; else null.
-    [[nodiscard]] virtual const void* borrow(const source& origin, const box& region) const = 0;
+    /// The application's own memory with these elements, where it can be used in place, and its strides
+    /// (source::borrow); else null.
+    [[nodiscard]] virtual const void* borrow(const source& origin, const box& region,
+                                             std::vector<index>& strides) const = 0;
 
     [[nodiscard]] virtual work_token given() const { return 0; }
     /// Returns when the work that a token stands for is done. Throws what it failed with.
@@ -66,7 +69,8 @@ public:
     void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
               std::span<const index> from_strides, std::size_t element_bytes) const override;
     void read(const source& origin, const box& region, void* into) const override;
-    [[nodiscard]] const void* borrow(const source& origin, const box& region) const override;
+    [[nodiscard]] const void* borrow(const source& origin, const box& region,
+                                     std::vector<index>& strides) const override;
 };
 
 namespace EINPARALLEL_DETAIL {

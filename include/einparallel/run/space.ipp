@@ -37,8 +37,9 @@ EINPARALLEL_VIRTUAL void host_space::read(const source& origin, const box& regio
     origin.read(region, into);
 }
 
-EINPARALLEL_VIRTUAL const void* host_space::borrow(const source& origin, const box& region) const {
-    return origin.borrow(region);
+EINPARALLEL_VIRTUAL const void* host_space::borrow(const source& origin, const box& region,
+                                                   std::vector<index>& strides) const {
+    return origin.borrow(region, strides);
 }
 
 }  // namespace einparallel

@@ -31,6 +31,7 @@ EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>
     for (mesh_axis& axis : ranks.axes) {
         if (std::ranges::find(output, axis.label) == output.end()) {
             axis.label = output.front();
+            axis.points.clear();  // of another label
         }
     }
     return ranks;

@@ -17,7 +17,7 @@ namespace einparallel {
 using buffer_id = int;
 inline constexpr buffer_id no_buffer = -1;
 
-/// Memory of one rank for one box of one tensor, dense and row-major over `region`.
+/// Memory of one rank for one box of one tensor, dense and row-major over `region` unless it has strides.
 struct buffer {
     box region;
     std::size_t element_bytes = 0;
@@ -30,6 +30,7 @@ struct buffer {
     /// this is; read in place in shared memory, never written (schedule/neighbours.hpp).
     buffer_id original = no_buffer;
     int neighbour = 0;
+    std::vector<index> strides{};  ///< in elements, of memory that is not dense; the executor's to say
 
     friend bool operator==(const buffer&, const buffer&) = default;
 
@@ -49,6 +50,9 @@ EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const st
 
 /// The box that ranges by label cut out of a tensor with these labels.
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges);
+
+/// Strides of a buffer's elements.
+EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place);
 
 /// Bytes of the elements of `region` in buffer `place`.
 EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region);

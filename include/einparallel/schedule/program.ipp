@@ -24,6 +24,10 @@ EINPARALLEL_INLINE index offset_of(const box& region, const box& whole, const st
     return elements;
 }
 
+EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place) {
+    return place.strides.empty() ? dense_strides(place.region) : place.strides;
+}
+
 EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
     return static_cast<std::size_t>(region.size()) * of_rank.buffers[static_cast<std::size_t>(place)].element_bytes;
 }

@@ -187,7 +187,7 @@ EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
     for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
         const mesh_axis& cut = work.ranks.axes[axis];
         interval& range = ranges[static_cast<std::size_t>(cut.label)];
-        range = block_of(range, cut.parts, coordinate[axis]);
+        range = cut.points.empty() ? block_of(range, cut.parts, coordinate[axis]) : cut.block(0, coordinate[axis]);
     }
     if (work.pending != no_label) {
         ranges[static_cast<std::size_t>(work.pending)] = work.output.block_of_rank(rank).sides.front();

@@ -52,7 +52,7 @@ std::size_t choose_cut(const std::vector<label_id>& labels, const std::vector<in
     std::size_t largest = 0;
     index largest_extent = -1;
     for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-        const index block = block_of(bounds[dimension], ranks.parts(labels[dimension]), 0).size();
+        const index block = ranks.largest_block(labels[dimension], bounds[dimension]);
         if (block >= pieces && suits(labels[dimension])) {
             return dimension;
         }

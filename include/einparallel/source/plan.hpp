@@ -10,6 +10,7 @@
 #include <einparallel/io/file.ipp>
 #include <einparallel/io/npy.ipp>
 #include <einparallel/io/npy_header.ipp>
+#include <einparallel/layout/dealt.ipp>
 #include <einparallel/layout/distribution.ipp>
 #include <einparallel/layout/mesh.ipp>
 #include <einparallel/layout/placement.ipp>

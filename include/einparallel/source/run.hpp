@@ -7,8 +7,10 @@
 #include <einparallel/mpi/communicator.ipp>
 #include <einparallel/mpi/datatype.ipp>
 #include <einparallel/mpi/error.ipp>
+#include <einparallel/mpi/file.ipp>
 #include <einparallel/mpi/transfer.ipp>
 #include <einparallel/run/agreement.ipp>
+#include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/calibrate.ipp>
 #include <einparallel/run/collect.ipp>
 #include <einparallel/run/context.ipp>
@@ -21,6 +23,7 @@
 #include <einparallel/run/own_layout.ipp>
 #include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/prepared.ipp>
+#include <einparallel/run/save_npy.ipp>
 #include <einparallel/run/sources.ipp>
 #include <einparallel/run/space.ipp>
 #include <einparallel/run/trace.ipp>

@@ -1,0 +1,81 @@
+#pragma once
+// A matrix that lies block-cyclic in the application's memory, as ScaLAPACK has it.
+
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/layout/dealt.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/run/binding.hpp>
+#include <einparallel/run/collect.hpp>
+#include <einparallel/run/context.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// One rank's blocks of a matrix, with its type erased.
+struct dealt_part {
+    dealt_matrix how;
+    strided_box elements;  ///< rows and columns as they lie here, one behind the other
+    std::weak_ptr<context_state> world;
+};
+
+/// A part from a descriptor's nine numbers. Collective. @throws error, the same on every rank
+EINPARALLEL_INLINE std::shared_ptr<const dealt_part> deal(context& world, const std::array<index, 9>& descriptor,
+                                                          const process_grid& grid, void* local, element_type element);
+
+/// An input with these elements, for ep::bind.
+EINPARALLEL_INLINE std::shared_ptr<vertex> dealt_input(std::shared_ptr<const dealt_part> part, element_type element);
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// A matrix of the application's that is dealt out in blocks to a grid of processes, from its ScaLAPACK descriptor
+/// (DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) and this rank's local array, column-major with leading dimension LLD.
+/// Ranks of the context are the processes in the order of the grid; those behind the grid hold nothing. Nothing is
+/// copied: the array is read in each run that it is bound to, or written by each that it is the place of an output of.
+///
+///     ep::block_cyclic<double> a(world, desca, {.rows = 2, .columns = 3}, local_a), g(world, descg, …);
+///     ep::results r = plan.run(world, ep::bind(A, a), ep::into(G, g));
+template <class T>
+class block_cyclic {
+public:
+    /// Collective. The numbers may have any integral type; LLD may differ between ranks.
+    /// @throws error, the same on every rank, where the descriptor makes no sense or is not the same on all of them
+    template <std::integral I>
+    block_cyclic(context& world, const I (&descriptor)[9], const process_grid& grid, T* local) {
+        std::array<index, 9> numbers{};
+        for (std::size_t place = 0; place < numbers.size(); ++place) {
+            numbers[place] = static_cast<index>(descriptor[place]);
+        }
+        part_ = detail::deal(world, numbers, grid, local, element_type_of<T>());
+    }
+
+    /// For the rooms of the library.
+    [[nodiscard]] const std::shared_ptr<const detail::dealt_part>& memory() const { return part_; }
+    /// What ep::bind makes of it.
+    [[nodiscard]] auto bound_to(const tensor<T, 2>& placeholder) const {
+        return binding{placeholder.node(), detail::dealt_input(part_, element_type_of<T>())};
+    }
+
+private:
+    std::shared_ptr<const detail::dealt_part> part_;
+};
+
+inline namespace EINPARALLEL_WAY {
+
+/// Block-cyclic memory for an output of one run: written when the work is done, nothing before. results.get(Z) is where
+/// the plan left Z.
+template <class T>
+[[nodiscard]] binding into(const tensor<T, 2>& output, const block_cyclic<T>& matrix) {
+    return {output.node(), nullptr, nullptr, element_type_of<T>(), matrix.memory()};
+}
+
+}  // namespace EINPARALLEL_WAY
+
+}  // namespace einparallel

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <einparallel/run/block_cyclic.hpp>
+
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/layout/dealt.hpp>
+#include <einparallel/mpi/datatype.hpp>
+#include <einparallel/mpi/transfer.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/collect.ipp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::shared_ptr<const dealt_part> deal(context& world, const std::array<index, 9>& descriptor,
+                                                          const process_grid& grid, void* local, element_type element) {
+    const exclusive guard(*world.state(), "block_cyclic");
+    const index rows = descriptor[2];
+    const index columns = descriptor[3];
+    const index row_block = descriptor[4];
+    const index column_block = descriptor[5];
+    const index first_row = descriptor[6];
+    const index first_column = descriptor[7];
+    const index leading = descriptor[8];
+    auto made = std::make_shared<dealt_part>();
+    fingerprint common_numbers;
+    const std::string failure = failure_of("block_cyclic", [&] {
+        const auto expect = [](bool holds, const std::string& otherwise) {
+            if (!holds) {
+                throw error("block_cyclic: " + otherwise);
+            }
+        };
+        expect(descriptor[0] == 1,
+               "the descriptor is of type " + std::to_string(descriptor[0]) + ", dense matrices have 1");
+        expect(rows >= 0 && columns >= 0 && is_countable(std::array{rows, columns}),
+               "a matrix cannot be " + std::to_string(rows) + " x " + std::to_string(columns));
+        expect(row_block >= 1 && column_block >= 1,
+               "blocks cannot be " + std::to_string(row_block) + " x " + std::to_string(column_block));
+        expect(grid.rows >= 1 && grid.columns >= 1 && index{grid.rows} * grid.columns <= world.size(),
+               "a grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns) +
+                   " processes does not fit a context of " + std::to_string(world.size()));
+        expect(first_row >= 0 && first_row < grid.rows && first_column >= 0 && first_column < grid.columns,
+               "the first block is on process (" + std::to_string(first_row) + ", " + std::to_string(first_column) +
+                   "), the grid is " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns));
+        made->how = {{{{rows, row_block, grid.rows, static_cast<int>(first_row)},
+                       {columns, column_block, grid.columns, static_cast<int>(first_column)}}},
+                     grid.order};
+        std::array<index, 2> held{0, 0};
+        if (world.rank() < made->how.holders()) {
+            const std::array<int, 2> place = made->how.place_of(world.rank());
+            held = {made->how.dimensions[0].count_of(place[0]), made->how.dimensions[1].count_of(place[1])};
+        }
+        expect(held[0] * held[1] == 0 || leading >= held[0],
+               "rank " + std::to_string(world.rank()) + ": the leading dimension is " + std::to_string(leading) +
+                   ", this rank has " + std::to_string(held[0]) + " rows");
+        made->elements.data = static_cast<std::byte*>(local);
+        made->elements.held = whole_box({held[0], held[1]});
+        made->elements.strides = {1, leading};
+        made->elements.element_bytes = element.bytes;
+        made->world = world.state();
+        for (std::size_t place = 0; place < 8; ++place) {
+            common_numbers.add(place == 1 ? index{0} : descriptor[place]);
+        }
+        common_numbers.add(grid.rows).add(grid.columns).add(static_cast<int>(grid.order)).add(name_of_element(element));
+    });
+    agree(world.control(), failure,
+          {{common_numbers.value(), "block_cyclic: the descriptor or the grid is not the same on all ranks"}});
+    return made;
+}
+
+EINPARALLEL_INLINE std::vector<index> bounds_of(const dealt_part& matrix) {
+    return {matrix.how.dimensions[0].extent, matrix.how.dimensions[1].extent};
+}
+
+/// A matrix in block-cyclic memory, as the value of a placeholder: the run brings it to where the plan reads it.
+class dealt_source final : public source {
+public:
+    explicit dealt_source(std::shared_ptr<const dealt_part> part) : part_(std::move(part)) {}
+
+    [[nodiscard]] source_kind kind() const override { return source_kind::resting; }
+    void read(const box& /*region*/, void* /*destination*/) const override {
+        throw error("block_cyclic: these elements have to be sent before they are read");
+    }
+    [[nodiscard]] int holders() const override { return part_->how.holders(); }
+    [[nodiscard]] box held_by(int /*rank*/) const override { return no_box(2); }
+    [[nodiscard]] std::string description() const override { return "block_cyclic"; }
+    [[nodiscard]] const dealt_part& part() const { return *part_; }
+
+private:
+    std::shared_ptr<const dealt_part> part_;
+};
+
+EINPARALLEL_INLINE std::shared_ptr<vertex> dealt_input(std::shared_ptr<const dealt_part> part, element_type element) {
+    const std::vector<index> bounds = bounds_of(*part);
+    return input_vertex(bounds, element, std::make_shared<dealt_source>(std::move(part)));
+}
+
+/// Calls visit(extents, byte offset and byte strides in the holder's box, the same in the process's memory) for every
+/// part of a box that a process has and that is regular in both: the same order wherever it is called.
+template <class Visit>
+void for_each_dealt_part(const dealt_part& dealt, int process, index leading, const strided_box& whole, Visit visit) {
+    if (process >= dealt.how.holders() || whole.held.empty()) {
+        return;
+    }
+    const dealt_dimension& rows = dealt.how.dimensions[0];
+    const dealt_dimension& columns = dealt.how.dimensions[1];
+    const std::array<int, 2> place = dealt.how.place_of(process);
+    const auto bytes = static_cast<index>(dealt.elements.element_bytes);
+    const index down = whole.strides[0] * bytes;
+    const index right = whole.strides[1] * bytes;
+    for (const dealt_run& row : rows.runs_in(whole.held.sides[0], place[0])) {
+        for (const dealt_run& column : columns.runs_in(whole.held.sides[1], place[1])) {
+            visit(
+                std::array{row.cycles, row.length, column.cycles, column.length},
+                (row.first - whole.held.sides[0].begin) * down + (column.first - whole.held.sides[1].begin) * right,
+                std::array{rows.processes * rows.block * down, down, columns.processes * columns.block * right, right},
+                (row.local + column.local * leading) * bytes,
+                std::array{rows.block * bytes, bytes, columns.block * leading * bytes, leading * bytes});
+        }
+    }
+}
+
+/// Brings a matrix from block-cyclic memory to `mine`, this rank's box of `where`, or back (`deals`). Collective.
+/// Returns the bytes that this rank sent. @throws error, the same on every rank
+EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const dealt_part& dealt,
+                                          const distribution& where, const strided_box& mine, bool deals) {
+    const int rank = world.payload.rank();
+    const std::string doing = "block_cyclic: rank " + std::to_string(rank);
+    struct end_of_message {
+        bool sends;
+        std::byte* base;
+        box_type type;
+        int peer;
+    };
+    std::vector<end_of_message> ends;
+    transfers flight(world.payload);
+    const auto with_self = [&](auto&& copy) {
+        for_each_dealt_part(dealt, rank, dealt.elements.strides[1], mine, copy);
+    };
+    const std::string unprepared = failure_of(doing, [&] {
+        for (int peer = 0; peer < world.payload.size(); ++peer) {
+            if (peer == rank) {
+                continue;
+            }
+            // What lies in this rank's box and in the peer's memory, and the other way round.
+            for_each_dealt_part(dealt, peer, 1, mine, [&](auto extents, index at, auto strides, index, auto) {
+                ends.push_back({deals, mine.data, type_of_strided(extents, strides, mine.element_bytes, at), peer});
+            });
+            const strided_box theirs{nullptr, where.held_by(peer), {0, 0}, mine.element_bytes};
+            for_each_dealt_part(
+                dealt, rank, dealt.elements.strides[1], theirs, [&](auto extents, index, auto, index at, auto strides) {
+                    ends.push_back(
+                        {!deals, dealt.elements.data, type_of_strided(extents, strides, mine.element_bytes, at), peer});
+                });
+        }
+        flight.reserve(ends.size());
+    });
+    agree(world.control, unprepared);
+    for (const end_of_message& each : ends) {
+        each.sends ? flight.send(each.base, each.type, each.peer) : flight.receive(each.base, each.type, each.peer);
+    }
+    const std::string failure = failure_of(doing, [&] {
+        with_self([&](auto extents, index at, auto strides, index local, auto local_strides) {
+            const auto bytes = static_cast<index>(mine.element_bytes);
+            std::ranges::for_each(strides, [&](index& stride) { stride /= bytes; });
+            std::ranges::for_each(local_strides, [&](index& stride) { stride /= bytes; });
+            std::byte* const here = mine.data + at;
+            std::byte* const there = dealt.elements.data + local;
+            deals ? copy_box(extents, mine.element_bytes, there, local_strides, here, strides)
+                  : copy_box(extents, mine.element_bytes, here, strides, there, local_strides);
+        });
+        flight.wait();
+    });
+    agree(world.control, failure);
+    return flight.bytes_sent();
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,37 @@
+#pragma once
+// Writes a distributed tensor to one .npy file, all ranks at once.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/run/collect.hpp>
+#include <einparallel/run/distributed.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// @param most_bytes that a rank gives to MPI in one call
+EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type element, const std::string& path,
+                                  index most_bytes = index{1} << 30);
+
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
+
+/// Writes a distributed tensor to a .npy file in C order, which NumPy, ep::load_npy and ep::npy_file read; an older
+/// file of this name is replaced. Collective: every rank writes its own part where it belongs in the file (MPI-IO), so
+/// nobody needs memory for the whole tensor. The header is written last: a file that failed is no .npy file.
+///
+///     ep::save_npy("z.npy", z);
+/// @throws error, the same on every rank, where the path is not the same on all of them, or the file cannot be written
+template <class T, std::size_t Rank>
+void save_npy(const std::string& path, const distributed<T, Rank>& elements) {
+    detail::save_part(detail::checked(elements.part()), element_type_of<T>(), path);
+}
+
+}  // namespace EINPARALLEL_WAY
+
+}  // namespace einparallel

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <einparallel/run/save_npy.hpp>
+
+#include <einparallel/io/file.hpp>
+#include <einparallel/io/npy_header.hpp>
+#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/file.hpp>
+#include <einparallel/run/collect.ipp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The parts of a box with at most so many elements each: halves, and halves of these, along the outermost dimension.
+EINPARALLEL_INLINE void add_slices(const box& whole, index most, std::vector<box>& into) {
+    if (whole.size() <= most) {
+        into.insert(into.end(), whole.empty() ? 0 : 1, whole);
+        return;
+    }
+    std::size_t dimension = 0;
+    while (whole.sides[dimension].size() == 1) {
+        ++dimension;
+    }
+    for (const int half : {0, 1}) {
+        box part = whole;
+        part.sides[dimension] = block_of(whole.sides[dimension], 2, half);
+        add_slices(part, most, into);
+    }
+}
+
+EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type element, const std::string& path,
+                                  index most_bytes) {
+    const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "save_npy");
+    const communicator& control = world->control;
+    const std::vector<index>& bounds = part.where->bounds();
+    std::string failure;
+    const auto attempt = [&](const std::string& doing, auto&& f) {
+        const std::string thrown = failure_of("", f);
+        failure = !failure.empty() || thrown.empty() ? failure : doing + (thrown[0] == ':' ? "" : ": ") + thrown;
+    };
+    std::string preamble;
+    std::vector<std::byte> copied;
+    std::vector<std::pair<box_type, box_type>> slices;  // in the file, in memory
+    strided_box elements = part.elements;
+    attempt("save_npy", [&] {
+        preamble = npy_preamble(element, bounds);
+        if (is_backwards(elements)) {
+            elements = dense_in(copied, part.elements);
+            copy_part(elements, part.elements, elements.held);
+        }
+        std::vector<box> regions;
+        add_slices(elements.held, std::max<index>(1, most_bytes / static_cast<index>(element.bytes)), regions);
+        for (const box& region : regions) {
+            slices.emplace_back(type_of_box(whole_box(bounds), region, element.bytes), type_of_part(elements, region));
+        }
+    });
+    agree(control, failure,
+          {{fingerprint().add(fingerprint_of(part, 0)).add(name_of_element(element)).add(path).value(),
+            "save_npy: the ranks do not save the same tensor to the same file"}});
+
+    std::optional<output_file> made;  // by rank 0
+    attempt("save_npy", [&] {
+        if (control.rank() == 0) {
+            made.emplace(path);
+            made->reserve(preamble.size() + static_cast<std::uint64_t>(whole_box(bounds).size()) * element.bytes);
+        }
+    });
+    agree(control, failure);
+    const std::string doing = "save_npy: '" + path + "': rank " + std::to_string(control.rank());
+    std::optional<shared_file> file;
+    attempt(doing, [&] { file.emplace(control, path); });
+    agree(control, failure);
+    std::uint64_t rounds = ~static_cast<std::uint64_t>(slices.size());  // the smallest complement: the most slices
+    allreduce_minimum(control, {&rounds, 1});
+    slices.resize(static_cast<std::size_t>(~rounds));
+    for (const auto& [there, here] : slices) {
+        attempt(doing, [&] { file->write(preamble.size(), there, elements.data, here, element.bytes); });
+    }
+    attempt(doing, [&] { file->close(); });
+    agree(control, failure);
+    attempt("save_npy", [&] {
+        if (made) {
+            made->write(preamble.data(), preamble.size(), 0);
+            made->close();
+        }
+    });
+    agree(control, failure);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
