@@ -258,7 +258,7 @@ private:
         const bool competes = may_be_.wanted == algorithm::automatic && asked_->objective == objective::time &&
                               asked_->algorithm == algorithm::automatic && may_be_fed(*einsum_);
         if ((!asked_for && !competes) || like.ranks.axes.size() != 1 || like.sums.operands != 0 || like.sums.output ||
-            !einsum_->form.in_output(like.ranks.axes.front().label)) {
+            !like.ranks.axes.front().points.empty() || !einsum_->form.in_output(like.ranks.axes.front().label)) {
             return;
         }
         std::vector<int> masters;

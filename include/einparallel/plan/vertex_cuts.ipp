@@ -256,7 +256,7 @@ EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> 
     family.fixed = std::move(parts);
     family.free.assign(einsum.extents.size(), 1);
     family.products = {1};
-    const mesh ranks = natural_mesh(einsum, family.fixed);
+    const mesh ranks = natural_mesh(einsum, family.fixed, family.points);
     const bool unfed = like.wanted == algorithm::master_worker &&
                        (ranks.axes.size() != 1 || !einsum.form.in_output(ranks.axes.front().label));
     return {{std::move(family)}, unfed ? algorithm::automatic : like.wanted, like.fell_back || unfed};
