@@ -2,7 +2,6 @@
 
 #include <einparallel/plan/traffic.hpp>
 
-#include <einparallel/schedule/feed.ipp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <algorithm>
