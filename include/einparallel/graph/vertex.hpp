@@ -3,7 +3,6 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>

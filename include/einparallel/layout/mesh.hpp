@@ -5,25 +5,11 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
-#include <concepts>
 #include <cstddef>
-#include <initializer_list>
 #include <span>
 #include <vector>
 
 namespace einparallel {
-
-/// Where blocks begin along one dimension, and where the last one ends: `{0, 3, 3, 10, 12}` are blocks of 3, 0, 7 and 2
-/// elements. PETSc and others call them ownership ranges; MPI's displacements, with the extent behind them.
-struct cut_points {
-    std::vector<index> at;  ///< ascending, from 0 to the extent: one more than blocks
-
-    /// From numbers of any integral types.
-    cut_points(std::initializer_list<extent> points) : at(points.begin(), points.end()) {}
-    /// From a list of numbers.
-    template <std::integral I>
-    explicit cut_points(const std::vector<I>& points) : at(points.begin(), points.end()) {}
-};
 
 /// One axis of a mesh: the label that it cuts, into how many parts, and where.
 struct mesh_axis {

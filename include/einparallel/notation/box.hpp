@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace einparallel {
@@ -70,6 +71,18 @@ constexpr interval block_of(interval whole, int parts, int part) {
     const interval inner = block_of(whole.size(), parts, part);
     return {whole.begin + inner.begin, whole.begin + inner.end};
 }
+
+/// Where blocks begin along one dimension, and where the last one ends: `{0, 3, 3, 10, 12}` are blocks of 3, 0, 7 and 2
+/// elements. PETSc and others call them ownership ranges; MPI's displacements, with the extent behind them.
+struct cut_points {
+    std::vector<index> at;  ///< ascending, from 0 to the extent: one more than blocks
+
+    /// From numbers of any integral types.
+    cut_points(std::initializer_list<extent> points) : at(points.begin(), points.end()) {}
+    /// From a list of numbers.
+    template <std::integral I>
+    explicit cut_points(const std::vector<I>& points) : at(points.begin(), points.end()) {}
+};
 
 /// A box of a tensor: one interval per dimension, in the tensor's own (global) indices.
 /// Rank 0 is the box of one element. Storage of a box is dense and row-major wherever nothing else is said.
