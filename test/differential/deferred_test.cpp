@@ -154,7 +154,9 @@ std::vector<std::pair<std::string, ep::options>> trials(int number, int ranks) {
             {"many runs", {.objective = number % 8 == 3 ? ep::objective::bytes : ep::objective::time, .runs = 100}});
     }
     for (std::size_t each = 0; each < all.size(); ++each) {
-        all[each].second.ranks_per_node = (static_cast<std::size_t>(number) + each) % 2 == 0 ? 1 : ranks;
+        const bool many = all[each].second.runs > 1;  // of odd cases
+        all[each].second.ranks_per_node =
+            (static_cast<std::size_t>(many ? number / 8 : number) + each) % 2 == 0 ? 1 : ranks;
     }
     return all;
 }

@@ -77,7 +77,7 @@ public:
     [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
         return part_.elements.lies_in(begin, end);
     }
-    [[nodiscard]] bool lasts() const override { return part_.keep != nullptr; }
+    [[nodiscard]] bool lasts() const override { return part_.keep.use_count() > 0; }  // null on a rank without elements
     [[nodiscard]] int holders() const override { return part_.where->holders(); }
     [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }
     [[nodiscard]] std::string description() const override { return "from_distributed"; }
