@@ -97,17 +97,6 @@ private:
     int descriptor[9]{};
 };
 
-template <class Work>
-double seconds_of(Work work) {
-    bench::meet(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    work();
-    double seconds = MPI_Wtime() - begin;
-    bench::meet(MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return seconds;
-}
-
 double sum_over_ranks(double mine) {
     MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return mine;
@@ -160,15 +149,15 @@ int compare(const experiments::matrix_chain_sizes& n, int rounds, process_grid g
     bench::samples our_times;
     bench::samples their_times;
     for (int round = 0; round < rounds; ++round) {
-        our_times.seconds.push_back(seconds_of([&] { ours(false); }));
-        their_times.seconds.push_back(seconds_of(theirs));
+        our_times.seconds.push_back(bench::seconds_of([&] { ours(false); }));
+        their_times.seconds.push_back(bench::seconds_of(theirs));
     }
     const bool agree = std::abs(our_sum - their_sum) <= 1e-12 * size;
     if (rank == 0) {
         std::printf("%s; pdgemm on %d x %d processes, blocks of %d; best and median of %d rounds\n",
                     ep::local_kernels().c_str(), grid.rows, grid.columns, grid.block, rounds);
         std::printf(
-            "i %lld j %lld k %lld l %lld m %lld: ours %.0f / %.0f ms, %.1f MB per rank; ScaLAPACK %.0f / %.0f "
+            "i %lld j %lld k %lld l %lld m %lld: ours %.1f / %.1f ms, %.1f MB per rank; ScaLAPACK %.1f / %.1f "
             "ms; ratio %.2f / %.2f; results %s\n",
             static_cast<long long>(n.i), static_cast<long long>(n.j), static_cast<long long>(n.k),
             static_cast<long long>(n.l), static_cast<long long>(n.m), 1e3 * our_times.best(), 1e3 * our_times.median(),
