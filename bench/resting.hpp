@@ -66,12 +66,10 @@ inline double seconds_of(const std::function<void()>& run, int repetitions = 1) 
 /// Rounds of all variants in turns. What is short is repeated in a round until it is some milliseconds long.
 /// Collective.
 inline void measure(std::vector<variant>& variants, int rounds) {
-    for (variant& each : variants) {
-        static_cast<void>(seconds_of(each.run));
-    }
     std::vector<int> repetitions;
     for (variant& each : variants) {
-        repetitions.push_back(std::clamp(static_cast<int>(0.01 / seconds_of(each.run)), 1, 50));
+        const double first = seconds_of(each.run);
+        repetitions.push_back(first > 0.1 ? 1 : std::clamp(static_cast<int>(0.01 / seconds_of(each.run)), 1, 50));
     }
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t number = 0; number < variants.size(); ++number) {

@@ -1,6 +1,7 @@
 // The chain (A·B) + (C·(D·E)) beside ScaLAPACK's pdgemm, double, in turns.
 //
-//     mpiexec -n 2 scalapack [--side <s>] [--rounds <n>] [--skewed] [--rows <of the process grid>] [--block <nb>]
+//     mpiexec -n 2 scalapack [--side <s>,<s>...] [--rounds <n>] [--skewed] [--rows <of the process grid>] [--block
+//     <nb>]
 //
 // Square: all matrices s × s. Skewed: A s × s/10, B s/10 × s, C s × s/10, D s/10 × 10s, E 10s × s. Ours: automatic plan
 // with world.calibrate(), inputs at rest where the plan reads them. ScaLAPACK's: block-cyclic on a process grid, the
@@ -9,6 +10,7 @@
 
 #include "graphs/matrix_chain.hpp"
 #include "resting.hpp"
+#include "text.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -175,7 +177,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    index side = 1000;
+    std::string sides = "1000";
     int rounds = 5;
     bool skewed = false;
     process_grid grid;
@@ -183,14 +185,17 @@ int main(int argc, char** argv) {
         const std::string word = argv[position];
         const auto number = [&] { return position + 1 < argc ? std::max(1, std::atoi(argv[position + 1])) : 1; };
         skewed = skewed || word == "--skewed";
-        side = word == "--side" ? number() : side;
+        sides = word == "--side" && position + 1 < argc ? argv[position + 1] : sides;
         rounds = word == "--rounds" ? number() : rounds;
         grid.rows = word == "--rows" ? number() : grid.rows;
         grid.block = word == "--block" ? number() : grid.block;
     }
     grid.columns = ranks / grid.rows;
-    const int failed =
-        compare(skewed ? experiments::skewed_chain(side) : experiments::square_chain(side), rounds, grid);
+    int failed = 0;
+    for (const std::string& text : bench::separated(sides)) {
+        const index side = bench::whole_number(text, 1);
+        failed |= compare(skewed ? experiments::skewed_chain(side) : experiments::square_chain(side), rounds, grid);
+    }
     MPI_Finalize();
     return failed;
 }

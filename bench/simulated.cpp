@@ -17,7 +17,8 @@
 // Columns: run = simulated seconds; efficiency = arithmetic / (ranks * rate * run); /model = run / plan.seconds();
 // /limit = run / max(arithmetic, transfer) of the rank with most; exposed = mean share of the run that a rank waits for
 // messages; no overlap = run where every message starts when it is waited for; held = plan.peak_bytes of the rank with
-// most; planning = seconds of the planner; MB = memory of the simulation.
+// most; inputs = bytes of all inputs that rest on a rank, of which held counts those in use; planning = seconds of the
+// planner; MB = memory of the simulation.
 // --check: the end is 1 where /limit is above 1.10, /model off by more than 15 %, or no overlap faster. --json: one
 // object per line.
 
@@ -309,6 +310,7 @@ struct figures {
     double limit = 0;
     double exposed = 0;
     double held = 0;
+    double inputs = 0;
     double megabytes = 0;
     std::array<char, 300> failure{};  ///< why there is none of it
 };
@@ -341,6 +343,13 @@ figures simulate(const experiments::sized_graph& graph, const std::string& name,
     }
     for (int rank = 0; rank < on.ranks; ++rank) {
         made.held = std::max(made.held, static_cast<double>(plan.peak_bytes(rank)));
+        double inputs = 0;
+        for (const ep::planned_vertex& each : plan.vertices()) {
+            inputs += each.is_input() ? static_cast<double>(each.resting.held_by(rank).size()) *
+                                            static_cast<double>(each.element.bytes)
+                                      : 0;
+        }
+        made.inputs = std::max(made.inputs, inputs);
     }
     const std::vector<ep::binding> bound = bindings_of(plan);
 
@@ -410,7 +419,7 @@ std::string milliseconds(double seconds) {
 }
 
 void print(const std::vector<std::string>& cells) {
-    constexpr int widths[] = {-22, -16, 5, 10, 10, 7, 7, 8, 12, 9, 8, 6};
+    constexpr int widths[] = {-22, -16, 5, 10, 10, 7, 7, 8, 12, 9, 9, 8, 6};
     std::string line;
     for (std::size_t column = 0; column < cells.size(); ++column) {
         const std::string blanks(
@@ -447,7 +456,7 @@ int run(int argc, char** argv) {
     if (!json) {
         std::cout << "cluster " << described << '\n';
         print({"graph", "plan", "p", "run ms", "efficiency", "/model", "/limit", "exposed", "no overlap", "held MB",
-               "planning", "MB"});
+               "inputs", "planning", "MB"});
     }
     bool good = true;
     for (const std::string& text : bench::separated(graphs)) {
@@ -480,6 +489,7 @@ int run(int argc, char** argv) {
                                                      {"exposed", made.exposed},
                                                      {"no_overlap", made.serial},
                                                      {"held", made.held},
+                                                     {"inputs", made.inputs},
                                                      {"planning", made.planning}},
                                                     failure)
                               << std::endl;
@@ -496,8 +506,8 @@ int run(int argc, char** argv) {
                 print({text, plan, number, milliseconds(made.run), bench::formatted("%.3f", efficiency),
                        bench::formatted("%.3f", beside_model), bench::formatted("%.3f", made.run / made.limit),
                        bench::formatted("%.1f %%", 100 * made.exposed), milliseconds(made.serial),
-                       bench::formatted("%.1f", made.held / 1e6), bench::formatted("%.2f", made.planning),
-                       bench::formatted("%.0f", made.megabytes)});
+                       bench::formatted("%.1f", made.held / 1e6), bench::formatted("%.1f", made.inputs / 1e6),
+                       bench::formatted("%.2f", made.planning), bench::formatted("%.0f", made.megabytes)});
             }
         }
     }

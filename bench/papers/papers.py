@@ -4,10 +4,11 @@
     cmake --build build --target bench_papers
     python3 papers.py --run PROGRAM [--simulated PROGRAM] [--sharding PROGRAM] [--scalapack PROGRAM] [--results FOLDER]
                       [--only thesis,chain,classifier,llama,scaling,sharding] [--quick] [--draw] [--torch PYTHON]
-                      [--launcher WORDS] [--before WORDS] [--limit SECONDS]
+                      [--launcher WORDS] [--before WORDS] [--before-others WORDS] [--limit SECONDS]
 
 Writes papers.json, papers.txt and papers_*.svg to FOLDER; with --only, what is not named is kept. --draw: from
-papers.json alone. --before: words before each timed command. --limit: for one command. --torch: a Python that has
+papers.json alone. --before: words before each timed command, and
+--before-others before all others. --limit: for one command. --torch: a Python that has
 PyTorch. Published values are sentences of the texts, which came without their plots.
 """
 import argparse
@@ -34,13 +35,13 @@ CHAIN, CLASSIFIER, LLAMA = "EinDecomp,SQRT", "EinDecomp,data parallel", "EinDeco
 
 class Experiments:
     def __init__(self, asked):
-        self.asked, self.rows, self.experiment = asked, [], ""
+        self.asked, self.rows, self.experiment, self.said = asked, [], "", set()
 
     def call(self, command, timed=True, threads=1, yielding=False):
         env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
         if yielding:
             env["MPIR_CVAR_POLLS_BEFORE_YIELD"] = "1"
-        words = (shlex.split(self.asked.before) if timed else []) + [str(word) for word in command]
+        words = shlex.split(self.asked.before if timed else self.asked.before_others) + [str(word) for word in command]
         try:
             done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=self.asked.limit, check=False)
         except subprocess.TimeoutExpired:
@@ -50,112 +51,106 @@ class Experiments:
 
     def add(self, kind, rows, failure, **known):
         """Rows of a program's JSON lines; where it failed, one that says why."""
-        found = []
-        for line in rows.splitlines() if isinstance(rows, str) else []:
-            if line.startswith("{"):
-                found.append(json.loads(line))
+        found = [json.loads(line) for line in rows.splitlines() if line.startswith("{")]
         if failure:
             found.append({"failure": failure})
         for row in found:
             self.rows.append({"experiment": self.experiment, "kind": kind, **known, **row})
-            if "failure" in row:
-                print(f"  {self.experiment}, {row.get('graph', known.get('graph', ''))}: {row['failure']}", flush=True)
+            if "failure" in row and row["failure"] not in self.said:
+                self.said.add(row["failure"])
+                print(f"  {row.get('graph', known.get('graph', self.experiment))}: {row['failure']}", flush=True)
         return found
 
-    def run(self, graph, plans, ranks, rounds=5, threads=1, **known):
+    def run(self, graphs, plans, ranks, rounds=5, threads=1, **known):
         launcher = [*shlex.split(self.asked.launcher), ranks]
+        print(f"  run {', '.join(graphs)} on {ranks}", flush=True)
         text, failure = self.call(
-            [*launcher, self.asked.run, "--graph", graph, "--plan", plans, "--rounds", rounds],
+            [*launcher, self.asked.run, "--graph", ",".join(graphs), "--plan", plans, "--rounds", rounds],
             threads=threads, yielding=ranks > (os.cpu_count() or 1),
         )
-        print(f"  run {graph} on {ranks}", flush=True)
-        found = self.add("run", text, failure, graph=graph, ranks=ranks, threads=threads, **known)
+        found = self.add("run", text, failure, ranks=ranks, threads=threads, **known)
         # The same, simulated with the constants that were measured just before.
         constants = next((row for row in found if "seconds_per_flop" in row), None)
-        if ranks > 1 and constants and self.asked.simulated:
+        if ranks > 1 and constants:
             cluster = (
                 f"nodes={ranks},ranks=1,gbit={8e-9 / constants['seconds_per_byte']:.4f},"
                 f"us={1e6 * constants['seconds_per_message']:.4f},tflops={1e-12 / constants['seconds_per_flop']:.6f},"
                 f"exposed={constants['exposed']:.3f}"
             )
-            ours = ",".join(row["plan"] for row in found if row.get("model") and row["plan"] not in ALONE)
-            self.simulate(graph, ours, cluster, "beside run", ranks, element="double", kind="as run")
+            ours = dict.fromkeys(row["plan"] for row in found if row.get("model") and row["plan"] not in ALONE)
+            self.simulate(graphs, ",".join(ours), cluster, "beside run", ranks, element="double", kind="as run")
 
-    def simulate(self, graph, plans, cluster, machine, ranks, element="float", kind="simulated", **known):
+    def simulate(self, graphs, plans, cluster, machine, ranks, element="float", kind="simulated", **known):
         if not self.asked.simulated or not plans:
             return
-        print(f"  simulate {graph} on {ranks}", flush=True)
+        print(f"  simulate {', '.join(graphs)} on {ranks}", flush=True)
         text, failure = self.call(
-            [self.asked.simulated, "--graph", graph, "--plan", plans, "--cluster", cluster, "--ranks", ranks,
+            [self.asked.simulated, "--graph", ",".join(graphs), "--plan", plans, "--cluster", cluster, "--ranks", ranks,
              "--element", element, "--json", "yes"],
             timed=False,
         )
-        self.add(kind, text, failure, graph=graph, ranks=ranks, machine=machine, **known)
+        self.add(kind, text, failure, ranks=ranks, machine=machine, **known)
 
     def thesis(self, quick):
-        for outer in (2, 4) if quick else (2, 4, 8, 12, 16, 24, 32, 48):
-            graph, rounds = f"thesis:{outer}" + ("x20" if quick else ""), 2 if quick else 3 if outer > 24 else 7
-            self.run(graph, "one rank,capacity,EinDecomp,c,mn,k,master-worker", 2, rounds)
-            self.run(graph, "EinDecomp", 1, rounds, threads=2, label="one process, all threads")
+        for outers, rounds in (((2, 4), 2),) if quick else (((2, 4, 8, 12, 16, 24, 32), 7), ((48,), 2)):
+            graphs = [f"thesis:{outer}" + ("x20" if quick else "") for outer in outers]
+            self.run(graphs, "one rank,capacity,EinDecomp,c,mn,k,master-worker", 2, rounds)
+            self.run(graphs, "EinDecomp", 1, rounds, threads=2, label="one process, all threads")
 
     def chain(self, quick):
         for kind in ("square", "skewed"):
-            for side in (100,) if quick else (500, 1000, 1500, 2000, 2500):
-                for ranks in (2,) if quick else (1, 2, 4):
-                    self.run(f"chain-{kind}:{side}", CHAIN, ranks, 2 if quick else 5)
-                    self.scalapack(kind, side, ranks, 2 if quick else 5)
+            sides = (100,) if quick else (500, 1000, 1500, 2000, 2500)
+            for ranks in (2,) if quick else (1, 2, 4):
+                self.run([f"chain-{kind}:{side}" for side in sides], CHAIN if ranks > 1 else "EinDecomp", ranks,
+                         2 if quick else 4)
+                self.scalapack(kind, sides, ranks, 2 if quick else 3)
             for machine, sides in (("16 m6in.16xlarge", (5000, 10000, 20000, 40000, 80000)),
                                    ("4 P100", (2500, 5000, 10000, 20000))):
-                for side in sides[:1] if quick else sides:
-                    self.simulate(f"chain-{kind}:{side}", CHAIN, MACHINES[machine], machine, int(machine.split()[0]))
+                self.simulate([f"chain-{kind}:{side}" for side in (sides[:1] if quick else sides)], CHAIN,
+                              MACHINES[machine], machine, int(machine.split()[0]))
 
-    def scalapack(self, kind, side, ranks, rounds):
+    def scalapack(self, kind, sides, ranks, rounds):
         if not self.asked.scalapack:
             return
-        command = [*shlex.split(self.asked.launcher), ranks, self.asked.scalapack, "--side", side, "--rounds", rounds,
-                   "--rows", 2 if ranks == 4 else 1, *(["--skewed"] if kind == "skewed" else [])]
+        command = [*shlex.split(self.asked.launcher), ranks, self.asked.scalapack, "--side", ",".join(map(str, sides)),
+                   "--rounds", rounds, "--rows", 2 if ranks == 4 else 1, *(["--skewed"] if kind == "skewed" else [])]
         text, failure = self.call(command, yielding=ranks > (os.cpu_count() or 1))
-        found = re.search(r"ScaLAPACK ([\d.]+) / ([\d.]+) ms; .* results (\w+)", text)
-        row = {"seconds": float(found[1]) / 1e3, "median": float(found[2]) / 1e3, "results": found[3]} if found else {}
-        self.add("run", json.dumps({"plan": "ScaLAPACK", **row}) if row else "", failure, graph=f"chain-{kind}:{side}",
-                 ranks=ranks)
+        for side, best, median, results in re.findall(r"i (\d+) .*ScaLAPACK ([\d.]+) / ([\d.]+) ms; .* results (\w+)", text):
+            row = {"plan": "ScaLAPACK", "seconds": float(best) / 1e3, "median": float(median) / 1e3, "results": results}
+            self.add("run", json.dumps(row), "", graph=f"chain-{kind}:{side}", ranks=ranks)
+        self.add("run", "", failure, plan="ScaLAPACK", ranks=ranks)
 
     def classifier(self, quick):
-        rest = "512x300" if quick else "2048x3647"  # a quarter of the paper's
         for batch in (128,) if quick else (128, 512):
-            for features in (512,) if quick else (2048, 4096, 8192, 16384):
-                graph = f"classifier:{batch}x{features}x{rest}"
-                self.run(graph, "one rank,capacity," + CLASSIFIER, 2, 2 if quick else 5)
-                self.run(graph, "EinDecomp", 1, 2 if quick else 5, threads=2, label="one process, all threads")
-                for ranks in (1, 2) if self.asked.torch else ():
-                    text, failure = self.call(
-                        [self.asked.torch, HERE / "torch_step.py", *graph.split(":")[1].split("x"), ranks, 5],
-                        threads=2 // ranks,
-                    )
-                    name = "PyTorch, one process" if ranks == 1 else "PyTorch, data parallel"
-                    self.add("run", text, failure, graph=graph, ranks=ranks, plan=name)
-            for features in (8192,) if quick else (8192, 32768, 131072, 597540):
-                graph = f"classifier:{batch}x{features}"
-                self.simulate(graph, CLASSIFIER, MACHINES["4 P100"], "4 P100", 4)
-                self.simulate(graph, "EinDecomp", MACHINES["4 P100"], "4 P100", 1, label="one rank")
+            rest = "512x300" if quick else "2048x3647"  # a quarter of the paper's
+            sizes = [f"{batch}x{features}x{rest}" for features in ((512,) if quick else (2048, 4096, 8192, 16384))]
+            graphs, rounds = ["classifier:" + each for each in sizes], 2 if quick else 4
+            self.run(graphs, "one rank,capacity," + CLASSIFIER, 2, rounds)
+            self.run(graphs, "EinDecomp", 1, rounds, threads=2, label="one process, all threads")
+            for ranks, name in (1, "PyTorch, one process"), (2, "PyTorch, data parallel"):
+                if self.asked.torch:
+                    text, failure = self.call([self.asked.torch, HERE / "torch_step.py", ranks, rounds, *sizes],
+                                              threads=2 // ranks)
+                    self.add("run", text, failure, ranks=ranks, plan=name)
+            graphs = [f"classifier:{batch}x{features}" for features in ((8192,) if quick else (8192, 32768, 131072, 597540))]
+            self.simulate(graphs, CLASSIFIER, MACHINES["4 P100"], "4 P100", 4)
+            self.simulate(graphs, "EinDecomp", MACHINES["4 P100"], "4 P100", 1, label="one rank")
 
     def llama(self, quick):
+        narrow = [f"llama:1x4x{sequence}x" + ("64x4x16x160x100" if quick else NARROW)
+                  for sequence in ((16,) if quick else (128, 256))]
         for ranks in (2,) if quick else (2, 4):
-            for sequence in (16,) if quick else (128, 256):
-                sizes = "64x4x16x160x100" if quick else NARROW
-                self.run(f"llama:1x4x{sequence}x{sizes}", "one rank,capacity," + LLAMA, ranks, 2 if quick else 7)
-        layers = 2 if quick else 32
-        for batch in () if quick else (1, 2, 4, 8, 16):
-            self.simulate(f"llama:{layers}x{batch}x4096", LLAMA, MACHINES["8 V100"], "8 V100", 8, sweep="batch")
-        for ranks in (2,) if quick else (2, 4, 8):
-            self.simulate(f"llama:{layers}x8x1024", LLAMA, MACHINES["8 V100"], "8 V100", ranks, sweep="short")
-            if not quick:
-                self.simulate(f"llama:{layers}x4x4096", LLAMA, MACHINES["8 V100"], "8 V100", ranks, sweep="long")
+            self.run(narrow, "one rank,capacity," + LLAMA, ranks, 2 if quick else 7)
+        sweeps = (("batch", [f"llama:32x{batch}x4096" for batch in (1, 2, 4, 8, 16)], (8,)),
+                  ("short", ["llama:32x8x1024"], (2, 4, 8)), ("long", ["llama:32x4x4096"], (2, 4, 8)))
+        for sweep, graphs, devices in (("short", ["llama:2x8x1024"], (2,)),) if quick else sweeps:
+            for ranks in devices:
+                self.simulate(graphs, LLAMA, MACHINES["8 V100"], "8 V100", ranks, sweep=sweep)
 
     def scaling(self, quick):
         for graph in ("product:32768", "chain-skewed:32768", "llama:2x16x2048"):
             for ranks in (8,) if quick else (8, 64, 512):
-                self.simulate(graph, "EinDecomp", MACHINES["512 ranks"], "512 ranks", ranks, element="double")
+                self.simulate([graph], "EinDecomp", MACHINES["512 ranks"], "512 ranks", ranks, element="double")
 
     def sharding(self, _quick):
         if self.asked.sharding:
@@ -195,7 +190,7 @@ class Panel:
     def table(self, rows):
         """{plan: {x: value}}, and sentences where there is none."""
         made, why = {}, {}
-        chosen = [row for row in rows if self.chosen(row)]
+        chosen = [row for row in rows if "graph" in row and self.chosen(row)]
         for row in chosen:
             others = {plan_of(each): each["seconds"] for each in chosen
                       if each["graph"] == row["graph"] and "seconds" in each}
@@ -285,12 +280,12 @@ def write_tables(rows):
         text[-1] += "".join(f"\n  {plan}: {sentence}" for plan, sentence in why.items())
     scaled = [row for row in rows if row["experiment"] == "scaling" and "seconds" in row]
     if scaled:
-        table = [["graph", "ranks", "seconds", "model", "efficiency", "exposed", "least exposed", "MB per rank"]]
+        table = [["graph", "ranks", "seconds", "model", "efficiency", "exposed", "least exposed", "MB held", "MB of inputs"]]
         for row in scaled:
             least = max(0.0, 1 - row["efficiency"] * row["seconds"] / row["limit"])
             table.append([row["graph"], str(row["ranks"]), cell(row["seconds"]), cell(row["model"]),
                           f"{row['efficiency']:.3f}", f"{100 * row['exposed']:.1f} %", f"{100 * least:.1f} %",
-                          f"{row['held'] / 1e6:.0f}"])
+                          f"{row['held'] / 1e6:.0f}", f"{row['inputs'] / 1e6:.0f}"])
         text.append("Simulated clusters of 100 Gbit/s, 2 us and 1 Tflop/s per rank, double precision\n" + columns(table))
     beside = [(run, again) for again in rows if again["kind"] == "as run" and "seconds" in again for run in rows
               if run["kind"] == "run" and "seconds" in run and not run.get("label") and
@@ -423,6 +418,7 @@ def main():
     parser.add_argument("--torch", default=sys.executable)
     parser.add_argument("--launcher", default="mpiexec -n")
     parser.add_argument("--before", default="")
+    parser.add_argument("--before-others", default="")
     parser.add_argument("--limit", type=int, default=300)
     asked = parser.parse_args()
     chosen = asked.only.split(",")

@@ -1,6 +1,6 @@
-// A graph on ranks under several plans in turns: one JSON object per line, for papers.py.
+// Graphs on ranks under several plans in turns: one JSON object per line, for papers.py.
 //
-//     mpiexec -n 2 run --graph thesis:24 [--plan EinDecomp,c,mn,k] [--rounds 5]
+//     mpiexec -n 2 run --graph thesis:16,thesis:24 [--plan EinDecomp,c,mn,k] [--rounds 5]
 //
 // Graphs and plans: bench/graphs/named.hpp. Besides `one rank` (the first one computes all of it, the others sleep) and
 // `capacity` (every rank computes all of it for itself, all at once: seconds / ranks are what so many cores allow).
@@ -150,23 +150,19 @@ struct way : bench::variant {
     double difference = 0;
 };
 
-void compare(const std::string& text, const std::vector<std::string>& names, int rounds) {
+/// On the first rank.
+void print(const ep::context& world, const std::vector<std::pair<std::string, std::string>>& words,
+           const std::vector<std::pair<std::string, double>>& numbers, const std::string& failure = {}) {
+    if (world.rank() == 0) {
+        std::cout << bench::json_object(words, numbers, failure) << std::endl;
+    }
+}
+
+void compare(const std::string& text, const std::vector<std::string>& names, const ep::machine& machine, int rounds) {
     ep::context world(MPI_COMM_WORLD);
     ep::context self(MPI_COMM_SELF);
     const int ranks = world.size();
     const experiments::sized_graph graph = experiments::graph_of(text);
-    const ep::machine machine = world.calibrate();
-    const auto print = [&](const auto&... line) {
-        if (world.rank() == 0) {
-            std::cout << bench::json_object(line...) << std::endl;
-        }
-    };
-    print(std::vector<std::pair<std::string, std::string>>{{"kernels", ep::local_kernels()}},
-          std::vector<std::pair<std::string, double>>{{"ranks", ranks},
-                                                      {"seconds_per_message", machine.seconds_per_message},
-                                                      {"seconds_per_byte", machine.seconds_per_byte},
-                                                      {"seconds_per_flop", machine.seconds_per_flop},
-                                                      {"exposed", machine.exposed}});
     double room = 0.9 * free_memory();
     MPI_Bcast(&room, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     std::vector<way> ways;
@@ -236,20 +232,19 @@ void compare(const std::string& text, const std::vector<std::string>& names, int
     std::size_t measured = 0;
     for (const way& each : ways) {
         if (!each.failure.empty()) {
-            print(std::vector<std::pair<std::string, std::string>>{{"graph", text}, {"plan", each.name}},
-                  std::vector<std::pair<std::string, double>>{}, each.failure);
+            print(world, {{"graph", text}, {"plan", each.name}}, {}, each.failure);
             continue;
         }
         const bench::samples& times = running[measured++];
-        print(std::vector<std::pair<std::string, std::string>>{{"graph", text}, {"plan", each.name}},
-              std::vector<std::pair<std::string, double>>{{"ranks", ranks},
-                                                          {"seconds", each.share * times.best()},
-                                                          {"median", each.share * times.median()},
-                                                          {"model", each.model},
-                                                          {"bytes", each.bytes},
-                                                          {"held", each.held},
-                                                          {"needs", each.needs},
-                                                          {"difference", each.difference}});
+        print(world, {{"graph", text}, {"plan", each.name}},
+              {{"ranks", ranks},
+               {"seconds", each.share * times.best()},
+               {"median", each.share * times.median()},
+               {"model", each.model},
+               {"bytes", each.bytes},
+               {"held", each.held},
+               {"needs", each.needs},
+               {"difference", each.difference}});
     }
 }
 
@@ -260,14 +255,24 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     int status = 0;
     try {
-        std::string graph = "product:1024";
+        std::string graphs = "product:1024";
         std::string plans = "EinDecomp";
         int rounds = 5;
         bench::read_options(argc, argv,
-                            {{"--graph", [&](const std::string& value) { graph = value; }},
+                            {{"--graph", [&](const std::string& value) { graphs = value; }},
                              {"--plan", [&](const std::string& value) { plans = value; }},
                              {"--rounds", [&](const std::string& value) { rounds = bench::whole_number(value, 1); }}});
-        compare(graph, bench::separated(plans), rounds);
+        ep::context world(MPI_COMM_WORLD);
+        const ep::machine machine = world.calibrate();
+        print(world, {{"kernels", ep::local_kernels()}},
+              {{"ranks", world.size()},
+               {"seconds_per_message", machine.seconds_per_message},
+               {"seconds_per_byte", machine.seconds_per_byte},
+               {"seconds_per_flop", machine.seconds_per_flop},
+               {"exposed", machine.exposed}});
+        for (const std::string& graph : bench::separated(graphs)) {
+            compare(graph, bench::separated(plans), machine, rounds);
+        }
     } catch (const std::exception& failure) {
         std::cerr << "run: " << failure.what() << '\n';
         status = 2;
