@@ -11,8 +11,8 @@
 // node_us say what lies between them, and what lies between each of them and the link. `exposed` is the share of the
 // shorter of arithmetic and transfer that the machine does not hide (ep::machine): the run is then so much of the way
 // from full overlap to none. Defaults: product, EinDecomp, nodes=64,ranks=1,gbit=100,us=2,tflops=1 of which 4, 16 and
-// 64 ranks are used, double. The plan is made for these constants. A contraction takes its operations, copies and sums
-// of partial results what the time model prices them at.
+// 64 ranks are used, double. The plan is made for these constants. A contraction takes its operations and
+// what packing operands anew takes, copies and sums of partial results what the time model prices them at.
 //
 // Columns: run = simulated seconds; efficiency = arithmetic / (ranks * rate * run); /model = run / plan.seconds();
 // /limit = run / max(arithmetic, transfer) of the rank with most; exposed = mean share of the run that a rank waits for
@@ -138,6 +138,8 @@ struct tally {
     double waited = 0;
     double sent = 0;
     std::vector<MPI_Request> delayed{};  ///< to start when one of them is waited for
+    const ep::kernel* work = nullptr;    ///< of the call before, and its operands
+    std::vector<const void*> operands{};
 };
 
 /// The simulated ranks are actors of one process that take turns, so they share this.
@@ -211,7 +213,26 @@ struct simulated_space final : ep::memory_space {
     [[nodiscard]] void* allocate(std::size_t bytes) const override { return SMPI_SHARED_MALLOC(bytes); }
     void deallocate(void* memory, std::size_t /*bytes*/) const noexcept override { SMPI_SHARED_FREE(memory); }
     void contract(const ep::kernel& work, const ep::block_call& call) const override {
-        spend(elements_of(call.extents) * work.operations_per_point());
+        tally& mine = simulation.mine();
+        const double operations = elements_of(call.extents) * work.operations_per_point();
+        mine.operations += operations;
+        double packed_again = 0;  // what several calls of one contraction read is packed by each of them
+        std::vector<const void*> operands;
+        for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
+            const ep::operand_block& block = call.operands[operand];
+            operands.push_back(block.data);
+            if (mine.work == &work && mine.operands.size() > operand && mine.operands[operand] == block.data) {
+                double elements = 1;
+                for (const ep::label_id label : block.labels) {
+                    elements *=
+                        label == ep::no_label ? 1 : static_cast<double>(call.extents[static_cast<std::size_t>(label)]);
+                }
+                packed_again += elements;
+            }
+        }
+        mine.work = &work;
+        mine.operands = std::move(operands);
+        smpi_execute_flops(operations + packed_again * operations_per_touch);
     }
     void combine(const ep::kernel& /*work*/, std::span<const ep::index> extents, void* /*into*/,
                  std::span<const ep::index> /*into_strides*/, const void* /*from*/,
@@ -230,10 +251,6 @@ struct simulated_space final : ep::memory_space {
     }
 
 private:
-    static void spend(double operations) {
-        simulation.mine().operations += operations;
-        smpi_execute_flops(operations);
-    }
     static void touch(std::span<const ep::index> extents) {
         smpi_execute_flops(elements_of(extents) * operations_per_touch);
     }
@@ -327,7 +344,7 @@ double duration() {
 }
 
 figures simulate(const experiments::sized_graph& graph, const std::string& name, bool single, const cluster& on,
-                 bool vertices) {
+                 bool vertices, bool also_serial) {
     figures made;
     ep::options asked;
     asked.processes = on.ranks;
@@ -400,7 +417,9 @@ figures simulate(const experiments::sized_graph& graph, const std::string& name,
                             {made.limit, each.operations / on.flops, each.sent * asked.machine.seconds_per_byte});
                     }
                 }
-                run(world, false);
+                if (also_serial || on.exposed > 0) {
+                    run(world, false);
+                }
                 if (rank == 0) {
                     made.serial = duration();
                     made.run += on.exposed * (made.serial - made.run);
@@ -469,7 +488,7 @@ int run(int argc, char** argv) {
             for (const std::string& plan : bench::separated(plans)) {
                 const auto child = bench::in_child({}, [&] {
                     try {
-                        return simulate(graph, plan, single, on, vertices);
+                        return simulate(graph, plan, single, on, vertices, !json);
                     } catch (const std::exception& failure) {
                         figures none;
                         std::string_view(failure.what()).copy(none.failure.data(), none.failure.size() - 1);
@@ -487,7 +506,6 @@ int run(int argc, char** argv) {
                                                      {"limit", made.limit},
                                                      {"efficiency", efficiency},
                                                      {"exposed", made.exposed},
-                                                     {"no_overlap", made.serial},
                                                      {"held", made.held},
                                                      {"inputs", made.inputs},
                                                      {"planning", made.planning}},

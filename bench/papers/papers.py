@@ -83,13 +83,14 @@ class Experiments:
     def simulate(self, graphs, plans, cluster, machine, ranks, element="float", kind="simulated", **known):
         if not self.asked.simulated or not plans:
             return
-        print(f"  simulate {', '.join(graphs)} on {ranks}", flush=True)
-        text, failure = self.call(
-            [self.asked.simulated, "--graph", ",".join(graphs), "--plan", plans, "--cluster", cluster, "--ranks", ranks,
-             "--element", element, "--json", "yes"],
-            timed=False,
-        )
-        self.add(kind, text, failure, ranks=ranks, machine=machine, **known)
+        for graph in graphs:
+            print(f"  simulate {graph} on {ranks}", flush=True)
+            text, failure = self.call(
+                [self.asked.simulated, "--graph", graph, "--plan", plans, "--cluster", cluster, "--ranks", ranks,
+                 "--element", element, "--json", "yes"],
+                timed=False,
+            )
+            self.add(kind, text, failure, ranks=ranks, machine=machine, **known)
 
     def thesis(self, quick):
         for outers, rounds in (((2, 4), 2),) if quick else (((2, 4, 8, 12, 16, 24, 32), 7), ((48,), 2)):
@@ -172,7 +173,7 @@ SHARDING = {
 
 
 def size_of(row, number=0):
-    return int(row["graph"].split(":")[1].split("x")[number])
+    return int(row.get("graph", ":0").split(":")[1].split("x")[number])
 
 
 def plan_of(row):
