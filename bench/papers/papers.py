@@ -19,6 +19,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 
 HERE = pathlib.Path(__file__).parent
 # Clusters of the papers. Rates are ours: 60 % of 32 Ice Lake cores' single precision peak, 80 % of a P100's and of a
@@ -400,7 +401,7 @@ def draw(rows, folder):
             axis.set_xticks(*[[x for x in sorted({x for each in made.values() for x in each})]] * 2, minor=False)
             axis.minorticks_off()
             axis.set_yscale("log" if panel.unit == "ms" else "linear")
-            axis.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.unit)
+            axis.set(title=textwrap.fill(panel.title, 46), xlabel=panel.xlabel, ylabel=panel.unit)
             axis.set_ylim(bottom=None if panel.unit == "ms" else 0)
             axis.legend(fontsize=6)
         for axis in list(axes.flat)[len(parts):]:
