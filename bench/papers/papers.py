@@ -379,7 +379,7 @@ def draw(rows, folder):
     except ImportError:
         print("No pictures: this Python has no matplotlib (pip install matplotlib, or Debian's python3-matplotlib).")
         return
-    matplotlib.rcParams.update({"svg.hashsalt": "einparallel", "font.size": 8, "axes.grid": True, "grid.alpha": 0.3})
+    matplotlib.rcParams.update({"svg.hashsalt": "einparallel", "svg.fonttype": "none", "font.size": 8, "axes.grid": True, "grid.alpha": 0.3})
     pictures = {}
     for panel in panels():
         made = panel.table(rows)[0]
