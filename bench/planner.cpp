@@ -12,20 +12,16 @@
 // idle that its extents could occupy: on one rank nothing would move. Under time all rivals compete.
 
 #include "child.hpp"
-#include "graphs/classifier.hpp"
 #include "graphs/inputs.hpp"
-#include "graphs/llama.hpp"
-#include "graphs/matrix_chain.hpp"
+#include "graphs/named.hpp"
 #include "text.hpp"
 
-#include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/rivals.hpp>
 
 #include <algorithm>
 #include <array>
@@ -37,7 +33,6 @@
 #include <functional>
 #include <iostream>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,87 +42,44 @@
 namespace {
 
 namespace ep = einparallel;
-namespace rivals = ep::rivals;
 using bench::formatted;
 using bench::separated;
 using bench::whole_number;
 using bench::word_for;
 
-using outputs = std::vector<std::shared_ptr<ep::vertex>>;
+using experiments::outputs;
 using inputs = experiments::placeholders<float>;
 
 // --- the experiments -------------------------------------------------------------------------------------------------
 
-struct rival {
-    std::string name;
-    ep::cutting_rule rule;
-};
-
 struct experiment {
     std::string name;
     std::string title;
-    std::function<outputs()> record;
-    std::function<std::vector<rival>(int)> rivals_for;
+    experiments::sized_graph graph;
+
+    [[nodiscard]] outputs record() const { return experiments::record(graph, inputs{}); }
 };
 
-/// The largest divisor of `ranks` that is no more than `most`.
-int largest_divisor(int ranks, ep::index most) {
-    int divisor = static_cast<int>(std::min<ep::index>(ranks, most));
-    while (ranks % divisor != 0) {
-        --divisor;
-    }
-    return divisor;
-}
-
-experiment chain_experiment(std::string name, std::string title, const experiments::matrix_chain_sizes& n) {
-    return {std::move(name), std::move(title),
-            [n] { return outputs{experiments::build_matrix_chain(n, inputs{}).Z.node()}; },
-            [](int) {
-                return std::vector<rival>{{"SQRT", rivals::sqrt()}, {"rows", rivals::along("i")}};
-            }};
-}
-
-experiment classifier_experiment(ep::index batch) {
-    return {"classifier-" + std::to_string(batch),
-            "classifier, 597540 features, 8192 hidden, 14588 classes, batch " + std::to_string(batch) + ", one step",
-            [batch] {
-                const auto made = experiments::build_classifier(experiments::amazon_cat(batch), inputs{});
-                return outputs{made.loss.node(), made.dW1.node(), made.dW2.node()};
-            },
-            [](int) {
-                return std::vector<rival>{{"SQRT", rivals::sqrt()},
-                                          {"data parallel", rivals::data_parallel("b")},
-                                          {"tensor parallel", rivals::megatron({{"h"}, "", "b"})}};
-            }};
-}
-
-experiment llama_experiment(std::string name, std::string title, const experiments::llama_sizes& n) {
-    title += ", prefill, " + std::to_string(n.layers) + " layers, " + std::to_string(n.batch) + " prompts of " +
-             std::to_string(n.sequence) + " tokens";
-    return {std::move(name), std::move(title),
-            [n] { return outputs{experiments::build_llama(n, inputs{}).logits.node()}; },
-            [n](int ranks) {
-                const int group = largest_divisor(ranks, n.heads);
-                return std::vector<rival>{{"SQRT", rivals::sqrt()},
-                                          {"data parallel", rivals::data_parallel("b")},
-                                          {"Megatron", rivals::megatron({{"h", "f", "v"}, "b", "s", group})},
-                                          {"sequence", rivals::sequence("s")},
-                                          {"attention heads", rivals::attention_heads("h", "b", "s", group)}};
-            }};
-}
-
 std::vector<experiment> all_experiments(int layers) {
-    const auto cut_short = [layers](experiments::llama_sizes n) {
-        n.layers = layers > 0 ? std::min(layers, n.layers) : n.layers;
-        return n;
+    const auto classifier = [](const std::string& batch) {
+        return experiment{"classifier-" + batch,
+                          "classifier, 597540 features, 8192 hidden, 14588 classes, batch " + batch + ", one step",
+                          experiments::graph_of("classifier:" + batch)};
     };
-    return {chain_experiment("chain-square", "(AB) + (C(DE)), all matrices 10240 x 10240",
-                             experiments::square_chain(10'240)),
-            chain_experiment("chain-skewed", "(AB) + (C(DE)), s = 10240, skewed", experiments::skewed_chain(10'240)),
-            classifier_experiment(128),
-            classifier_experiment(512),
-            llama_experiment("llama-7b", "LLaMA-7B", cut_short(experiments::llama_7b(8, 1024))),
-            llama_experiment("llama-65b", "LLaMA-65B", cut_short(experiments::llama_65b(16, 1024)))};
+    const auto llama = [layers](std::string name, std::string title, const std::string& sizes) {
+        experiment made{std::move(name), std::move(title), experiments::graph_of("llama:" + sizes)};
+        std::vector<ep::index>& n = made.graph.n;
+        n[0] = layers > 0 ? std::min<ep::index>(layers, n[0]) : n[0];
+        made.title += ", prefill, " + std::to_string(n[0]) + " layers, " + std::to_string(n[1]) + " prompts of " +
+                      std::to_string(n[2]) + " tokens";
+        return made;
+    };
+    return {{"chain-square", "(AB) + (C(DE)), all matrices 10240 x 10240", experiments::graph_of("chain-square")},
+            {"chain-skewed", "(AB) + (C(DE)), s = 10240, skewed", experiments::graph_of("chain-skewed")},
+            classifier("128"),
+            classifier("512"),
+            llama("llama-7b", "LLaMA-7B", "32x8x1024"),
+            llama("llama-65b", "LLaMA-65B", "80x16x1024x8192x64x128x22016")};
 }
 
 // --- one plan in a process of its own --------------------------------------------------------------------------------
@@ -164,11 +116,10 @@ int idle_vertices(const ep::plan& plan) {
     return count;
 }
 
-figures measure(const std::function<outputs()>& record, const std::function<ep::plan(const outputs&)>& make,
-                int repeat) {
+figures measure(const experiment& of, const std::function<ep::plan(const outputs&)>& make, int repeat) {
     figures made;
     try {
-        const outputs graph = record();
+        const outputs graph = of.record();
         std::vector<double> times;
         std::optional<ep::plan> plan;
         while (times.empty() || (static_cast<int>(times.size()) < repeat && times.front() < 5)) {
@@ -190,9 +141,9 @@ figures measure(const std::function<outputs()>& record, const std::function<ep::
 }
 
 /// measure() in a child process, which is killed after `limit` seconds of the processor.
-figures measure_apart(const std::function<outputs()>& record, const std::function<ep::plan(const outputs&)>& make,
-                      int repeat, int limit) {
-    const auto result = bench::in_child({.seconds = limit}, [&] { return measure(record, make, repeat); });
+figures measure_apart(const experiment& of, const std::function<ep::plan(const outputs&)>& make, int repeat,
+                      int limit) {
+    const auto result = bench::in_child({.seconds = limit}, [&] { return measure(of, make, repeat); });
     figures made = result.value.value_or(figures{});
     if (!result.value) {
         set_text(made, result.failure);
@@ -286,7 +237,8 @@ struct best_rival {
     std::string name;
 };
 
-best_rival best_in(ep::objective objective, const std::vector<rival>& made, const std::vector<figures>& figures_of) {
+best_rival best_in(ep::objective objective, const std::vector<experiments::rival>& made,
+                   const std::vector<figures>& figures_of) {
     best_rival best;
     for (std::size_t number = 0; number < made.size(); ++number) {
         const figures& its = figures_of[number];
@@ -309,13 +261,12 @@ constexpr double tolerance = 1 + 1e-9;
 void compare(const experiment& graph, int ranks, const request& asked, std::vector<std::string>& losses) {
     std::cout << '\n' << graph.title << ", p = " << ranks << '\n';
     print({"plan", "objective", "numbers", "bytes", "seconds", "/ rival", "/ exact", "planned s", "MB", ""});
-    const std::vector<rival> opponents = graph.rivals_for(ranks);
+    const std::vector<experiments::rival> opponents = experiments::rivals_of(graph.graph, ranks);
     std::vector<figures> theirs;
-    for (const rival& each : opponents) {
+    for (const experiments::rival& each : opponents) {
         theirs.push_back(measure_apart(
-            graph.record,
-            [&](const outputs& made) { return ep::plan_vertices_with({.processes = ranks}, each.rule, made); }, 1,
-            asked.limit));
+            graph, [&](const outputs& made) { return ep::plan_vertices_with({.processes = ranks}, each.rule, made); },
+            1, asked.limit));
     }
     for (const ep::objective objective : asked.objectives) {
         const best_rival best = best_in(objective, opponents, theirs);
@@ -323,7 +274,7 @@ void compare(const experiment& graph, int ranks, const request& asked, std::vect
         for (const ep::method method : {ep::method::exact, ep::method::linearized}) {
             figures& made = ours[method == ep::method::exact ? 0 : 1];
             made = measure_apart(
-                graph.record,
+                graph,
                 [&](const outputs& wanted) {
                     return ep::decompose_vertices({.processes = ranks, .objective = objective, .method = method},
                                                   wanted);

@@ -1,5 +1,6 @@
 #pragma once
-// What benchmarks over MPI share: barriers without spinning, and inputs that rest where a plan reads them.
+// What benchmarks over MPI share: barriers without spinning, rounds of variants, and inputs that rest where a plan
+// reads them.
 
 #include <mpi.h>
 #include <einparallel.hpp>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,41 @@ struct samples {
         return sorted[sorted.size() / 2];
     }
 };
+
+/// One way to run something, ready to be run again and again. Durations are the slowest rank's.
+struct variant : samples {
+    std::string name;
+    std::function<void()> run;  ///< null on ranks that have nothing to do
+    double bytes = 0;           ///< sent, or read in a neighbour's memory
+};
+
+/// Seconds of one repetition. Collective.
+inline double seconds_of(const std::function<void()>& run, int repetitions = 1) {
+    meet(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    for (int repetition = 0; run && repetition < repetitions; ++repetition) {
+        run();
+    }
+    double seconds = (MPI_Wtime() - begin) / repetitions;
+    meet(MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return seconds;
+}
+
+/// Rounds of all variants in turns. What is short is repeated in a round until it is some milliseconds long.
+/// Collective.
+inline void measure(std::vector<variant>& variants, int rounds) {
+    std::vector<int> repetitions;
+    for (variant& each : variants) {
+        const double first = seconds_of(each.run);
+        repetitions.push_back(first > 0.1 ? 1 : std::clamp(static_cast<int>(0.01 / seconds_of(each.run)), 1, 50));
+    }
+    for (int round = 0; round < rounds; ++round) {
+        for (std::size_t number = 0; number < variants.size(); ++number) {
+            variants[number].seconds.push_back(seconds_of(variants[number].run, repetitions[number]));
+        }
+    }
+}
 
 /// This rank's part of an input, where a plan reads it; element (i, j, …) is a function of its number, row-major.
 template <class T, std::size_t Rank>

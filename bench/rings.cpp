@@ -19,7 +19,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,17 +28,9 @@
 namespace {
 
 namespace ep = einparallel;
-using bench::meet;
 using bench::resting_input;
-using bench::samples;
+using bench::variant;
 using ep::index;
-
-/// One way to run one contraction, ready to be run again and again.
-struct variant : samples {
-    std::string name;
-    std::function<void()> run;  ///< null on ranks that have nothing to do
-    double bytes = 0;           ///< sent, or read in a neighbour's memory
-};
 
 std::string word(ep::algorithm algorithm) {
     switch (algorithm) {
@@ -182,7 +173,7 @@ public:
             variants.push_back(rank_ == 0 ? made(self_, whole, ep::algorithm::automatic, machine_) : variant{});
             variants.back().name = "one rank alone";
         }
-        measure(variants);
+        bench::measure(variants, rounds_);
         const double flop = 2 * whole.points() / ranks_;
         if (rank_ == 0) {
             print(name, flop, variants);
@@ -209,40 +200,6 @@ public:
     }
 
 private:
-    /// One round of a variant that is short is repeated until it is some milliseconds long.
-    void measure(std::vector<variant>& variants) const {
-        for (variant& each : variants) {
-            static_cast<void>(once(each, 1));
-        }
-        for (variant& each : variants) {
-            const double rough = once(each, 1);
-            const int repetitions = std::clamp(static_cast<int>(0.01 / rough), 1, 50);
-            each.seconds.push_back(static_cast<double>(repetitions));
-        }
-        std::vector<int> repetitions;
-        for (variant& each : variants) {
-            repetitions.push_back(static_cast<int>(each.seconds.back()));
-            each.seconds.clear();
-        }
-        for (int round = 0; round < rounds_; ++round) {
-            for (std::size_t number = 0; number < variants.size(); ++number) {
-                variants[number].seconds.push_back(once(variants[number], repetitions[number]));
-            }
-        }
-    }
-
-    [[nodiscard]] double once(const variant& each, int repetitions) const {
-        meet(MPI_COMM_WORLD);
-        const double begin = MPI_Wtime();
-        for (int repetition = 0; each.run && repetition < repetitions; ++repetition) {
-            each.run();
-        }
-        double seconds = (MPI_Wtime() - begin) / repetitions;
-        meet(MPI_COMM_WORLD);
-        MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        return seconds;
-    }
-
     static void print(const std::string& name, double flop, const std::vector<variant>& variants) {
         const variant& capacity = variants.front();
         std::printf("%s: %.0f MFlop per rank, capacity %.4f / %.4f ms (%.1f GFlop/s per rank)\n", name.c_str(),

@@ -1,6 +1,7 @@
 // The chain (A·B) + (C·(D·E)) beside ScaLAPACK's pdgemm, double, in turns.
 //
-//     mpiexec -n 2 scalapack [--side <s>] [--rounds <n>] [--skewed] [--rows <of the process grid>] [--block <nb>]
+//     mpiexec -n 2 scalapack [--side <s>,<s>...] [--rounds <n>] [--skewed] [--rows <of the process grid>] [--block
+//     <nb>]
 //
 // Square: all matrices s × s. Skewed: A s × s/10, B s/10 × s, C s × s/10, D s/10 × 10s, E 10s × s. Ours: automatic plan
 // with world.calibrate(), inputs at rest where the plan reads them. ScaLAPACK's: block-cyclic on a process grid, the
@@ -9,6 +10,7 @@
 
 #include "graphs/matrix_chain.hpp"
 #include "resting.hpp"
+#include "text.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -97,17 +99,6 @@ private:
     int descriptor[9]{};
 };
 
-template <class Work>
-double seconds_of(Work work) {
-    bench::meet(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    work();
-    double seconds = MPI_Wtime() - begin;
-    bench::meet(MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return seconds;
-}
-
 double sum_over_ranks(double mine) {
     MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return mine;
@@ -160,15 +151,15 @@ int compare(const experiments::matrix_chain_sizes& n, int rounds, process_grid g
     bench::samples our_times;
     bench::samples their_times;
     for (int round = 0; round < rounds; ++round) {
-        our_times.seconds.push_back(seconds_of([&] { ours(false); }));
-        their_times.seconds.push_back(seconds_of(theirs));
+        our_times.seconds.push_back(bench::seconds_of([&] { ours(false); }));
+        their_times.seconds.push_back(bench::seconds_of(theirs));
     }
     const bool agree = std::abs(our_sum - their_sum) <= 1e-12 * size;
     if (rank == 0) {
         std::printf("%s; pdgemm on %d x %d processes, blocks of %d; best and median of %d rounds\n",
                     ep::local_kernels().c_str(), grid.rows, grid.columns, grid.block, rounds);
         std::printf(
-            "i %lld j %lld k %lld l %lld m %lld: ours %.0f / %.0f ms, %.1f MB per rank; ScaLAPACK %.0f / %.0f "
+            "i %lld j %lld k %lld l %lld m %lld: ours %.1f / %.1f ms, %.1f MB per rank; ScaLAPACK %.1f / %.1f "
             "ms; ratio %.2f / %.2f; results %s\n",
             static_cast<long long>(n.i), static_cast<long long>(n.j), static_cast<long long>(n.k),
             static_cast<long long>(n.l), static_cast<long long>(n.m), 1e3 * our_times.best(), 1e3 * our_times.median(),
@@ -186,7 +177,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    index side = 1000;
+    std::string sides = "1000";
     int rounds = 5;
     bool skewed = false;
     process_grid grid;
@@ -194,14 +185,17 @@ int main(int argc, char** argv) {
         const std::string word = argv[position];
         const auto number = [&] { return position + 1 < argc ? std::max(1, std::atoi(argv[position + 1])) : 1; };
         skewed = skewed || word == "--skewed";
-        side = word == "--side" ? number() : side;
+        sides = word == "--side" && position + 1 < argc ? argv[position + 1] : sides;
         rounds = word == "--rounds" ? number() : rounds;
         grid.rows = word == "--rows" ? number() : grid.rows;
         grid.block = word == "--block" ? number() : grid.block;
     }
     grid.columns = ranks / grid.rows;
-    const int failed =
-        compare(skewed ? experiments::skewed_chain(side) : experiments::square_chain(side), rounds, grid);
+    int failed = 0;
+    for (const std::string& text : bench::separated(sides)) {
+        const index side = bench::whole_number(text, 1);
+        failed |= compare(skewed ? experiments::skewed_chain(side) : experiments::square_chain(side), rounds, grid);
+    }
     MPI_Finalize();
     return failed;
 }

@@ -1,21 +1,26 @@
 // Plans carried out on a simulated cluster (SimGrid's SMPI): the executor and its messages are real, arithmetic and
 // network take simulated time, and elements are neither stored nor computed.
 //
-//     simulated [--graph NAMES] [--ranks NUMBERS] [--gbit RATE] [--latency MICROSECONDS] [--tflops RATE]
-//               [--algorithm automatic|c|mn|k] [--vertices] [--check]
+//     simulated [--graph NAMES] [--plan NAMES] [--cluster TEXT] [--ranks NUMBERS] [--element float|double]
+//               [--check yes] [--vertices yes] [--json yes]
 //
-// NAMES: product-N (an N x N x N product of doubles), or what bench/graphs/named.hpp knows. The cluster: ranks of RATE
-// Tflop/s, each on a full-duplex link of RATE Gbit/s into one crossbar, MICROSECONDS from rank to rank. Defaults:
-// product-16384 on 4, 16 and 64 ranks, 100 Gbit/s, 2 us, 1 Tflop/s. The plan is made for exactly these constants, with
-// nothing exposed. A contraction takes its operations, copies and sums of partial results what the time model prices
-// them at.
+// Lists are separated by commas. Graphs: bench/graphs/named.hpp, with their sizes (chain-square:4096). Plans:
+// EinDecomp, an algorithm (c, mn, k, master-worker), a rival (SQRT, Megatron, ...). The cluster:
+// `nodes=16,ranks=4,gbit=100,us=2,tflops=1` has 16 nodes of 4 ranks, one full-duplex link of 100 Gbit/s for each node
+// into one crossbar, 2 us from node to node, 1 Tflop/s for each rank. Where a node has several ranks, node_gbit and
+// node_us say what lies between them, and what lies between each of them and the link. `exposed` is the share of the
+// shorter of arithmetic and transfer that the machine does not hide (ep::machine): the run is then so much of the way
+// from full overlap to none. Defaults: product, EinDecomp, nodes=64,ranks=1,gbit=100,us=2,tflops=1 of which 4, 16 and
+// 64 ranks are used, double. The plan is made for these constants. A contraction takes its operations and
+// what packing operands anew takes, copies and sums of partial results what the time model prices them at.
 //
-// Columns: run = simulated seconds; efficiency = arithmetic / (ranks · rate · run); /model = run / plan.seconds();
+// Columns: run = simulated seconds; efficiency = arithmetic / (ranks * rate * run); /model = run / plan.seconds();
 // /limit = run / max(arithmetic, transfer) of the rank with most; exposed = mean share of the run that a rank waits for
 // messages; no overlap = run where every message starts when it is waited for; held = plan.peak_bytes of the rank with
-// most; planning = seconds of ep::decompose; MB = memory of the simulation.
-// --vertices prints the plan, too. --check: the end is 1 where /limit is above 1.10, /model off by more than 15 %, or
-// no overlap faster.
+// most; inputs = bytes of all inputs that rest on a rank, of which held counts those in use; planning = seconds of the
+// planner; MB = memory of the simulation.
+// --check: the end is 1 where /limit is above 1.10, /model off by more than 15 %, or no overlap faster. --json: one
+// object per line.
 
 #include "child.hpp"
 #include "graphs/named.hpp"
@@ -27,17 +32,23 @@
 #include <simgrid/s4u.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -47,13 +58,77 @@ namespace ep = einparallel;
 namespace sg4 = simgrid::s4u;
 
 struct cluster {
-    int ranks = 1;
-    double bytes_per_second = 12.5e9;
-    double latency = 2e-6;
-    double flops = 1e12;
+    int nodes = 0;
+    int ranks_per_node = 0;
+    double link_bytes = 0;  ///< per second, of a node's link
+    double link_latency = 0;
+    double flops = 0;
+    double node_bytes = 0;  ///< of what lies between the ranks of a node
+    double node_latency = 0;
+    double exposed = 0;
+    int ranks = 0;  ///< in use, node by node
 
-    [[nodiscard]] ep::machine constants() const { return {latency, 1 / bytes_per_second, 1 / flops, 0}; }
+    /// Constants as world.calibrate() would find them: of ranks that all send to the next one, the slowest.
+    [[nodiscard]] ep::machine constants() const {
+        const bool inside = ranks_per_node > 1;
+        const bool outside = ranks > ranks_per_node || !inside;
+        const double slowest = std::min(outside ? link_bytes : node_bytes, inside ? node_bytes : link_bytes);
+        return {(outside ? link_latency : 0) + (inside ? node_latency : 0), 1 / slowest, 1 / flops, exposed};
+    }
 };
+
+/// @throws error for missing, unknown and senseless numbers
+cluster cluster_of(const std::string& text) {
+    cluster made;
+    struct field {
+        std::string name;
+        std::function<void(double)> set;
+        bool required;
+        bool whole = false;
+        bool may_be_zero = false;
+    };
+    const std::vector<field> fields{
+        {"nodes", [&](double value) { made.nodes = static_cast<int>(value); }, true, true},
+        {"ranks", [&](double value) { made.ranks_per_node = static_cast<int>(value); }, true, true},
+        {"gbit", [&](double value) { made.link_bytes = value * 1e9 / 8; }, true},
+        {"us", [&](double value) { made.link_latency = value * 1e-6; }, true, false, true},
+        {"tflops", [&](double value) { made.flops = value * 1e12; }, true},
+        {"node_gbit", [&](double value) { made.node_bytes = value * 1e9 / 8; }, false},
+        {"node_us", [&](double value) { made.node_latency = value * 1e-6; }, false, false, true},
+        {"exposed", [&](double value) { made.exposed = value; }, false, false, true}};
+    std::set<std::string> given;
+    for (const std::string& word : bench::separated(text)) {
+        const std::size_t sign = std::min(word.find('='), word.size());
+        const auto known = std::ranges::find(fields, word.substr(0, sign), &field::name);
+        if (known == fields.end() || sign == word.size() || !given.insert(known->name).second) {
+            throw ep::error("the cluster's '" + word +
+                            "' is none of nodes, ranks, gbit, us, tflops, node_gbit, node_us and exposed = a number, "
+                            "each once");
+        }
+        double value = 0;
+        const char* const end = word.data() + word.size();
+        const auto [next, failure] = std::from_chars(word.data() + sign + 1, end, value);
+        const bool number = failure == std::errc{} && next == end && std::isfinite(value);
+        if (!number || value < 0 || (value == 0 && !known->may_be_zero) || value > 1e6 ||
+            (known->whole && value != std::floor(value)) || (known->name == "exposed" && value > 1)) {
+            throw ep::error("the cluster's " + word + " is no " + (known->whole ? "whole " : "") + "number " +
+                            (known->name == "exposed" ? "from 0 to 1"
+                             : known->may_be_zero     ? "from 0 to a million"
+                                                      : "above 0, of a million at most"));
+        }
+        known->set(value);
+    }
+    for (const field& each : fields) {
+        if (each.required && !given.contains(each.name)) {
+            throw ep::error("the cluster '" + text + "' does not say its " + each.name);
+        }
+    }
+    if (made.ranks_per_node > 1 && !(given.contains("node_gbit") && given.contains("node_us"))) {
+        throw ep::error("the cluster '" + text +
+                        "' has nodes of several ranks and does not say their node_gbit and node_us");
+    }
+    return made;
+}
 
 /// What a rank did in one run.
 struct tally {
@@ -63,6 +138,8 @@ struct tally {
     double waited = 0;
     double sent = 0;
     std::vector<MPI_Request> delayed{};  ///< to start when one of them is waited for
+    const ep::kernel* work = nullptr;    ///< of the call before, and its operands
+    std::vector<const void*> operands{};
 };
 
 /// The simulated ranks are actors of one process that take turns, so they share this.
@@ -136,7 +213,26 @@ struct simulated_space final : ep::memory_space {
     [[nodiscard]] void* allocate(std::size_t bytes) const override { return SMPI_SHARED_MALLOC(bytes); }
     void deallocate(void* memory, std::size_t /*bytes*/) const noexcept override { SMPI_SHARED_FREE(memory); }
     void contract(const ep::kernel& work, const ep::block_call& call) const override {
-        spend(elements_of(call.extents) * work.operations_per_point());
+        tally& mine = simulation.mine();
+        const double operations = elements_of(call.extents) * work.operations_per_point();
+        mine.operations += operations;
+        double packed_again = 0;  // what several calls of one contraction read is packed by each of them
+        std::vector<const void*> operands;
+        for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
+            const ep::operand_block& block = call.operands[operand];
+            operands.push_back(block.data);
+            if (mine.work == &work && mine.operands.size() > operand && mine.operands[operand] == block.data) {
+                double elements = 1;
+                for (const ep::label_id label : block.labels) {
+                    elements *=
+                        label == ep::no_label ? 1 : static_cast<double>(call.extents[static_cast<std::size_t>(label)]);
+                }
+                packed_again += elements;
+            }
+        }
+        mine.work = &work;
+        mine.operands = std::move(operands);
+        smpi_execute_flops(operations + packed_again * operations_per_touch);
     }
     void combine(const ep::kernel& /*work*/, std::span<const ep::index> extents, void* /*into*/,
                  std::span<const ep::index> /*into_strides*/, const void* /*from*/,
@@ -155,10 +251,6 @@ struct simulated_space final : ep::memory_space {
     }
 
 private:
-    static void spend(double operations) {
-        simulation.mine().operations += operations;
-        smpi_execute_flops(operations);
-    }
     static void touch(std::span<const ep::index> extents) {
         smpi_execute_flops(elements_of(extents) * operations_per_touch);
     }
@@ -183,17 +275,34 @@ std::vector<ep::binding> bindings_of(const ep::plan& plan) {
     return made;
 }
 
+/// A star whose arms are the nodes' links, each a host or a star of hosts.
 void build(const cluster& of) {
-    sg4::NetZone* const zone = sg4::create_star_zone("cluster");
-    for (int rank = 0; rank < of.ranks; ++rank) {
-        const std::string number = std::to_string(rank);
-        const sg4::Host* const host = zone->create_host("host" + number, of.flops)->seal();
-        const sg4::Link* const link =
-            zone->create_split_duplex_link("link" + number, of.bytes_per_second)->set_latency(of.latency / 2)->seal();
-        zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
-                        {sg4::LinkInRoute(link, sg4::LinkInRoute::Direction::UP)}, true);
+    const auto link = [](sg4::NetZone* zone, const std::string& name, double bytes, double latency) {
+        return sg4::LinkInRoute(zone->create_split_duplex_link(name, bytes)->set_latency(latency / 2)->seal(),
+                                sg4::LinkInRoute::Direction::UP);
+    };
+    sg4::NetZone* const whole = sg4::create_star_zone("cluster");
+    for (int node = 0; node * of.ranks_per_node < of.ranks; ++node) {
+        const std::string of_node = std::to_string(node);
+        const sg4::LinkInRoute up = link(whole, "link" + of_node, of.link_bytes, of.link_latency);
+        if (of.ranks_per_node == 1) {
+            whole->add_route(whole->create_host("host" + of_node, of.flops)->seal()->get_netpoint(), nullptr, nullptr,
+                             nullptr, {up}, true);
+            continue;
+        }
+        sg4::NetZone* const inside = sg4::create_star_zone("node" + of_node)->set_parent(whole);
+        const auto router = inside->create_router("router" + of_node);
+        inside->add_route(router, nullptr, nullptr, nullptr, std::vector<sg4::LinkInRoute>{}, true);
+        for (int rank = node * of.ranks_per_node; rank < std::min(of.ranks, (node + 1) * of.ranks_per_node); ++rank) {
+            const std::string number = std::to_string(rank);
+            const sg4::Host* const host = inside->create_host("host" + number, of.flops)->seal();
+            inside->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,
+                              {link(inside, "inner" + number, of.node_bytes, of.node_latency)}, true);
+        }
+        inside->seal();
+        whole->add_route(inside->get_netpoint(), nullptr, router, nullptr, {up}, true);
     }
-    zone->seal();
+    whole->seal();
 }
 
 /// Megabytes of memory that this process takes, pages that are mapped many times counted once.
@@ -218,7 +327,9 @@ struct figures {
     double limit = 0;
     double exposed = 0;
     double held = 0;
+    double inputs = 0;
     double megabytes = 0;
+    std::array<char, 300> failure{};  ///< why there is none of it
 };
 
 /// Seconds from the first rank's start to the last one's end.
@@ -232,14 +343,16 @@ double duration() {
     return end - begin;
 }
 
-figures simulate(const experiments::outputs& graph, const cluster& on, ep::algorithm algorithm, bool vertices) {
+figures simulate(const experiments::sized_graph& graph, const std::string& name, bool single, const cluster& on,
+                 bool vertices, bool also_serial) {
     figures made;
     ep::options asked;
     asked.processes = on.ranks;
-    asked.algorithm = algorithm;
     asked.machine = on.constants();
+    const experiments::outputs recorded =
+        single ? record(graph, experiments::placeholders<float>{}) : record(graph, experiments::placeholders<double>{});
     const auto before = std::chrono::steady_clock::now();
-    const ep::plan plan = ep::decompose_vertices(asked, graph);
+    const ep::plan plan = experiments::planned(graph, name, asked, recorded);
     made.planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
     made.model = plan.seconds();
     if (vertices) {
@@ -247,6 +360,13 @@ figures simulate(const experiments::outputs& graph, const cluster& on, ep::algor
     }
     for (int rank = 0; rank < on.ranks; ++rank) {
         made.held = std::max(made.held, static_cast<double>(plan.peak_bytes(rank)));
+        double inputs = 0;
+        for (const ep::planned_vertex& each : plan.vertices()) {
+            inputs += each.is_input() ? static_cast<double>(each.resting.held_by(rank).size()) *
+                                            static_cast<double>(each.element.bytes)
+                                      : 0;
+        }
+        made.inputs = std::max(made.inputs, inputs);
     }
     const std::vector<ep::binding> bound = bindings_of(plan);
 
@@ -293,13 +413,16 @@ figures simulate(const experiments::outputs& graph, const cluster& on, ep::algor
                     for (const tally& each : simulation.ranks) {
                         made.operations += each.operations;
                         made.exposed += each.waited / made.run / on.ranks;
-                        made.limit =
-                            std::max({made.limit, each.operations / on.flops, each.sent / on.bytes_per_second});
+                        made.limit = std::max(
+                            {made.limit, each.operations / on.flops, each.sent * asked.machine.seconds_per_byte});
                     }
                 }
-                run(world, false);
+                if (also_serial || on.exposed > 0) {
+                    run(world, false);
+                }
                 if (rank == 0) {
                     made.serial = duration();
+                    made.run += on.exposed * (made.serial - made.run);
                     made.megabytes = memory();
                 }
             }
@@ -315,7 +438,7 @@ std::string milliseconds(double seconds) {
 }
 
 void print(const std::vector<std::string>& cells) {
-    constexpr int widths[] = {-14, 5, 10, 10, 7, 7, 8, 12, 9, 8, 6};
+    constexpr int widths[] = {-22, -16, 5, 10, 10, 7, 7, 8, 12, 9, 9, 8, 6};
     std::string line;
     for (std::size_t column = 0; column < cells.size(); ++column) {
         const std::string blanks(
@@ -326,78 +449,84 @@ void print(const std::vector<std::string>& cells) {
     std::cout << line << std::endl;
 }
 
-experiments::graph graph_of(const std::string& name) {
-    if (name.starts_with("product-")) {
-        const ep::index side = bench::whole_number(name.substr(8), 1);
-        return {name, [side] {
-                    const auto x = ep::placeholder<double>({side, side}).named("A");
-                    const auto y = ep::placeholder<double>({side, side}).named("B");
-                    return experiments::outputs{ep::einsum<"ij,jk->ik">(x, y).named("C").node()};
-                }};
-    }
-    return experiments::graph_named(experiments::named_graphs(), name);
-}
-
 int run(int argc, char** argv) {
-    std::string graphs = "product-16384";
-    std::string ranks = "4,16,64";
-    ep::algorithm algorithm = ep::algorithm::automatic;
-    cluster on;
-    bool vertices = false;
-    bool check = false;
-    for (int position = 1; position < argc; ++position) {
-        const std::string option = argv[position];
-        if (option == "--vertices" || option == "--check") {
-            (option == "--vertices" ? vertices : check) = true;
-            continue;
-        }
-        if (position + 1 == argc) {
-            throw ep::error(option + " needs a value");
-        }
-        const std::string value = argv[++position];
-        if (option == "--graph") {
-            graphs = value;
-        } else if (option == "--ranks") {
-            ranks = value;
-        } else if (option == "--gbit") {
-            on.bytes_per_second = std::stod(value) * 1e9 / 8;
-        } else if (option == "--latency") {
-            on.latency = std::stod(value) * 1e-6;
-        } else if (option == "--tflops") {
-            on.flops = std::stod(value) * 1e12;
-        } else if (option == "--algorithm") {
-            algorithm = value == "c"    ? ep::algorithm::c
-                        : value == "mn" ? ep::algorithm::mn
-                        : value == "k"  ? ep::algorithm::k
-                                        : ep::algorithm::automatic;
-        } else {
-            throw ep::error("the option '" + option + "' is unknown; the head of simulated.cpp lists them");
-        }
+    std::string graphs = "product";
+    std::string plans = "EinDecomp";
+    std::string described = "nodes=64,ranks=1,gbit=100,us=2,tflops=1";
+    std::string ranks;
+    bool single = false, vertices = false, check = false, json = false;
+    const auto yes = [](bool& set) { return [&set](const std::string& value) { set = value == "yes"; }; };
+    bench::read_options(argc, argv,
+                        {{"--graph", [&](const std::string& value) { graphs = value; }},
+                         {"--plan", [&](const std::string& value) { plans = value; }},
+                         {"--cluster",
+                          [&](const std::string& value) {
+                              described = value;
+                              ranks = ranks.empty() ? "all" : ranks;
+                          }},
+                         {"--ranks", [&](const std::string& value) { ranks = value; }},
+                         {"--element", [&](const std::string& value) { single = value == "float"; }},
+                         {"--vertices", yes(vertices)},
+                         {"--check", yes(check)},
+                         {"--json", yes(json)}});
+    cluster on = cluster_of(described);
+    const int all = on.nodes * on.ranks_per_node;
+    ranks = ranks.empty() ? "4,16,64" : ranks == "all" ? std::to_string(all) : ranks;
+    if (!json) {
+        std::cout << "cluster " << described << '\n';
+        print({"graph", "plan", "p", "run ms", "efficiency", "/model", "/limit", "exposed", "no overlap", "held MB",
+               "inputs", "planning", "MB"});
     }
-    std::cout << "ranks of " << on.constants() << '\n';
-    print({"graph", "p", "run ms", "efficiency", "/model", "/limit", "exposed", "no overlap", "held MB", "planning",
-           "MB"});
     bool good = true;
-    for (const std::string& name : bench::separated(graphs)) {
-        const experiments::graph graph = graph_of(name);
+    for (const std::string& text : bench::separated(graphs)) {
+        const experiments::sized_graph graph = experiments::graph_of(text);
         for (const std::string& number : bench::separated(ranks)) {
             on.ranks = bench::whole_number(number, 1);
-            const auto child = bench::in_child({}, [&] { return simulate(graph.record(), on, algorithm, vertices); });
-            if (!child.value) {
-                print({name, number, child.failure});
-                good = false;
-                continue;
+            if (on.ranks > all) {
+                throw ep::error("the cluster has " + std::to_string(all) + " ranks, not " + number);
             }
-            const figures& made = *child.value;
-            const double beside_model = made.run / made.model;
-            good = good && (!check || (made.run <= 1.1 * made.limit && std::abs(beside_model - 1) <= 0.15 &&
-                                       made.run <= made.serial));
-            print({name, number, milliseconds(made.run),
-                   bench::formatted("%.3f", made.operations / on.ranks / on.flops / made.run),
-                   bench::formatted("%.3f", beside_model), bench::formatted("%.3f", made.run / made.limit),
-                   bench::formatted("%.1f %%", 100 * made.exposed), milliseconds(made.serial),
-                   bench::formatted("%.1f", made.held / 1e6), bench::formatted("%.2f", made.planning),
-                   bench::formatted("%.0f", made.megabytes)});
+            for (const std::string& plan : bench::separated(plans)) {
+                const auto child = bench::in_child({}, [&] {
+                    try {
+                        return simulate(graph, plan, single, on, vertices, !json);
+                    } catch (const std::exception& failure) {
+                        figures none;
+                        std::string_view(failure.what()).copy(none.failure.data(), none.failure.size() - 1);
+                        return none;
+                    }
+                });
+                const figures made = child.value.value_or(figures{});
+                const std::string failure = child.value ? made.failure.data() : child.failure;
+                const double efficiency = made.operations / on.ranks / on.flops / made.run;
+                if (json) {
+                    std::cout << bench::json_object({{"graph", text}, {"plan", plan}, {"cluster", described}},
+                                                    {{"ranks", on.ranks},
+                                                     {"seconds", made.run},
+                                                     {"model", made.model},
+                                                     {"limit", made.limit},
+                                                     {"efficiency", efficiency},
+                                                     {"exposed", made.exposed},
+                                                     {"held", made.held},
+                                                     {"inputs", made.inputs},
+                                                     {"planning", made.planning}},
+                                                    failure)
+                              << std::endl;
+                    continue;
+                }
+                if (!failure.empty()) {
+                    print({text, plan, number, failure});
+                    good = false;
+                    continue;
+                }
+                const double beside_model = made.run / made.model;
+                good = good && (!check || (made.run <= 1.1 * made.limit && std::abs(beside_model - 1) <= 0.15 &&
+                                           made.run <= made.serial));
+                print({text, plan, number, milliseconds(made.run), bench::formatted("%.3f", efficiency),
+                       bench::formatted("%.3f", beside_model), bench::formatted("%.3f", made.run / made.limit),
+                       bench::formatted("%.1f %%", 100 * made.exposed), milliseconds(made.serial),
+                       bench::formatted("%.1f", made.held / 1e6), bench::formatted("%.1f", made.inputs / 1e6),
+                       bench::formatted("%.2f", made.planning), bench::formatted("%.0f", made.megabytes)});
+            }
         }
     }
     return good ? 0 : 1;

@@ -4,6 +4,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/options.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -85,6 +86,29 @@ inline std::string formatted(const char* format, double value) {
     std::array<char, 64> written{};
     std::snprintf(written.data(), written.size(), format, value);
     return written.data();
+}
+
+/// One line of JSON: words, then numbers, or instead of these the sentence why there are none. A word has no quotes.
+inline std::string json_object(const std::vector<std::pair<std::string, std::string>>& words,
+                               const std::vector<std::pair<std::string, double>>& numbers,
+                               const std::string& failure = {}) {
+    std::string line = "{";
+    const auto add = [&](const std::string& name, const std::string& value) {
+        line += (line.size() > 1 ? ", \"" : "\"") + name + "\": " + value;
+    };
+    for (const auto& [name, word] : words) {
+        add(name, '"' + word + '"');
+    }
+    if (!failure.empty()) {
+        std::string plain = failure;
+        std::ranges::replace_if(
+            plain, [](char letter) { return letter == '"' || letter == '\\' || letter < ' '; }, ' ');
+        add("failure", '"' + plain + '"');
+    }
+    for (std::size_t at = 0; failure.empty() && at < numbers.size(); ++at) {
+        add(numbers[at].first, formatted("%.6g", numbers[at].second));
+    }
+    return line + "}";
 }
 
 }  // namespace bench

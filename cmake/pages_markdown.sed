@@ -3,6 +3,6 @@
 /^<!-- cpp$/,/^-->$/d
 s,^<!-- output (.*) -->$,@verbinclude \1,
 s,\]\((examples/pages/)?([a-z_]*)\.md\),](@ref md_examples_pages_\2),g
-s,\]\((examples|\.\.)/([a-z0-9_]*\.svg)\),](\2),g
+s,\]\((examples|\.\.|bench/results|\.\./\.\./bench/results)/([a-z0-9_]*\.svg)\),](\2),g
 s,\[([^]]*)\]\(\.\./[a-z0-9_]*\.cpp\),`\1`,g
 s,\[([^]]*)\]\(LICENSE\),\1,
