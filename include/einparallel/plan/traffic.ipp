@@ -190,17 +190,18 @@ EINPARALLEL_INLINE double fed_seconds(const task& work, double operations_per_po
         return product;
     };
     const int slices = work.feed.slices;
-    const int phases = slices + 2;
+    const double more = masters_excess(work);
     const double again = touched_again(work, work.feed.label, slices);
     const double worker = seconds_of(slices, points(work.feed.master == 0 ? 1 : 0), again);
-    const double master = seconds_of(phases, points(work.feed.master), again);
+    const double master = seconds_of(1, points(work.feed.master), again);
     const auto phase = [&](double arithmetic, double bytes) {
         const double transfer = moving.messages * constants.seconds_per_message + bytes * constants.seconds_per_byte;
         return std::max(arithmetic, transfer) + constants.exposed * std::min(arithmetic, transfer) +
                messages_per_step * constants.seconds_per_message;
     };
-    return phase(master, moving.first) + slices * phase(std::max(master, worker), moving.step) +
-           phase(master, moving.last);
+    return phase(more * master, moving.first) +
+           slices * phase(std::max(worker, (1 - 2 * more) * master / slices), moving.step) +
+           phase(more * master, moving.last);
 }
 
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting) {

@@ -77,6 +77,9 @@ EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& 
 /// be cut so.
 EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank);
 
+/// Half of what the master computes beyond what a worker does, as a share of the master's part.
+EINPARALLEL_INLINE double masters_excess(const task& work);
+
 }  // namespace EINPARALLEL_DETAIL
 
 /// Sensible cuts. Of an operand that q ranks share: the outermost dimension whose label is in the output and whose

@@ -100,6 +100,13 @@ EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank) 
     return ranges;
 }
 
+EINPARALLEL_INLINE double masters_excess(const task& work) {
+    const auto label = static_cast<std::size_t>(work.ranks.axes.front().label);
+    const auto own = static_cast<double>(fed_ranges(work, work.feed.master)[label].size());
+    const auto worker = static_cast<double>(fed_ranges(work, work.feed.master == 0 ? 1 : 0)[label].size());
+    return own > worker ? (own - worker) / own / 2 : 0;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
