@@ -130,4 +130,29 @@ TEST_CASE("a context: its ranks, a name that was moved from, communicators of a 
     MPI_Comm_free(&half);
 }
 
+TEST_CASE("ranks in different collective calls, or with another plan of the same shape, say so") {
+    ep::context world(MPI_COMM_WORLD);
+    ep::tensor<double, 2> A = ep::generate<double>({6, 6}, [](auto i, auto j) { return double(i) - 2.0 * double(j); });
+    ep::tensor<double, 2> B = ep::generate<double>({6, 6}, [](auto i, auto j) { return double(i * j % 5); });
+    const ep::tensor<double, 2> Z = ep::einsum<"ij,jk->ik">(A, B);
+    const ep::tensor<double, 2> Y = ep::einsum<"ij,jk->ik">(B, A);
+    const ep::options asked{.objective = ep::objective::bytes, .runs = 3};
+    const ep::plan forward = ep::decompose(world, asked, Z);
+    const ep::plan backward = ep::decompose(world, asked, Y);
+    const bool first = world.rank() == 0;
+    const std::string other = sentence_of([&] { static_cast<void>((first ? backward : forward).run(world)); });
+    CHECK(other == (world.size() == 1 ? "" : "run: the plan is not the same on all ranks"));
+    const std::string calls =
+        sentence_of([&] { first ? forward.release(world) : static_cast<void>(forward.run(world)); });
+    CHECK(calls == (world.size() == 1
+                        ? ""
+                        : "the ranks of a context are in different collective calls, release and run: all "
+                          "of them make the same calls in the same order"));
+    const std::string plans = sentence_of(
+        [&] { first ? static_cast<void>(ep::decompose(world, asked, Z)) : static_cast<void>(forward.run(world)); });
+    CHECK(plans.find(world.size() == 1 ? "" : "the ranks of a context are in different collective calls, decompos") ==
+          0);
+    CHECK(sentence_of([&] { static_cast<void>(forward.run(world)); }).empty());
+}
+
 }  // namespace agreement_test

@@ -113,13 +113,13 @@ TEST_CASE("calibrations that are refused") {
     });
     CHECK(sentence_of([&] {
               static_cast<void>(ep::evaluate(world, {.objective = ep::objective::bytes}, nested));
-          }).find("rank 0: calibrate: this context is running a plan already") != std::string::npos);
+          }).find("rank 0: calibrate: this context is in a collective call already") != std::string::npos);
     const ep::tensor<double, 1> planning = ep::generate<double>({2 * world.size()}, [&](auto i) {
         return static_cast<double>(i) * (here ? ep::decompose(world, nested).cost() : 1.0);
     });
     CHECK(sentence_of([&] {
               static_cast<void>(ep::evaluate(world, {.objective = ep::objective::bytes}, planning));
-          }).find("rank 0: decompose: this context is running a plan already") != std::string::npos);
+          }).find("rank 0: decompose: this context is in a collective call already") != std::string::npos);
     CHECK(sentence_of([&] { static_cast<void>(world.calibrate(1e-3)); }).empty());
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("a source that runs a plan on the context that is reading it") {
     });
     CHECK(sentence_of([&] {
               static_cast<void>(ep::evaluate(world, {.objective = ep::objective::bytes}, nested));
-          }).find("rank 0: run: this context is running a plan already") != std::string::npos);
+          }).find("rank 0: run: this context is in a collective call already") != std::string::npos);
     CHECK(wrong_elements(ep::execute(inner, world), 0, *graph.z) == 0);
 }
 

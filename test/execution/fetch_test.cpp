@@ -348,7 +348,7 @@ TEST_CASE("a source that fetches or gathers while a plan runs") {
         });
         const std::string got =
             sentence_of([&] { static_cast<void>(ep::evaluate(world, {.objective = ep::objective::bytes}, nested)); });
-        CHECK(got.find("rank 0: " + doing + ": this context is running a plan already") != std::string::npos);
+        CHECK(got.find("rank 0: " + doing + ": this context is in a collective call already") != std::string::npos);
         CHECK(same_everywhere(world, got));
     };
     refused([&] { static_cast<void>(spread.fetch({0}, {1})); }, "fetch");

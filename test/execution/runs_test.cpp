@@ -313,7 +313,7 @@ TEST_CASE("where one rank has let go, all bring it again; release speaks up insi
     });
     CHECK(sentence_of([&] {
               static_cast<void>(ep::evaluate(world, nested));
-          }).find("release: this context is running a plan already") != std::string::npos);
+          }).find("release: this context is in a collective call already") != std::string::npos);
     CHECK(sentence_of([&] {
               static_cast<void>(ep::decompose(world, {.runs = 0}, nested));
           }).find("options.runs is 0, it must be at least 1") != std::string::npos);

@@ -131,8 +131,8 @@ TEST_CASE("vertices are told of in their order, and what is thrown there is that
     ep::trace seen;
     CHECK(
         sentence_of([&] { static_cast<void>(plan.run(world, seen)); }) ==
-        "run: vertex 'AB', rank 0: release_memory: this context is running a plan already, whose sources and functors "
-        "must not communicate");
+        "run: vertex 'AB', rank 0: release_memory: this context is in a collective call already: sources, functors "
+        "and callbacks must not make another");
     world.on_vertex(nullptr);
     static_cast<void>(plan.run(world, seen));
     CHECK(!seen.spans().empty());

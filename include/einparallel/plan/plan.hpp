@@ -160,6 +160,11 @@ public:
     /// Shared by the copies of a plan that keeps something; null for others.
     [[nodiscard]] const std::shared_ptr<const void>& identity() const { return identity_; }
 
+    /// Of the plans that were made on a context, which one; 0 for a plan that was made on none.
+    [[nodiscard]] std::uint64_t number() const { return number_.value_or(0); }
+    /// For the room that runs.
+    void set_number(std::uint64_t number) { number_ = number; }
+
     /// Carries the plan out on a context: see run/execute.hpp.
     template <class Context, class... Bindings, class Way = detail::way>
     auto run(Context& world, Bindings&&... bindings) const {
@@ -175,6 +180,7 @@ private:
     std::vector<std::size_t> outputs_;
     not_compared<std::optional<double>> lower_bound_;
     not_compared<std::shared_ptr<const void>> identity_;
+    not_compared<std::optional<std::uint64_t>> number_;
 };
 
 namespace EINPARALLEL_DETAIL {

@@ -6,6 +6,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -62,13 +63,22 @@ std::string failure_of(std::string_view doing, F&& f) {
     }
 }
 
+/// The numbers of one agreement.
+using agreement_numbers = std::array<std::uint64_t, 13>;
+
+/// least[i] = the smallest least[i] over all ranks, after the name of the call has been put into the last two. Every
+/// collective call begins so, and thus all agreements are of one size. Collective.
+/// @throws error, the same on every rank, where ranks are in calls of different names
+EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least);
+
 /// The longest sentence that travels; what is longer is cut.
 inline constexpr std::size_t longest_sentence = 2048;
 
 /// Collective. Returns on all ranks, or throws the same error on all: where some rank brings a failure (a sentence that
 /// is not empty), the sentence of the lowest such rank, which it names where others bring none; else the sentence of
-/// the first number that is not the same everywhere. Then the least `ready` of all ranks. One allreduce of 24
-/// + 16·numbers.size() bytes, and a broadcast only on failure. Every rank brings as many numbers.
+/// the first number that is not the same everywhere. Then the least `ready` of all ranks. One allreduce of 104 bytes,
+/// and a broadcast only on failure. Up to four numbers; what their first sentence says before a colon is the name of
+/// the call.
 EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_view failure,
                                        std::initializer_list<common> numbers = {}, std::uint64_t ready = 1);
 

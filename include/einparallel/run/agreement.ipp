@@ -35,11 +35,32 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const box& region) {
     return *this;
 }
 
+EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
+    std::uint64_t name = 0;  // its first eight letters
+    for (std::size_t letter = 0; letter < 8; ++letter) {
+        name = name << 8U | (letter < call.size() ? static_cast<unsigned char>(call[letter]) : 0U);
+    }
+    least[11] = name;
+    least[12] = ~name;
+    allreduce_minimum(control, least);
+    if (least[11] != ~least[12]) {
+        const auto text = [](std::uint64_t letters) {
+            std::string written;
+            for (unsigned letter = 0; letter < 8; ++letter) {
+                written += static_cast<char>(letters >> (56 - 8 * letter) & 0xffU);
+            }
+            return written.front() == 0 ? std::string("another") : written.substr(0, written.find(char{0}));
+        };
+        throw error("the ranks of a context are in different collective calls, " + text(least[11]) + " and " +
+                    text(~least[12]) + ": all of them make the same calls in the same order");
+    }
+}
+
 EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_view failure,
                                        std::initializer_list<common> numbers, std::uint64_t ready) {
     // The smallest value and the smallest complement, which is the largest value, of each number: they meet where all
     // are the same.
-    std::array<std::uint64_t, 11> least{};
+    agreement_numbers least{};
     const std::size_t count = std::min<std::size_t>(numbers.size(), 4);
     const auto size = static_cast<std::uint64_t>(control.size());
     least[0] = failure.empty() ? size : static_cast<std::uint64_t>(control.rank());
@@ -49,7 +70,8 @@ EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_
         least[3 + 2 * number] = numbers.begin()[number].value;
         least[4 + 2 * number] = ~numbers.begin()[number].value;
     }
-    allreduce_minimum(control, std::span(least).first(3 + 2 * count));
+    const std::string_view first = count == 0 ? std::string_view() : numbers.begin()->sentence;
+    least_of_all(control, first.substr(0, first.find(':')), least);
     if (least[0] < size) {
         std::array<char, longest_sentence> text{};
         std::copy_n(failure.begin(), std::min(failure.size(), text.size() - 1), text.begin());

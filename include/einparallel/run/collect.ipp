@@ -33,7 +33,10 @@ EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, 
         return;
     }
     if (!contains(held, region)) {
-        throw error(std::string(what) + ": a part was asked for that does not lie on this rank");
+        throw error(
+            std::string(what) +
+            ": a part was asked for that does not lie on this rank; what is distributed may be used on contexts "
+            "with the same ranks in the same order");
     }
     copy_box(extents_of(region), element_bytes, destination, dense_strides(region), first(region), strides);
 }

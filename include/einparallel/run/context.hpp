@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,7 @@ struct context_state {
 
     communicator payload;                                        ///< elements
     communicator control;                                        ///< agreements
+    std::uint64_t plans = 0;                                     ///< made on it
     bool busy = false;                                           ///< a collective call is under way on this rank
     const void* thread = nullptr;                                ///< the only one that may call MPI; null: any
     std::function<void()> progress;                              ///< the application's, or empty

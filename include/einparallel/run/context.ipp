@@ -51,8 +51,9 @@ EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing)
                     "MPI_THREAD_SERIALIZED, or call it from the thread that made the context");
     }
     if (world_.busy) {
-        throw error(std::string(doing) +
-                    ": this context is running a plan already, whose sources and functors must not communicate");
+        throw error(
+            std::string(doing) +
+            ": this context is in a collective call already: sources, functors and callbacks must not make another");
     }
     world_.busy = true;
 }

@@ -55,6 +55,7 @@ plan plan_on(const context& world, const char* who, options asked, const std::ve
         asked.ranks_per_node = 1;
         made = agreed(world.control(), who, planned);
     }
+    made.set_number(++world.state()->plans);
     return made;
 }
 

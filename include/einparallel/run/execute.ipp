@@ -121,6 +121,9 @@ private:
     static constexpr std::uint64_t kept_too = 2;
 
     void prepare() {
+        if (plan_.vertices().empty()) {
+            throw error("run: the plan is empty, ep::decompose makes one");
+        }
         if (plan_.processes() != world_->control.size()) {
             throw error("run: the plan is for " + std::to_string(plan_.processes()) + " ranks, the context has " +
                         std::to_string(world_->control.size()) + ": start the program on as many (mpiexec -n " +
@@ -215,6 +218,15 @@ private:
             }
         }
         agree(control, failure);
+    }
+
+    /// "double, 3 x 4"
+    static std::string shape_text(element_type element, const std::vector<index>& bounds) {
+        std::string text = name_of_element(element) + ",";
+        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+            text += (dimension == 0 ? " " : " x ") + std::to_string(bounds[dimension]);
+        }
+        return text;
     }
 
     static std::string name_of(const binding& each) {
@@ -390,9 +402,11 @@ private:
             if ((each.dealt != nullptr ? each.dealt->world : each.into->world).lock() != world_) {
                 throw error(who + "is distributed over another context");
             }
-            if (each.element != made.element ||
-                (each.dealt != nullptr ? bounds_of(*each.dealt) : each.into->where->bounds()) != made.bounds) {
-                throw error(who + "has other elements or extents");
+            const std::vector<index> bounds =
+                each.dealt != nullptr ? bounds_of(*each.dealt) : each.into->where->bounds();
+            if (each.element != made.element || bounds != made.bounds) {
+                throw error(who + "has other elements or extents: " + shape_text(each.element, bounds) + ", it makes " +
+                            shape_text(made.element, made.bounds));
             }
             if (const std::string mistake = check_target(target); !mistake.empty()) {
                 throw error(who + "is refused: " + mistake);
@@ -414,7 +428,8 @@ private:
             });
             const bool is_kept = made.lasts && plan_.asked().runs > 1;  // by the context, for later runs
             std::vector<index> strides;
-            if (!is_read && !is_kept && made.resting == *each.into->where && target.borrow(target.held, strides) != nullptr &&
+            if (!is_read && !is_kept && made.resting == *each.into->where &&
+                target.borrow(target.held, strides) != nullptr &&
                 ready_->moves().may_lie_elsewhere(position, !strides.empty())) {
                 direct[position] = {target.data, std::move(strides)};
                 is_direct_[position] = true;

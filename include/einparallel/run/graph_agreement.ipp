@@ -213,9 +213,8 @@ EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const optio
     });
     constexpr std::string_view differ = "decompose: the graph is not the same on all ranks";
     std::uint64_t mine = fingerprint().add(facts).value();
-    std::array<std::uint64_t, 3> least{static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank()),
-                                       mine, ~mine};
-    allreduce_minimum(control, least);
+    agreement_numbers least{static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank()), mine, ~mine};
+    least_of_all(control, "decompose", least);
     if (least[0] < static_cast<std::uint64_t>(control.size())) {
         agree(control, failure);
     }

@@ -30,7 +30,10 @@ EINPARALLEL_INLINE void add_distribution(fingerprint& into, const distribution& 
 /// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
 EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
     fingerprint made;
-    made.add(of.processes()).add(of.asked().ranks_per_node).add(static_cast<std::uint64_t>(of.asked().runs));
+    made.add(of.processes())
+        .add(of.number())
+        .add(of.asked().ranks_per_node)
+        .add(static_cast<std::uint64_t>(of.asked().runs));
     for (const std::size_t output : of.outputs()) {
         made.add(static_cast<std::uint64_t>(output));
     }
