@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <einparallel/graph/einsum.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>

@@ -12,6 +12,7 @@
 #include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/layout/dealt.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/neighbours.hpp>
