@@ -129,10 +129,9 @@ TEST_CASE("vertices are told of in their order, and what is thrown there is that
     CHECK(begun.empty());
     world.on_vertex([&](std::size_t, std::size_t, const std::string&) { world.release_memory(); });
     ep::trace seen;
-    CHECK(
-        sentence_of([&] { static_cast<void>(plan.run(world, seen)); }) ==
-        "run: vertex 'AB', rank 0: release_memory: this context is in a collective call already: sources, functors "
-        "and callbacks must not make another");
+    CHECK(sentence_of([&] { static_cast<void>(plan.run(world, seen)); }) ==
+          "run: vertex 'AB', rank 0: release_memory: this context is in a collective call already: sources, functors "
+          "and callbacks must not make another");
     world.on_vertex(nullptr);
     static_cast<void>(plan.run(world, seen));
     CHECK(!seen.spans().empty());
