@@ -73,7 +73,7 @@ public:
     /// True where two places may put the same boxes on the same ranks: an open one may be any that is cut so.
     EINPARALLEL_INLINE [[nodiscard]] bool may_be_one(place_id a, place_id b) const;
 
-    /// True where blocks lie on a diagonal: a place that has not all elements of its tensor. @pre not irregular
+    /// True where blocks lie on a diagonal: a place that has not all elements of its tensor.
     EINPARALLEL_INLINE [[nodiscard]] bool is_diagonal(place_id number) const;
 
     /// The place itself where it has all elements of its tensor. Otherwise (somebody reads the blocks on a diagonal)

@@ -166,12 +166,12 @@ EINPARALLEL_INLINE bool place_table::may_be_one(place_id a, place_id b) const {
 }
 
 EINPARALLEL_INLINE bool place_table::is_diagonal(place_id number) const {
-    const tensor_cut& cut = *places_[at(number)].cut;
-    int blocks = cut.pieces;
-    for (const int parts : cut.parts) {
-        blocks *= parts;
+    const std::optional<tensor_cut>& cut = places_[at(number)].cut;
+    int blocks = cut ? cut->pieces : 0;
+    for (std::size_t dimension = 0; cut && dimension < cut->parts.size(); ++dimension) {
+        blocks *= cut->parts[dimension];
     }
-    return blocks > cut.ranks;
+    return cut && blocks > cut->ranks;
 }
 
 EINPARALLEL_INLINE place_id place_table::whole_of(place_id number) {
