@@ -210,24 +210,23 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
     vertex_cuts made;
     partition_family family = family_of(einsum);
     const int processes = processes_left(family, asked);
-    const bool feeds = asked.algorithm == algorithm::master_worker && einsum.work->is_contraction();
-    if (feeds) {
+    if (asked.algorithm == algorithm::master_worker && einsum.work->is_contraction()) {
+        partition_family fed = family;
         int most = 1;  // ranks over one label of the output
-        for (std::size_t label = 0; label < family.free.size(); ++label) {
-            family.free[label] =
-                may_be_fed(einsum) && einsum.form.in_output(static_cast<label_id>(label)) ? family.free[label] : 1;
-            std::vector<index> alone(family.free.size(), 1);
-            alone[label] = family.free[label];
+        for (std::size_t label = 0; label < fed.free.size(); ++label) {
+            fed.free[label] =
+                may_be_fed(einsum) && einsum.form.in_output(static_cast<label_id>(label)) ? fed.free[label] : 1;
+            std::vector<index> alone(fed.free.size(), 1);
+            alone[label] = fed.free[label];
             most = std::max(most, largest_product(alone, processes, asked.powers_of_two));
         }
-        made.wanted = most > 1 ? asked.algorithm : algorithm::automatic;
-        made.fell_back = most == 1;
-        family = most > 1 ? family : family_of(einsum);
         if (most > 1) {
-            family.products = {most};
-            made.families.push_back(std::move(family));
+            made.wanted = asked.algorithm;
+            fed.products = {most};
+            made.families.push_back(std::move(fed));
             return made;
         }
+        made.fell_back = true;
     } else if (asked.algorithm != algorithm::automatic && einsum.work->is_contraction()) {
         made.wanted = asked.algorithm;
         const std::vector<index> any = family.free;
