@@ -14,28 +14,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-constexpr const char* text_of(contraction_way way) {
-    switch (way) {
-        case contraction_way::nothing:
-            return "nothing";
-        case contraction_way::identities:
-            return "zeros";
-        case contraction_way::few_points:
-            return "plain loops";
-        case contraction_way::elementwise:
-            return "element-wise pass";
-        case contraction_way::dots:
-            return "dot products";
-        case contraction_way::rows:
-            return "row loops";
-        case contraction_way::small_products:
-            return "small products";
-        case contraction_way::packed_product:
-            return "packed product";
-        default:
-            return "BLAS product";
-    }
-}
+inline constexpr const char* way_texts[] = {"nothing",      "zeros",     "plain loops",    "element-wise pass",
+                                            "dot products", "row loops", "small products", "packed product",
+                                            "BLAS product"};  ///< by contraction_way
 
 /// The loops of a nest of two operands that stand for m, n, k, and those that are a batch.
 class product_groups {
@@ -243,7 +224,7 @@ EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_t
 }
 
 EINPARALLEL_INLINE std::string contraction_decision::text() const {
-    std::string text = detail::text_of(way);
+    std::string text = detail::way_texts[static_cast<std::size_t>(way)];
     if (way == contraction_way::nothing || way == contraction_way::identities) {
         return text;
     }

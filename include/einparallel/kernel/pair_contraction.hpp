@@ -157,78 +157,57 @@ private:
         return std::max<index>(std::min({most, std::max(m, n) / shortest, m * n * k / least_points}), 1);
     }
 
-    /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass.
+    /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass. Threads share
+    /// the rows, or, where these are few or longer than what is computed between two reports, each row's cache lines.
     void elementwise(int threads) {
-        const auto products_of = best_products<T>();
+        constexpr index line = 64;
+        const auto bytes = static_cast<index>(sizeof(T));
         nest_.sort_by(z_slot);
         const std::size_t row = nest_.size() - 1;
-        const index* const along = nest_.of(row);
         product_plane<T> plane;
         plane.columns = nest_.extents[row];
-        plane.rows = 1;
-        plane.x_moves = along[x_slot] == 1;
-        plane.y_moves = along[y_slot] == 1;
+        plane.x_moves = nest_.of(row)[x_slot] == 1;
+        plane.y_moves = nest_.of(row)[y_slot] == 1;
         plane.scale = scale_;
         plane.add = mode_ == write_mode::combine;
         odometer::loop_list outer;
-        const auto bytes = static_cast<index>(sizeof(T));
-        index total = plane.columns * bytes;
         bool on_lines = reinterpret_cast<std::uintptr_t>(z_) % 64 == 0;
         for (std::size_t loop = 0; loop < row; ++loop) {
             const index* const moves = nest_.of(loop);
-            total *= nest_.extents[loop];
             on_lines = on_lines && moves[z_slot] * bytes % 64 == 0;
-            if (loop + 1 < row) {
-                outer.push_back(loop);
-                continue;
-            }
-            plane.rows = nest_.extents[loop];
-            plane.z_row = moves[z_slot];
+            outer.push_back(loop);
+            plane.z_row = moves[z_slot];  // at last of the innermost of them
             plane.x_row = moves[x_slot];
             plane.y_row = moves[y_slot];
         }
-        plane.streams = on_lines && total >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
-        // In bands between which the hook is reported to: whole rows, or whole cache lines of a long one.
-        const auto products_in_bands = [&](const product_plane<T>& whole, T* z, const T* x, const T* y) {
-            product_plane<T> band = whole;
-            const index width = std::min(band.columns, progress_hook::interval);
-            const index height = units_between_reports(width);
-            const index rows = band.rows;
-            const index columns = band.columns;
-            for (index top = 0; top < rows; top += height) {
-                for (index left = 0; left < columns; left += width) {
-                    band.rows = std::min(height, rows - top);
-                    band.columns = std::min(width, columns - left);
-                    products_of(band, z + top * band.z_row + left, x + top * band.x_row + (band.x_moves ? left : 0),
-                                y + top * band.y_row + (band.y_moves ? left : 0));
-                    report(nest_.hook, band.rows * band.columns);
-                }
+        const index rows = odometer(nest_, outer).size();
+        plane.streams =
+            on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
+        const auto compute = [&, products_of = best_products<T>()](const product_plane<T>& part, const index* at,
+                                                                   index first_row, index first) {
+            products_of(part, z_ + (at[z_slot] + first_row * part.z_row + first),
+                        x_ + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
+                        y_ + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
+            if (part.streams) {
+                end_streaming();
             }
         };
-        if (outer.empty()) {  // the plane itself is shared out, along columns in whole cache lines
-            constexpr index line = 64;
-            const bool by_rows = plane.rows >= plane.columns / line;
-            on_threads(threads, [&](index part, index parts) {
+        if ((threads == 1 || rows >= 4 * threads) && plane.columns <= progress_hook::interval) {
+            for_each_stretch(nest_, outer, plane.columns, threads, [&](const index* at, index first, index count) {
                 product_plane<T> own = plane;
-                const even_part rows(plane.rows, by_rows ? part : 0, by_rows ? parts : 1);
-                const even_part lines((plane.columns + line - 1) / line, by_rows ? 0 : part, by_rows ? 1 : parts);
-                const index first = lines.begin * line;
-                own.rows = rows.end - rows.begin;
-                own.columns = std::min(lines.end * line, plane.columns) - first;
-                products_in_bands(own, z_ + rows.begin * plane.z_row + first,
-                                  x_ + rows.begin * plane.x_row + (plane.x_moves ? first : 0),
-                                  y_ + rows.begin * plane.y_row + (plane.y_moves ? first : 0));
-                if (plane.streams) {
-                    end_streaming();
-                }
+                own.rows = count;
+                compute(own, at, first, 0);
             });
             return;
         }
-        for_each_point(nest_, outer, threads, [&](const index* at) {
-            products_in_bands(plane, z_ + at[z_slot], x_ + at[x_slot], y_ + at[y_slot]);
-            if (plane.streams) {
-                end_streaming();
-            }
+        plane.rows = 1;
+        for_each_point(nest_, outer, 1, [&](const index* at) {
+            const index lines = (plane.columns + line - 1) / line;
+            visit_points(nest_, {}, lines, line, threads, [&](const index* /*start*/, index first, index count) {
+                product_plane<T> own = plane;
+                own.columns = std::min(count * line, plane.columns - first * line);
+                compute(own, at, 0, first * line);
+            });
         });
     }
 
@@ -290,28 +269,20 @@ private:
         const index* const moves = nest_.of(inner);
         const index extent = nest_.extents[inner];
         const index groups = (extent + dots_at_once - 1) / dots_at_once;
-        on_threads(threads, [&](index part, index parts) {
-            odometer point(nest_, points);
-            const even_part own(point.size() * groups, part, parts);
-            index at[3] = {0, 0, 0};
-            point.go_to(own.begin / groups, at);
-            for (index number = own.begin; number < own.end; ++number) {
-                const index begin = number % groups * dots_at_once;
-                const index first = std::min(begin, extent - dots_at_once);
-                T sums[dots_at_once];
-                dots(length, x_ + at[x_slot] + first * moves[x_slot], moves[x_slot],
-                     y_ + at[y_slot] + first * moves[y_slot], moves[y_slot], sums);
-                for (index row = begin; row < first + dots_at_once; ++row) {
-                    T& into = z_[at[z_slot] + row * moves[z_slot]];
-                    const T sum = sums[row - first] * scale_;
-                    into = mode_ == write_mode::combine ? into + sum : sum;
+        visit_points(
+            nest_, points, groups, dots_at_once * length, threads, [&](const index* at, index from, index count) {
+                for (index begin = from * dots_at_once; begin < (from + count) * dots_at_once; begin += dots_at_once) {
+                    const index first = std::min(begin, extent - dots_at_once);
+                    T sums[dots_at_once];
+                    dots(length, x_ + at[x_slot] + first * moves[x_slot], moves[x_slot],
+                         y_ + at[y_slot] + first * moves[y_slot], moves[y_slot], sums);
+                    for (index row = begin; row < first + dots_at_once; ++row) {
+                        T& into = z_[at[z_slot] + row * moves[z_slot]];
+                        const T sum = sums[row - first] * scale_;
+                        into = mode_ == write_mode::combine ? into + sum : sum;
+                    }
                 }
-                report(nest_.hook, dots_at_once * length);
-                if (number % groups == groups - 1) {
-                    point.advance(at);
-                }
-            }
-        });
+            });
     }
 
     loop_nest& nest_;
