@@ -2,7 +2,6 @@
 
 #include <einparallel/kernel/contract.hpp>
 
-#include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/formula.hpp>
@@ -18,7 +17,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// of the scale.
 template <Element T>
 bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
-    using semiring = sum_of_products<T>;
     if (nest.output_empty) {
         return false;
     }
@@ -27,13 +25,13 @@ bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
             odometer point = output_points(nest);
             small_vector<index, 12> offsets(nest.slots, 0);
             do {
-                static_cast<T*>(call.output.data)[offsets[0]] = semiring::zero;
+                static_cast<T*>(call.output.data)[offsets[0]] = T{};
             } while (point.advance(offsets.data()));
         }
         return false;
     }
     if (const index repeats = drop_resting(nest); repeats > 1) {
-        scale = semiring::repeated(scale, repeats);
+        scale = op::prod(scale, converted<T>(repeats));
     }
     return true;
 }
@@ -62,17 +60,17 @@ void contract_product(const block_call& call, T scale) {
         return;
     }
     T* const output = static_cast<T*>(call.output.data);
-    small_vector<const T*, 8> operands;
+    row_operands operands;
     for (const operand_block& operand : call.operands) {
-        operands.push_back(static_cast<const T*>(operand.data));
+        operands.push_back({static_cast<const std::byte*>(operand.data), static_cast<index>(sizeof(T))});
     }
     nest.sort_by(0);
-    if (operands.size() == 1 && scale == sum_of_products<T>::one && call.mode == write_mode::overwrite &&
-        nest.all_in_output() && operands[0] != output) {
-        copy_nest(nest, sizeof(T), output, operands[0]);
+    if (operands.size() == 1 && scale == T(1) && call.mode == write_mode::overwrite && nest.all_in_output() &&
+        call.operands[0].data != output) {
+        copy_nest(nest, sizeof(T), output, call.operands[0].data);
         return;
     }
-    product_rows<T> worker(output, operands.data(), operands.size(), scale, call.mode);
+    product_rows<T> worker(output, operands, scale, call.mode);
     run_rows(nest, worker);
 }
 
@@ -84,7 +82,7 @@ void add_box(std::span<const index> extents, T* into, std::span<const index> int
         return;
     }
     nest.sort_by(0);
-    product_rows<T> worker(into, &from, 1, sum_of_products<T>::one, write_mode::combine);
+    reduced_rows<T, op::sum_type> worker(op::sum, into, row_operands_at(from), write_mode::combine);
     run_rows(nest, worker);
 }
 

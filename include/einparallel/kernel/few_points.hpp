@@ -1,12 +1,12 @@
 #pragma once
 // Σ of products over so few points that looking for the best way would take longer than plain loops.
 
-#include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/operators.hpp>
 
 #include <cstddef>
 #include <span>
@@ -81,7 +81,6 @@ private:
 /// z (+)= scale · Σ x · y over few points; false, and nothing done, where there are more.
 template <Element T>
 bool product_of_few_points(const block_call& call, T scale) {
-    using semiring = sum_of_products<T>;
     const few_loops loops(call);
     if (!loops.fits) {
         return false;
@@ -107,12 +106,12 @@ bool product_of_few_points(const block_call& call, T scale) {
             const T* x = x_first + (i * i_loop.moves[1] + j * j_loop.moves[1]);
             const T* y = y_first + (i * i_loop.moves[2] + j * j_loop.moves[2]);
             for (index k = k_loop.extent;;) {
-                T sum = semiring::times(*x, *y);  // not added to zero: an elementwise product keeps the sign of −0
+                T sum = op::prod(*x, *y);  // not added to zero: an elementwise product keeps the sign of −0
                 for (index term = 1; term < terms; ++term) {
-                    sum = semiring::plus(sum, semiring::times(x[along_x[term]], y[along_y[term]]));
+                    sum = op::sum(sum, op::prod(x[along_x[term]], y[along_y[term]]));
                 }
-                sum = scale == semiring::one ? sum : semiring::times(scale, sum);
-                *z = add ? semiring::plus(*z, sum) : sum;
+                sum = scale == T(1) ? sum : op::prod(scale, sum);
+                *z = add ? op::sum(*z, sum) : sum;
                 if (--k == 0) {
                     break;  // a pointer is not moved out of its block
                 }

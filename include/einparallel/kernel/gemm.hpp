@@ -2,7 +2,6 @@
 // The library's own matrix product on scattered matrices: rows, columns and the summed index may each be several labels
 // of a strided tensor, and panels are packed straight from it.
 
-#include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/kernel.hpp>
@@ -25,7 +24,7 @@ struct gemm_call {
     const T* a = nullptr;
     const T* b = nullptr;
     T* c = nullptr;
-    T scale = sum_of_products<T>::one;
+    T scale = T(1);
     bool add = false;
 };
 

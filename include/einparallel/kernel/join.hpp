@@ -36,7 +36,8 @@ public:
         loop_nest nest(2);
         if (nest.add_box(extents, into_strides, from_strides)) {
             nest.sort_by(0);
-            combining_rows<Out, Reduce> rows(reduce_, static_cast<Out*>(into), static_cast<const Out*>(from));
+            reduced_rows<Out, Reduce> rows(reduce_, static_cast<Out*>(into),
+                                           row_operands_at(static_cast<const Out*>(from)), write_mode::combine);
             run_rows(nest, rows);
         }
     }

@@ -31,18 +31,6 @@ template <class T, index Panel, instruction_set Set>
 [[gnu::visibility("default")]] void pack_for_join(const void* context, void* into, const void* from,
                                                   const pack_source& source);
 
-template <class Out, class Reduce>
-void scatter_joined(const Reduce& reduce, const Out* tile, index columns, Out* c, const index* row_offsets, index high,
-                    const index* column_offsets, index wide, bool add) {
-    for (index row = 0; row < high; ++row, tile += columns) {
-        Out* const into = c + row_offsets[row];
-        for (index column = 0; column < wide; ++column) {
-            Out& element = into[column_offsets[column]];
-            element = add ? static_cast<Out>(reduce(element, tile[column])) : tile[column];
-        }
-    }
-}
-
 template <class Out, class Reduce, class Function, class A, class B, instruction_set Set>
 tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors) {
     using code = vector_join<Out, Reduce, Function, A, B, Set>;
@@ -57,12 +45,7 @@ tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors)
     kernel.computed = [](index /*high*/) { return code::rows; };
     kernel.pack_a = &pack_for_join<packed_as<A>, code::rows, Set>;
     kernel.pack_b = &pack_for_join<packed_as<B>, code::columns, Set>;
-    kernel.scatter = [](const void* context, const void* tile, index columns, void* c, const index* row_offsets,
-                        index high, const index* column_offsets, index wide, bool add) {
-        scatter_joined(static_cast<const join_functors<Reduce, Function>*>(context)->reduce,
-                       static_cast<const Out*>(tile), columns, static_cast<Out*>(c), row_offsets, high, column_offsets,
-                       wide, add);
-    };
+    kernel.scatter = &scatter_tile<Out, join_functors<Reduce, Function>>;
     kernel.context = &functors;
     return kernel;
 }

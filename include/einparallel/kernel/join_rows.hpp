@@ -77,42 +77,6 @@ inline row_operands operands_of(const block_call& call, std::initializer_list<st
     return list;
 }
 
-/// The half of a join's rows that does not depend on f: results, and how they reach the output.
-template <class Out, class Reduce>
-class reduced_rows : public row_worker {
-public:
-    reduced_rows(const Reduce& reduce, Out* output, const row_operands& operands, write_mode mode)
-        : row_worker(join_row_width, operands), reduce_(reduce), output_(output), mode_(mode) {}
-
-    void write(index offset, index move, index count) override {
-        Out* const into = output_ + offset;
-        if (mode_ == write_mode::combine) {
-            for (index i = 0; i < count; ++i) {
-                into[i * move] = static_cast<Out>(reduce_(into[i * move], results_[i]));
-            }
-        } else {
-            this->write_row(into, move, results_, count);
-        }
-    }
-
-    void write_total(index offset, index begin, index step, index count) override {
-        Out total = results_[begin];
-        for (index i = 1; i < count; ++i) {
-            total = static_cast<Out>(reduce_(total, results_[begin + i * step]));
-        }
-        results_[0] = total;
-        write(offset, 1, 1);
-    }
-
-protected:
-    ~reduced_rows() = default;
-
-    const Reduce& reduce_;
-    Out* output_;
-    write_mode mode_;
-    Out results_[join_row_width];
-};
-
 /// Rows of ⊕ over f(x1, …, xr).
 template <class Out, class Reduce, class Function, class... In>
 class join_rows final : public reduced_rows<Out, Reduce> {
@@ -217,30 +181,6 @@ private:
 
     const Function& function_;
     std::tuple<gathered_row<In>...> rows_;
-};
-
-/// Rows of into ⊕ from: the results are what `from` holds.
-template <class Out, class Reduce>
-class combining_rows final : public reduced_rows<Out, Reduce> {
-public:
-    combining_rows(const Reduce& reduce, Out* into, const Out* from)
-        : combining_rows(reduce, into, row_operands(1, {reinterpret_cast<const std::byte*>(from), sizeof(Out)})) {}
-
-    void accumulate(const std::byte* const* places, const index* moves, index count, bool) override {
-        const Out* const from = reinterpret_cast<const Out*>(places[0]);
-        for (index i = 0; i < count; ++i) {
-            this->results_[i] = from[i * moves[0]];
-        }
-    }
-
-    void run_own(const row_walk& walk, index /*to_output*/) override {
-        combining_rows own(this->reduce_, this->output_, this->operands());
-        run_walk(walk, own);
-    }
-
-private:
-    combining_rows(const Reduce& reduce, Out* into, const row_operands& operands)
-        : reduced_rows<Out, Reduce>(reduce, into, operands, write_mode::combine) {}
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

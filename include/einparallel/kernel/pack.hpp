@@ -1,10 +1,10 @@
 #pragma once
 // Packs blocks of a scattered matrix into the slivers that micro-kernels read: what needs no vector instructions.
 
-#include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/vector_pack.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/operators.hpp>
 
 #include <algorithm>
 #include <complex>
@@ -63,15 +63,14 @@ void pack_complex_columns(R* into, const std::complex<R>* from, const pack_sourc
     });
 }
 
-/// Multiplies one sliver of pack_complex_rows, `size` reals.
-template <class R, index Panel>
-void scale_complex_rows(R* packed, index size, std::complex<R> factor) {
-    for (index start = 0; start < size; start += 2 * Panel) {
-        for (index lane = start; lane < start + Panel; ++lane) {
-            const std::complex<R> value =
-                sum_of_products<std::complex<R>>::times({packed[lane], packed[Panel + lane]}, factor);
+/// Multiplies one sliver of pack_complex_rows, of `depth` steps.
+template <class R>
+void scale_complex_rows(R* packed, index rows, index depth, std::complex<R> factor) {
+    for (index start = 0; start < 2 * rows * depth; start += 2 * rows) {
+        for (index lane = start; lane < start + rows; ++lane) {
+            const std::complex<R> value = op::prod(std::complex<R>(packed[lane], packed[rows + lane]), factor);
             packed[lane] = value.real();
-            packed[Panel + lane] = value.imag();
+            packed[rows + lane] = value.imag();
         }
     }
 }

@@ -1,7 +1,6 @@
 #pragma once
 // Σ of products of two operands, run as contraction_decision.hpp decides.
 
-#include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/copy_functions.hpp>
@@ -30,8 +29,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Contracts two operands.
 template <Element T>
 class pair_contraction {
-    using semiring = sum_of_products<T>;
-
 public:
     pair_contraction(loop_nest& nest, const T* x, const T* y, T* z, T scale, write_mode mode)
         : nest_(nest), x_(x), y_(y), z_(z), scale_(scale), mode_(mode) {}
@@ -59,7 +56,7 @@ private:
     /// Sums the operand over its one-sided labels into dense scratch.
     const T* reduced(std::size_t slot, const T* from, T* scratch) {
         const loop_nest reduction = take_one_sided(nest_, slot);
-        product_rows<T> worker(scratch, &from, 1, semiring::one, write_mode::overwrite);
+        product_rows<T> worker(scratch, row_operands_at(from), T(1), write_mode::overwrite);
         run_rows(reduction, worker);
         return scratch;
     }
@@ -83,8 +80,7 @@ private:
 
     void rows() {
         nest_.sort_by(z_slot);
-        const T* const operands[2] = {x_, y_};
-        product_rows<T> worker(z_, operands, 2, scale_, mode_);
+        product_rows<T> worker(z_, row_operands_at(x_, y_), scale_, mode_);
         run_rows(nest_, worker);
     }
 

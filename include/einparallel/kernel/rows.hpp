@@ -1,6 +1,7 @@
 #pragma once
 // Runs a loop nest row by row, once for all types and functors; what a row computes is the caller's.
 
+#include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
@@ -16,6 +17,29 @@ struct row_operand {
     index bytes = 0;  ///< of an element
 };
 using row_operands = small_vector<row_operand, 4>;
+
+/// Operands by their first elements.
+template <class... T>
+row_operands row_operands_at(const T*... first) {
+    row_operands list;
+    (list.push_back({reinterpret_cast<const std::byte*>(first), static_cast<index>(sizeof(T))}), ...);
+    return list;
+}
+
+/// Calls body(0 … count − 1), most of it in blocks of constant length: what -O2 vectorises without a look at aliases.
+template <class Body>
+inline void in_blocks(index count, Body body) {
+    constexpr index block = 16;
+    index position = 0;
+    for (; position + block <= count; position += block) {
+        for (index lane = 0; lane < block; ++lane) {
+            body(position + lane);
+        }
+    }
+    for (; position < count; ++position) {
+        body(position);
+    }
+}
 
 class row_walk;
 
@@ -73,6 +97,56 @@ private:
 
 /// Computes the points of the walk through `worker`, whose width is 64 at least.
 EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker);
+
+/// Rows of into ⊕ from: the results are what operand 0 holds. Workers that compute theirs derive from it.
+template <class Out, class Reduce, index Width = row_worker::least_width>
+class reduced_rows : public row_worker {
+public:
+    reduced_rows(const Reduce& reduce, Out* output, const row_operands& operands, write_mode mode)
+        : row_worker(Width, operands), reduce_(reduce), output_(output), mode_(mode) {}
+    ~reduced_rows() = default;
+
+    void accumulate(const std::byte* const* places, const index* moves, index count, bool /*first*/) override {
+        const Out* const from = reinterpret_cast<const Out*>(places[0]);
+        for (index i = 0; i < count; ++i) {
+            results_[i] = from[i * moves[0]];
+        }
+    }
+
+    void write(index offset, index move, index count) override {
+        Out* const into = output_ + offset;
+        const Out* const results = results_;
+        if (mode_ == write_mode::overwrite) {
+            this->write_row(into, move, results, count);
+        } else if (move == 1) {
+            in_blocks(count, [=, this](index at) { into[at] = static_cast<Out>(reduce_(into[at], results[at])); });
+        } else {
+            for (index i = 0; i < count; ++i) {
+                into[i * move] = static_cast<Out>(reduce_(into[i * move], results[i]));
+            }
+        }
+    }
+
+    void write_total(index offset, index begin, index step, index count) override {
+        Out total = results_[begin];
+        for (index i = 1; i < count; ++i) {
+            total = static_cast<Out>(reduce_(total, results_[begin + i * step]));
+        }
+        results_[0] = total;
+        write(offset, 1, 1);
+    }
+
+    void run_own(const row_walk& walk, index /*to_output*/) override {
+        reduced_rows own(reduce_, output_, operands(), mode_);
+        run_walk(walk, own);
+    }
+
+protected:
+    const Reduce& reduce_;
+    Out* output_;
+    write_mode mode_;
+    alignas(64) Out results_[Width];
+};
 
 /// Computes every output element of the nest through `worker`, on several threads where that is worth it.
 /// @pre no extent of the nest is 0; loops sorted by the output's stride

@@ -2,7 +2,6 @@
 // Many products that are too small to be worth packing: tables of offsets are made once, and each product reads its
 // operands in place.
 
-#include <einparallel/kernel/arithmetic.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
@@ -10,6 +9,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/operators.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -19,8 +19,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Products of one shape at different places.
 template <Element T>
 class small_product {
-    using semiring = sum_of_products<T>;
-
 public:
     static constexpr index longest = 64;  ///< of m, n and k
 
@@ -68,13 +66,13 @@ private:
             for (index column = 0; column < call_.n.size; ++column) {
                 const T* const left = a + a_rows_[row];
                 const T* const right = b + b_columns_[column];
-                T sum = semiring::times(left[a_along_[0]], right[b_along_[0]]);
+                T sum = op::prod(left[a_along_[0]], right[b_along_[0]]);
                 for (index step = 1; step < call_.k.size; ++step) {
-                    sum = semiring::plus(sum, semiring::times(left[a_along_[step]], right[b_along_[step]]));
+                    sum = op::sum(sum, op::prod(left[a_along_[step]], right[b_along_[step]]));
                 }
-                sum = call_.scale == semiring::one ? sum : semiring::times(call_.scale, sum);
+                sum = call_.scale == T(1) ? sum : op::prod(call_.scale, sum);
                 T& into = c[c_rows_[row] + c_columns_[column]];
-                into = call_.add ? semiring::plus(into, sum) : sum;
+                into = call_.add ? op::sum(into, sum) : sum;
             }
         }
     }

@@ -54,6 +54,21 @@ struct tile_kernel {
                          bool add) = nullptr;
 };
 
+/// tile_kernel::scatter, where the context is a Context, whose `reduce` is ⊕.
+template <class Out, class Context>
+void scatter_tile(const void* context, const void* tile, index columns, void* c, const index* row_offsets, index high,
+                  const index* column_offsets, index wide, bool add) {
+    const auto& reduce = static_cast<const Context*>(context)->reduce;
+    for (index row = 0; row < high; ++row) {
+        const Out* const from = static_cast<const Out*>(tile) + row * columns;
+        Out* const into = static_cast<Out*>(c) + row_offsets[row];
+        for (index column = 0; column < wide; ++column) {
+            Out& element = into[column_offsets[column]];
+            element = add ? static_cast<Out>(reduce(element, from[column])) : from[column];
+        }
+    }
+}
+
 /// Largest tile in elements and in bytes.
 inline constexpr index largest_tile_rows = 12;
 inline constexpr std::size_t largest_tile_bytes = 12 * 2 * 64;

@@ -107,6 +107,8 @@ struct prod_type {
             return a && b;
         } else if constexpr (detail::is_number<T>) {
             return static_cast<T>(static_cast<detail::wrapping<T>>(a) * static_cast<detail::wrapping<T>>(b));
+        } else if constexpr (detail::is_complex<T>::value) {  // as BLAS multiplies: no recovery of infinities (Annex G)
+            return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
         } else {
             return a * b;
         }
