@@ -139,64 +139,30 @@ void for_each_direct(const join_node<negate, A>& node, Visit&& visit) {
 
 /// Arrays and views that an expression reads.
 template <class E>
-inline constexpr std::size_t read_count = 0;
-template <class Operand, class Labels>
-inline constexpr std::size_t read_count<leaf<Operand, Labels>> = 1;
-template <class Function, class... Arguments>
-inline constexpr std::size_t read_count<join_node<Function, Arguments...>> = (read_count<Arguments> + ... + 0);
-template <class Op, class Over, class Inner>
-inline constexpr std::size_t read_count<reduce_node<Op, Over, Inner>> = read_count<Inner>;
-template <class Over, class Inner>
-inline constexpr std::size_t read_count<softmax_node<Over, Inner>> = read_count<Inner>;
+inline constexpr std::size_t read_count = leaves_t<E>::size;
 
-/// Lists the leaves of a statement term by term.
-template <class Statement>
-class leaf_list {
-public:
-    explicit leaf_list(statement_leaf* first) : next_(first) {}
-
-    template <class Function, class... Terms>
-        requires joins_terms<Function>
-    void terms(const join_node<Function, Terms...>& node) {
-        [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            (terms(boost::hana::at_c<Position>(node.arguments)), ...);
-        }
-        (std::index_sequence_for<Terms...>{});
+/// Lists the leaves of a statement term by term, from `next` on.
+template <class Statement, class E>
+void list_leaves(const E& term, statement_leaf*& next) {
+    for_each_leaf(term, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto reduced) {
+        constexpr bool in_place = !decltype(reduced)::value && !Statement::template aggregates<E>;
+        *next++ = {{handle_of(node.operand), Statement::ids::template ids<Labels>},
+                   sizeof(typename Operand::value_type),
+                   in_place,
+                   false};
+    });
+    if constexpr (constexpr std::size_t count = read_count<E>; count > 0) {
+        next[-1].ends_term = true;
     }
-    template <class E>
-    void terms(const E& term) {
-        visit<!Statement::template aggregates<E>>(term);
-        if constexpr (constexpr std::size_t count = read_count<E>; count > 0) {
-            next_[-1].ends_term = true;
-        }
+}
+template <class Statement, class Function, class... Terms>
+    requires joins_terms<Function>
+void list_leaves(const join_node<Function, Terms...>& node, statement_leaf*& next) {
+    [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+        (list_leaves<Statement>(boost::hana::at_c<Position>(node.arguments), next), ...);
     }
-
-private:
-    template <bool InPlace, class Operand, class Labels>
-    void visit(const leaf<Operand, Labels>& node) {
-        static constexpr auto labels = Statement::ids::template ids<Labels>;
-        *next_++ = {{handle_of(node.operand), labels}, sizeof(typename Operand::value_type), InPlace, false};
-    }
-    template <bool InPlace, class T>
-    void visit(const constant<T>& /*node*/) {}
-    template <bool InPlace, class Function, class... Arguments>
-    void visit(const join_node<Function, Arguments...>& node) {
-        [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            (visit<InPlace>(boost::hana::at_c<Position>(node.arguments)), ...);
-        }
-        (std::index_sequence_for<Arguments...>{});
-    }
-    template <bool InPlace, class Op, class Over, class Inner>
-    void visit(const reduce_node<Op, Over, Inner>& node) {
-        visit<false>(node.inner);
-    }
-    template <bool InPlace, class Over, class Inner>
-    void visit(const softmax_node<Over, Inner>& node) {
-        visit<false>(node.inner);
-    }
-
-    statement_leaf* next_;
-};
+    (std::index_sequence_for<Terms...>{});
+}
 
 // --- products of arrays, views and numbers: one value, one call
 // --------------------------------------------------------
@@ -218,7 +184,8 @@ inline constexpr bool is_one_product = [] {
 template <assignment How, class Out, class Statement, class E>
 void execute_in_steps(block_handle output, const E& right, growth grow) {
     std::array<statement_leaf, read_count<E>> leaves;
-    leaf_list<Statement>(leaves.data()).terms(right);
+    statement_leaf* next = leaves.data();
+    list_leaves<Statement>(right, next);
     if (grow) {
         output = grown(Statement::ids::names, Statement::left_labels, leaves, grow);
     }

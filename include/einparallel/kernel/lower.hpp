@@ -43,19 +43,6 @@ struct labelled_handle {
 };
 
 /// The element types of the leaves of E, as the kernel of a vertex sees them.
-template <class... T>
-struct type_list {
-    static constexpr std::size_t size = sizeof...(T);
-};
-template <class... Lists>
-struct join_types;
-template <class... A>
-struct join_types<type_list<A...>> {
-    using type = type_list<A...>;
-};
-template <class... A, class... B, class... Rest>
-struct join_types<type_list<A...>, type_list<B...>, Rest...> : join_types<type_list<A..., B...>, Rest...> {};
-
 template <class E>
 struct leaf_types {  // leaves, and whatever becomes a vertex of its own
     using type = type_list<typename E::value_type>;
@@ -66,7 +53,7 @@ struct leaf_types<constant<T>> {
 };
 template <class Function, class... Arguments>
 struct leaf_types<join_node<Function, Arguments...>> {
-    using type = typename join_types<type_list<>, typename leaf_types<Arguments>::type...>::type;
+    using type = concatenate_t<type_list<>, typename leaf_types<Arguments>::type...>;
 };
 template <class E>
 inline constexpr std::size_t leaf_count = leaf_types<E>::type::size;

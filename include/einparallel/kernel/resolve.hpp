@@ -21,19 +21,18 @@ inline constexpr bool stands_in<iota_operand, Recorded> = true;
 template <class Over, class Inner, bool Recorded>
 inline constexpr bool stands_in<count_operand<Over, Inner>, Recorded> = true;
 
-/// Some leaf of E waits for extents.
-template <class E>
-inline constexpr bool waits_for_extents = false;
+/// The leaf waits for extents.
+template <class Leaf>
+inline constexpr bool waits = false;
 template <class Labels>
-inline constexpr bool waits_for_extents<leaf<iota_operand, Labels>> = true;
+inline constexpr bool waits<leaf<iota_operand, Labels>> = true;
 template <class Over, class Inner, class Labels>
-inline constexpr bool waits_for_extents<leaf<count_operand<Over, Inner>, Labels>> = true;
-template <class Function, class... Arguments>
-inline constexpr bool waits_for_extents<join_node<Function, Arguments...>> = (waits_for_extents<Arguments> || ...);
-template <class Op, class Over, class Inner>
-inline constexpr bool waits_for_extents<reduce_node<Op, Over, Inner>> = waits_for_extents<Inner>;
-template <class Over, class Inner>
-inline constexpr bool waits_for_extents<softmax_node<Over, Inner>> = waits_for_extents<Inner>;
+inline constexpr bool waits<leaf<count_operand<Over, Inner>, Labels>> = true;
+
+/// Some leaf of E does.
+template <class E>
+inline constexpr bool waits_for_extents =
+    []<class... Leaves>(type_list<Leaves...> /*all*/) { return (waits<Leaves> || ...); }(leaves_t<E>{});
 
 }  // namespace einparallel::detail
 
@@ -47,30 +46,20 @@ class resolution {
 public:
     resolution() { extents_.fill(-1); }
 
-    template <class Operand, class Labels>
-    void learn(const leaf<Operand, Labels>& node) {
-        if constexpr (!waits_for_extents<leaf<Operand, Labels>>) {
-            const auto& extents = Source::extents_of(node.operand);
-            std::size_t dimension = 0;
-            for (const label_id label : Statement::ids::template ids<Labels>) {
-                if (dimension < extents.size()) {
-                    extents_[static_cast<std::size_t>(label)] = extents[dimension++];
-                }
-            }
-        }
-    }
-    template <class T>
-    void learn(const constant<T>& /*node*/) {}
-    template <class Function, class... Arguments>
-    void learn(const join_node<Function, Arguments...>& node) {
-        [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            (learn(boost::hana::at_c<Position>(node.arguments)), ...);
-        }
-        (std::index_sequence_for<Arguments...>{});
-    }
     template <class E>
-    void learn(const E& node) {
-        learn(node.inner);
+    void learn(const E& expression) {
+        for_each_leaf(expression,
+                      [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto /*reduced*/) {
+                          if constexpr (!waits<leaf<Operand, Labels>>) {
+                              const auto& extents = Source::extents_of(node.operand);
+                              std::size_t dimension = 0;
+                              for (const label_id label : Statement::ids::template ids<Labels>) {
+                                  if (dimension < extents.size()) {
+                                      extents_[static_cast<std::size_t>(label)] = extents[dimension++];
+                                  }
+                              }
+                          }
+                      });
     }
 
     template <class E>

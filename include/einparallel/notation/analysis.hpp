@@ -166,16 +166,9 @@ inline constexpr bool stands_in = !Recorded;
 
 /// All leaves of E may.
 template <bool Recorded, class E>
-inline constexpr bool leaves_stand_in = true;
-template <bool Recorded, class Operand, class Labels>
-inline constexpr bool leaves_stand_in<Recorded, leaf<Operand, Labels>> = stands_in<Operand, Recorded>;
-template <bool Recorded, class Function, class... Arguments>
-inline constexpr bool leaves_stand_in<Recorded, join_node<Function, Arguments...>> =
-    (leaves_stand_in<Recorded, Arguments> && ...);
-template <bool Recorded, class Op, class Over, class Inner>
-inline constexpr bool leaves_stand_in<Recorded, reduce_node<Op, Over, Inner>> = leaves_stand_in<Recorded, Inner>;
-template <bool Recorded, class Over, class Inner>
-inline constexpr bool leaves_stand_in<Recorded, softmax_node<Over, Inner>> = leaves_stand_in<Recorded, Inner>;
+inline constexpr bool leaves_stand_in = []<class... Leaves>(type_list<Leaves...> /*all*/) {
+    return (stands_in<typename Leaves::operand_type, Recorded> && ...);
+}(leaves_t<E>{});
 
 // --- mistakes: which label or terms break a rule. The sentences stand in the function that a user calls, for a
 // compiler writes a line for every template on the way from there; what is wrong stands in the note below them. ---
@@ -233,32 +226,11 @@ template <class LeftLabels, class Right>
 class mistakes {
     using rules = statement<LeftLabels, Right>;
 
-    static constexpr std::size_t unknown_at() {
+    /// Position of the first label that is wrong(label, position).
+    template <std::size_t Count, class Wrong>
+    static constexpr std::size_t first_at(const std::array<label_id, Count>& labels, const Wrong& wrong) {
         std::size_t position = 0;
-        for (const label_id each : rules::left_labels) {
-            if (!was_refitted && !rules::template free_of<Right>[static_cast<std::size_t>(each)]) {
-                break;
-            }
-            ++position;
-        }
-        return position;
-    }
-    static constexpr std::size_t repeated_at() {
-        std::size_t position = 0;
-        for (const label_id each : rules::left_labels) {
-            if (!was_refitted && static_cast<std::size_t>(each) != position) {
-                break;
-            }
-            ++position;
-        }
-        return position;
-    }
-    static constexpr std::size_t escaping_at() {
-        std::size_t position = 0;
-        for (const label_id each : rules::right_labels) {
-            if (!was_refitted && rules::template escaping_of<Right>[static_cast<std::size_t>(each)]) {
-                break;
-            }
+        while (position < Count && (was_refitted || !wrong(static_cast<std::size_t>(labels[position]), position))) {
             ++position;
         }
         return position;
@@ -266,14 +238,24 @@ class mistakes {
 
 public:
     static constexpr bool was_refitted = appears_in<label<'?'>, concatenate_t<LeftLabels, typename Right::labels>>;
+
+private:
+    static constexpr std::size_t unknown_at =
+        first_at(rules::left_labels, [](auto each, auto) { return !rules::template free_of<Right>[each]; });
+    static constexpr std::size_t repeated_at =
+        first_at(rules::left_labels, [](auto each, auto position) { return each != position; });
+    static constexpr std::size_t escaping_at =
+        first_at(rules::right_labels, [](auto each, auto) { return rules::template escaping_of<Right>[each]; });
+
+public:
     static constexpr bool sound_terms = was_refitted || are_sound_terms<rules, false>(std::type_identity<Right>{});
     /// No operand has it.
-    using unknown = decltype(label_at<unknown_at()>(LeftLabels{}));
+    using unknown = decltype(label_at<unknown_at>(LeftLabels{}));
     /// It stands twice on the left.
-    using repeated = decltype(label_at<repeated_at()>(LeftLabels{}));
+    using repeated = decltype(label_at<repeated_at>(LeftLabels{}));
     /// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only
     /// after the softmax, which looks like attention and is none.
-    using escaping = decltype(label_at<escaping_at()>(typename Right::labels{}));
+    using escaping = decltype(label_at<escaping_at>(typename Right::labels{}));
 };
 
 // What the notes below the sentences call the labels.

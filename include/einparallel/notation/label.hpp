@@ -82,14 +82,12 @@ template <>
 struct concatenate<> {
     using type = label_list<>;
 };
-template <class... A>
-struct concatenate<label_list<A...>> {
-    using type = label_list<A...>;
+template <template <class...> class List, class... A>
+struct concatenate<List<A...>> {
+    using type = List<A...>;
 };
-template <class... A, class... B, class... Rest>
-struct concatenate<label_list<A...>, label_list<B...>, Rest...> {
-    using type = typename concatenate<label_list<A..., B...>, Rest...>::type;
-};
+template <template <class...> class List, class... A, class... B, class... Rest>
+struct concatenate<List<A...>, List<B...>, Rest...> : concatenate<List<A..., B...>, Rest...> {};
 template <class... Lists>
 using concatenate_t = typename concatenate<Lists...>::type;
 
