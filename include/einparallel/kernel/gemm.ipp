@@ -3,275 +3,352 @@
 #include <einparallel/kernel/gemm.hpp>
 
 #include <einparallel/kernel/lines_ahead.hpp>
+#include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE blocked_gemm::blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
-                                              int threads, progress_hook* hook)
-    : kernel_(kernel), m_(m), n_(n), k_(k), threads_(threads), hook_(hook) {
-    const gemm_budget budget;
-    const auto lines = [](index count, std::size_t element) { return count * static_cast<index>(64 / element); };
-    const auto at_most = [&](std::size_t bytes, std::size_t each) {
-        return std::clamp<index>(static_cast<index>(bytes / each), 1, budget.longest);
-    };
-    const index deepest = at_most(budget.sliver, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes);
-    along_rows_ = !k_.loops.empty() && k_.loops.back().first == 1;
-    const index deepest_in_place = std::min(depth_in_place(), deepest);
-    in_place_ = deepest_in_place > 0;
-    depth_ = k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
-    const auto deep = static_cast<std::size_t>(depth_);
-    pieces_ = most_pieces();
-    grid_ = best_grid(threads);
-    // As many blocks for each thread.
-    const auto shared = [](index limit, index size, index parts, index tile) {
-        const index blocks = ((size + limit - 1) / limit + parts - 1) / parts * parts;
-        return parts == 1 ? limit : std::max((size + blocks - 1) / blocks, tile);
-    };
-    const index row_limit = in_place_ && along_rows_ ? budget.longest / 4 : at_most(budget.a, deep * kernel.a_bytes);
-    rows_ = m_.cut(shared(std::max(row_limit, kernel.rows), m_.size, grid_.rows, kernel.rows),
-                   in_place_ ? rows_in_place : kernel.rows, lines(4, kernel.a_element), 1);
-    const bool alone = m_.block_count() <= grid_.rows;
-    const index column_limit = at_most(alone ? budget.b_alone : budget.b, deep * kernel.b_bytes);
-    columns_ = n_.cut(shared(std::max(column_limit, kernel.columns), n_.size, grid_.columns, kernel.columns),
-                      kernel.columns, lines(4, kernel.b_element), std::max(lines(1, kernel.c_element), kernel.columns));
-}
-
-EINPARALLEL_INLINE void blocked_gemm::run(const void* a, const void* b, void* c, bool add) const {
-    const operands from{static_cast<const std::byte*>(a), static_cast<const std::byte*>(b)};
-    if (pieces_ > 1) {
-        run_pieces(from, static_cast<std::byte*>(c), add);
-        return;
+/// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
+EINPARALLEL_INLINE class blocked_gemm {
+public:
+    blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k, int threads, progress_hook* hook)
+        : kernel_(kernel), m_(m), n_(n), k_(k), threads_(threads), hook_(hook) {
+        const gemm_budget budget;
+        const auto lines = [](index count, std::size_t element) { return count * static_cast<index>(64 / element); };
+        const auto at_most = [&](std::size_t bytes, std::size_t each) {
+            return std::clamp<index>(static_cast<index>(bytes / each), 1, budget.longest);
+        };
+        const index deepest = at_most(budget.sliver, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes);
+        along_rows_ = !k_.loops.empty() && k_.loops.back().first == 1;
+        const index deepest_in_place = std::min(depth_in_place(), deepest);
+        in_place_ = deepest_in_place > 0;
+        depth_ =
+            k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
+        const auto deep = static_cast<std::size_t>(depth_);
+        pieces_ = most_pieces();
+        grid_ = best_grid(threads);
+        // As many blocks for each thread.
+        const auto shared = [](index limit, index size, index parts, index tile) {
+            const index blocks = ((size + limit - 1) / limit + parts - 1) / parts * parts;
+            return parts == 1 ? limit : std::max((size + blocks - 1) / blocks, tile);
+        };
+        const index row_limit =
+            in_place_ && along_rows_ ? budget.longest / 4 : at_most(budget.a, deep * kernel.a_bytes);
+        rows_ = m_.cut(shared(std::max(row_limit, kernel.rows), m_.size, grid_.rows, kernel.rows),
+                       in_place_ ? rows_in_place : kernel.rows, lines(4, kernel.a_element), 1);
+        const bool alone = m_.block_count() <= grid_.rows;
+        const index column_limit = at_most(alone ? budget.b_alone : budget.b, deep * kernel.b_bytes);
+        columns_ =
+            n_.cut(shared(std::max(column_limit, kernel.columns), n_.size, grid_.columns, kernel.columns),
+                   kernel.columns, lines(4, kernel.b_element), std::max(lines(1, kernel.c_element), kernel.columns));
     }
-    const target into{m_, n_, static_cast<std::byte*>(c), add};
-    on_threads(threads_, [&](index part, index parts) {
-        run_part(from, into, blocks_of(grid_of(parts), part), even_part(k_.block_count(), 0, 1));
-    });
-}
 
-EINPARALLEL_INLINE index blocked_gemm::most_pieces() const {
-    const auto bytes = static_cast<std::size_t>(m_.size * n_.size) * kernel_.c_element;
-    const index pieces =
-        std::min({k_.block_count() / blocks_in_piece, static_cast<index>(pieces_bytes / bytes), most_in_sum});
-    return std::max<index>(pieces, 1);
-}
-
-EINPARALLEL_INLINE thread_grid blocked_gemm::best_grid(index threads) const {
-    return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns, pieces_);
-}
-
-EINPARALLEL_INLINE blocked_gemm::block_range blocked_gemm::blocks_of(const thread_grid& grid, index part) const {
-    return {even_part(m_.block_count(), grid.row_of(part), grid.rows),
-            even_part(n_.block_count(), grid.column_of(part), grid.columns)};
-}
-
-EINPARALLEL_INLINE index blocked_gemm::depth_in_place() const {
-    if (kernel_.run_in_place == nullptr || n_.loops.size() != 1 || k_.loops.empty() || n_.loops[0].second != 1 ||
-        n_.size > 4 * kernel_.columns || n_.size % kernel_.lanes != 0 || m_.size < 16) {
-        return 0;
-    }
-    if (along_rows_) {
-        return k_.size;
-    }
-    const index depth = 4 * lines_of_a_way(k_.loops.back().first * signed_of(kernel_.a_element));
-    return m_.loops.back().first == 1 && depth >= 32 ? std::min<index>(depth, 128) : 0;
-}
-
-EINPARALLEL_INLINE index blocked_gemm::a_sliver(index depth) const {
-    return sliver(static_cast<std::size_t>(kernel_.rows * depth) * kernel_.a_bytes);
-}
-
-EINPARALLEL_INLINE index blocked_gemm::b_sliver(index depth) const {
-    return sliver(static_cast<std::size_t>(kernel_.columns * depth) * kernel_.b_bytes);
-}
-
-EINPARALLEL_INLINE void blocked_gemm::run_part(const operands& from, const target& into, const block_range& blocks,
-                                               even_part steps) const {
-    const std::size_t a_size =
-        in_place_ ? 0 : static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
-    const std::size_t b_size =
-        static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
-    const std::size_t needed =
-        a_size + b_size +
-        sizeof(index) * static_cast<std::size_t>(2 * (rows_ + columns_ + depth_) + std::max({rows_, columns_, depth_}) +
-                                                 2 * depth_);
-    alignas(64) std::byte on_stack[small_bytes];
-    if (needed <= small_bytes) {
-        walk(on_stack, a_size, b_size, from, into, blocks, steps);
-    } else {
-        const scratch_lease<scratch_purpose::packing> lease(needed);
-        walk(lease.data(), a_size, b_size, from, into, blocks, steps);
-    }
-}
-
-EINPARALLEL_INLINE void blocked_gemm::run_pieces(const operands& from, std::byte* c, bool add) const {
-    const index bytes = m_.size * n_.size * signed_of(kernel_.c_element);
-    const index together = threads_ > 1 ? pieces_ : 1;
-    const scratch_lease<scratch_purpose::pieces> lease(static_cast<std::size_t>(together * bytes));
-    gemm_axis m = m_;
-    gemm_axis n = n_;
-    small_vector<index, 256> places(static_cast<std::size_t>(2 * (m.size + n.size)));
-    const index* const rows = m.all(places.data());
-    const index* const columns = n.all(places.data() + 2 * m.size);
-    m.lay_out(n.lay_out(1));
-    for (index first = 0; first < pieces_; first += together) {
+    /// @pre no axis is empty
+    void run(const void* a, const void* b, void* c, bool add) const {
+        const operands from{static_cast<const std::byte*>(a), static_cast<const std::byte*>(b)};
+        if (pieces_ > 1) {
+            run_pieces(from, static_cast<std::byte*>(c), add);
+            return;
+        }
+        const target into{m_, n_, static_cast<std::byte*>(c), add};
         on_threads(threads_, [&](index part, index parts) {
-            const thread_grid grid = grid_of(parts);
-            const even_part own(together, grid.piece_of(part), grid.pieces);
-            for (index piece = own.begin; piece < own.end; ++piece) {
-                run_part(from, {m, n, lease.data() + piece * bytes, false}, blocks_of(grid, part),
-                         even_part(k_.block_count(), first + piece, pieces_));
-            }
-        });
-        on_threads(threads_, [&](index part, index parts) {
-            const even_part own(m.size, part, parts);
-            for (index piece = 0; piece < together; ++piece) {
-                const std::byte* const sums = lease.data() + piece * bytes;
-                kernel_.scatter(kernel_.context, at(sums, own.begin * n.size, kernel_.c_element), n.size, c,
-                                rows + own.begin, own.end - own.begin, columns, n.size, add || first + piece > 0);
-            }
+            run_part(from, into, blocks_of(grid_of(parts), part), even_part(k_.block_count(), 0, 1));
         });
     }
-}
 
-EINPARALLEL_INLINE void blocked_gemm::walk(std::byte* scratch, std::size_t a_size, std::size_t b_size,
-                                           const operands& from, const target& into, const block_range& blocks,
-                                           even_part steps) const {
-    std::byte* const packed_a = scratch;
-    std::byte* const packed_b = scratch + a_size;
-    auto* const tables = reinterpret_cast<index*>(scratch + a_size + b_size);
-    gemm_blocks m(into.m, rows_, tables);
-    gemm_blocks n(into.n, columns_, tables + 2 * rows_);
-    gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
-    index* const lines = tables + 2 * (rows_ + columns_ + depth_);
-    auto* const along = reinterpret_cast<small_step*>(lines + std::max({rows_, columns_, depth_}));
-    const even_part& rows = blocks.rows;
-    bool a_stays = false;
-    for (index column = blocks.columns.begin; column < blocks.columns.end; ++column) {
-        n.go_to(column);
-        for (index step = steps.begin; step < steps.end; ++step) {
-            const bool add = into.add || step > steps.begin;
-            k.go_to(step);
-            for (index each = 0; in_place_ && each < k.count; ++each) {
-                along[each] = {k.first()[each], each * kernel_.columns};
+private:
+    static constexpr index rows_in_place = 6;
+    static constexpr index rows_ahead = 12;  ///< that are asked for before they are read: memory answers meanwhile
+    static constexpr std::size_t small_bytes = 16384;
+    static constexpr index blocks_in_piece = 8;  ///< of the summed index, at least: a piece is worth adding up
+    static constexpr index most_in_sum = 32;     ///< pieces
+    static constexpr std::size_t pieces_bytes = std::size_t{4} << 20;
+
+    struct operands {
+        const std::byte* a;
+        const std::byte* b;
+    };
+    /// A matrix with the rows and columns of C, which is C or what a piece of the sum comes to.
+    struct target {
+        const gemm_axis& m;
+        const gemm_axis& n;
+        std::byte* c;
+        bool add;
+    };
+    struct block_range {
+        even_part rows;
+        even_part columns;
+    };
+
+    /// Pieces in which long sums for a small C are computed, so that many threads can share them; their number does
+    /// not depend on that of the threads, nor do the sums.
+    [[nodiscard]] index most_pieces() const {
+        const auto bytes = static_cast<std::size_t>(m_.size * n_.size) * kernel_.c_element;
+        const index pieces =
+            std::min({k_.block_count() / blocks_in_piece, static_cast<index>(pieces_bytes / bytes), most_in_sum});
+        return std::max<index>(pieces, 1);
+    }
+
+    [[nodiscard]] thread_grid grid_of(index threads) const { return threads == threads_ ? grid_ : best_grid(threads); }
+    [[nodiscard]] thread_grid best_grid(index threads) const {
+        return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns, pieces_);
+    }
+
+    [[nodiscard]] block_range blocks_of(const thread_grid& grid, index part) const {
+        return {even_part(m_.block_count(), grid.row_of(part), grid.rows),
+                even_part(n_.block_count(), grid.column_of(part), grid.columns)};
+    }
+
+    /// Steps of a block of A that is read where it lies, 0 where it is better packed: A is not worth packing where many
+    /// rows go past few columns of C, each once. Its rows are contiguous, or its columns, and then a block's steps must
+    /// not fall into few sets of the first-level cache.
+    [[nodiscard]] index depth_in_place() const {
+        if (kernel_.run_in_place == nullptr || n_.loops.size() != 1 || k_.loops.empty() || n_.loops[0].second != 1 ||
+            n_.size > 4 * kernel_.columns || n_.size % kernel_.lanes != 0 || m_.size < 16) {
+            return 0;
+        }
+        if (along_rows_) {
+            return k_.size;
+        }
+        const index depth = 4 * lines_of_a_way(k_.loops.back().first * signed_of(kernel_.a_element));
+        return m_.loops.back().first == 1 && depth >= 32 ? std::min<index>(depth, 128) : 0;
+    }
+
+    /// Bytes of a packed sliver and of one vector that may be written beyond it, in an odd number of cache lines.
+    static constexpr index sliver(std::size_t bytes) { return static_cast<index>((bytes + 127) / 64 | 1) * 64; }
+    [[nodiscard]] index a_sliver(index depth) const {
+        return sliver(static_cast<std::size_t>(kernel_.rows * depth) * kernel_.a_bytes);
+    }
+
+    [[nodiscard]] index b_sliver(index depth) const {
+        return sliver(static_cast<std::size_t>(kernel_.columns * depth) * kernel_.b_bytes);
+    }
+
+    void run_part(const operands& from, const target& into, const block_range& blocks, even_part steps) const {
+        const std::size_t a_size =
+            in_place_ ? 0 : static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
+        const std::size_t b_size =
+            static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
+        const std::size_t needed =
+            a_size + b_size +
+            sizeof(index) * static_cast<std::size_t>(2 * (rows_ + columns_ + depth_) +
+                                                     std::max({rows_, columns_, depth_}) + 2 * depth_);
+        alignas(64) std::byte on_stack[small_bytes];
+        if (needed <= small_bytes) {
+            walk(on_stack, a_size, b_size, from, into, blocks, steps);
+        } else {
+            const scratch_lease<scratch_purpose::packing> lease(needed);
+            walk(lease.data(), a_size, b_size, from, into, blocks, steps);
+        }
+    }
+
+    /// Computes the pieces of the sum on their own, and adds them up in order; one thread one after the other, in
+    /// memory that stays in its caches.
+    void run_pieces(const operands& from, std::byte* c, bool add) const {
+        const index bytes = m_.size * n_.size * signed_of(kernel_.c_element);
+        const index together = threads_ > 1 ? pieces_ : 1;
+        const scratch_lease<scratch_purpose::pieces> lease(static_cast<std::size_t>(together * bytes));
+        gemm_axis m = m_;
+        gemm_axis n = n_;
+        small_vector<index, 256> places(static_cast<std::size_t>(2 * (m.size + n.size)));
+        const index* const rows = m.all(places.data());
+        const index* const columns = n.all(places.data() + 2 * m.size);
+        m.lay_out(n.lay_out(1));
+        for (index first = 0; first < pieces_; first += together) {
+            on_threads(threads_, [&](index part, index parts) {
+                const thread_grid grid = grid_of(parts);
+                const even_part own(together, grid.piece_of(part), grid.pieces);
+                for (index piece = own.begin; piece < own.end; ++piece) {
+                    run_part(from, {m, n, lease.data() + piece * bytes, false}, blocks_of(grid, part),
+                             even_part(k_.block_count(), first + piece, pieces_));
+                }
+            });
+            on_threads(threads_, [&](index part, index parts) {
+                const even_part own(m.size, part, parts);
+                for (index piece = 0; piece < together; ++piece) {
+                    const std::byte* const sums = lease.data() + piece * bytes;
+                    kernel_.scatter(kernel_.context, at(sums, own.begin * n.size, kernel_.c_element), n.size, c,
+                                    rows + own.begin, own.end - own.begin, columns, n.size, add || first + piece > 0);
+                }
+            });
+        }
+    }
+
+    void walk(std::byte* scratch, std::size_t a_size, std::size_t b_size, const operands& from, const target& into,
+              const block_range& blocks, even_part steps) const {
+        std::byte* const packed_a = scratch;
+        std::byte* const packed_b = scratch + a_size;
+        auto* const tables = reinterpret_cast<index*>(scratch + a_size + b_size);
+        gemm_blocks m(into.m, rows_, tables);
+        gemm_blocks n(into.n, columns_, tables + 2 * rows_);
+        gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
+        index* const lines = tables + 2 * (rows_ + columns_ + depth_);
+        auto* const along = reinterpret_cast<small_step*>(lines + std::max({rows_, columns_, depth_}));
+        const even_part& rows = blocks.rows;
+        bool a_stays = false;
+        for (index column = blocks.columns.begin; column < blocks.columns.end; ++column) {
+            n.go_to(column);
+            for (index step = steps.begin; step < steps.end; ++step) {
+                const bool add = into.add || step > steps.begin;
+                k.go_to(step);
+                for (index each = 0; in_place_ && each < k.count; ++each) {
+                    along[each] = {k.first()[each], each * kernel_.columns};
+                }
+                pack_source source{n.first(), k.second(), n.count, k.count, b_sliver(k.count), 0, 0};
+                n.stretch(source.period, source.run);
+                kernel_.pack_b(kernel_.context, packed_b, at(from.b, n.first_start + k.second_start, kernel_.b_element),
+                               source);
+                report(hook_, packing_cost * n.count * k.count);
+                for (index row = rows.begin; row < rows.end; ++row) {
+                    m.go_to(row);
+                    const std::byte* const a = at(from.a, m.first_start + k.first_start, kernel_.a_element);
+                    std::byte* const c = at(into.c, m.second_start + n.second_start, kernel_.c_element);
+                    if (in_place_) {
+                        const index line_count = along_rows_ ? k.lines(signed_of(kernel_.a_element), lines) : 0;
+                        multiply_in_place(a, next_of_a(from.a, m, k, row, step, rows), packed_b, along, lines,
+                                          line_count, m, n, k, c, add);
+                        report(hook_, m.count * n.count * k.count);
+                        continue;
+                    }
+                    if (!a_stays) {
+                        source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
+                        m.stretch(source.period, source.run);
+                        kernel_.pack_a(kernel_.context, packed_a, a, source);
+                        report(hook_, packing_cost * m.count * k.count);
+                        a_stays = rows.end - rows.begin == 1 && steps.end - steps.begin == 1;
+                    }
+                    multiply(packed_a, packed_b, k.count, m, n, c, add);
+                }
             }
-            pack_source source{n.first(), k.second(), n.count, k.count, b_sliver(k.count), 0, 0};
-            n.stretch(source.period, source.run);
-            kernel_.pack_b(kernel_.context, packed_b, at(from.b, n.first_start + k.second_start, kernel_.b_element),
-                           source);
-            report(hook_, packing_cost * n.count * k.count);
-            for (index row = rows.begin; row < rows.end; ++row) {
-                m.go_to(row);
-                const std::byte* const a = at(from.a, m.first_start + k.first_start, kernel_.a_element);
-                std::byte* const c = at(into.c, m.second_start + n.second_start, kernel_.c_element);
-                if (in_place_) {
-                    const index line_count = along_rows_ ? k.lines(signed_of(kernel_.a_element), lines) : 0;
-                    multiply_in_place(a, next_of_a(from.a, m, k, row, step, rows), packed_b, along, lines, line_count,
-                                      m, n, k, c, add);
-                    report(hook_, m.count * n.count * k.count);
+        }
+    }
+
+    template <class Byte>
+    static Byte* at(Byte* start, index offset, std::size_t element) {
+        return start + offset * signed_of(element);
+    }
+
+    static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
+
+    /// Where the block of A after this one begins.
+    const std::byte* next_of_a(const std::byte* a, const gemm_blocks& m, const gemm_blocks& k, index row, index step,
+                               even_part rows) const {
+        index row_start = 0;
+        index step_start = 0;
+        index unused = 0;
+        const bool below = row + 1 < rows.end;
+        m.peek(below ? row + 1 : rows.begin, row_start, unused);
+        k.peek(below ? step : std::min(step + 1, k_.block_count() - 1), step_start, unused);
+        return at(a, row_start + step_start, kernel_.a_element);
+    }
+
+    /// A block of A where it lies times one packed block of B: some rows of A, which stay in the first-level cache,
+    /// past all columns. `next_a` is where the next block begins.
+    void multiply_in_place(const std::byte* a, const std::byte* next_a, const std::byte* b, const small_step* along,
+                           const index* lines, index line_count, const gemm_blocks& m, const gemm_blocks& n,
+                           const gemm_blocks& k, std::byte* c, bool add) const {
+        lines_ahead ahead(signed_of(kernel_.a_element));
+        if (along_rows_) {  // columns that are contiguous are fetched ahead by the processor
+            const index asked = std::min(rows_ahead, m.count);  // of this block: by the one before
+            if (asked < m.count) {
+                ahead.add({a, m.first() + asked, m.count - asked, lines, line_count});
+            }
+            ahead.add({next_a, m.first(), asked, lines, line_count});
+            ahead.spread((m.count + rows_in_place - 1) / rows_in_place *
+                         ((n.count + kernel_.columns - 1) / kernel_.columns));
+        }
+        kernel_.run_in_place(
+            kernel_.context,
+            {m.count, n.count, k.count, m.first(), along, m.second(),
+             b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns, along_rows_ ? &ahead : nullptr},
+            a, b, c, add);
+    }
+
+    /// One packed block of A times one packed block of B.
+    void multiply(const std::byte* a, const std::byte* b, index depth, const gemm_blocks& m, const gemm_blocks& n,
+                  std::byte* c, bool add) const {
+        const index a_step = a_sliver(depth);
+        const index b_step = b_sliver(depth);
+        const index* const row_offsets = m.second();
+        for (index column = 0; column < n.count; column += kernel_.columns) {
+            const index wide = std::min(kernel_.columns, n.count - column);
+            const index* const column_offsets = n.second() + column;
+            index vector_offsets[2] = {column_offsets[0], 0};
+            bool whole = wide == kernel_.columns;
+            for (index start = 0; whole && start < wide; start += kernel_.lanes) {
+                whole = consecutive(column_offsets + start, kernel_.lanes);
+                vector_offsets[start > 0 ? 1 : 0] = column_offsets[start];
+            }
+            const std::byte* const right = b + column / kernel_.columns * b_step;
+            for (index row = 0; row < m.count; row += kernel_.rows) {
+                const index high = std::min(kernel_.rows, m.count - row);
+                const index computed = kernel_.computed(high);
+                const std::byte* const left = a + row / kernel_.rows * a_step;
+                // The next tile of C is asked for while this one is computed: its rows lie across two cache lines
+                // where C is not aligned to them.
+                for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {
+                    const std::byte* const row_of_c = at(c, row_offsets[next], kernel_.c_element);
+                    __builtin_prefetch(at(row_of_c, column_offsets[0], kernel_.c_element), 1);
+                    __builtin_prefetch(at(row_of_c, column_offsets[wide - 1], kernel_.c_element), 1);
+                }
+                if (whole && high == computed) {
+                    kernel_.run(kernel_.context, depth, high, left, right, c, row_offsets + row, vector_offsets, add);
                     continue;
                 }
-                if (!a_stays) {
-                    source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
-                    m.stretch(source.period, source.run);
-                    kernel_.pack_a(kernel_.context, packed_a, a, source);
-                    report(hook_, packing_cost * m.count * k.count);
-                    a_stays = rows.end - rows.begin == 1 && steps.end - steps.begin == 1;
+                if (whole && !add) {  // the rows beyond are copies of the last one
+                    index places[largest_tile_rows];
+                    for (index each = 0; each < computed; ++each) {
+                        places[each] = row_offsets[row + std::min(each, high - 1)];
+                    }
+                    kernel_.run(kernel_.context, depth, high, left, right, c, places, vector_offsets, false);
+                    continue;
                 }
-                multiply(packed_a, packed_b, k.count, m, n, c, add);
-            }
-        }
-    }
-}
-
-EINPARALLEL_INLINE const std::byte* blocked_gemm::next_of_a(const std::byte* a, const gemm_blocks& m,
-                                                            const gemm_blocks& k, index row, index step,
-                                                            even_part rows) const {
-    index row_start = 0;
-    index step_start = 0;
-    index unused = 0;
-    const bool below = row + 1 < rows.end;
-    m.peek(below ? row + 1 : rows.begin, row_start, unused);
-    k.peek(below ? step : std::min(step + 1, k_.block_count() - 1), step_start, unused);
-    return at(a, row_start + step_start, kernel_.a_element);
-}
-
-EINPARALLEL_INLINE void blocked_gemm::multiply_in_place(const std::byte* a, const std::byte* next_a, const std::byte* b,
-                                                        const small_step* along, const index* lines, index line_count,
-                                                        const gemm_blocks& m, const gemm_blocks& n,
-                                                        const gemm_blocks& k, std::byte* c, bool add) const {
-    lines_ahead ahead(signed_of(kernel_.a_element));
-    if (along_rows_) {  // columns that are contiguous are fetched ahead by the processor
-        const index asked = std::min(rows_ahead, m.count);  // of this block: by the one before
-        if (asked < m.count) {
-            ahead.add({a, m.first() + asked, m.count - asked, lines, line_count});
-        }
-        ahead.add({next_a, m.first(), asked, lines, line_count});
-        ahead.spread((m.count + rows_in_place - 1) / rows_in_place *
-                     ((n.count + kernel_.columns - 1) / kernel_.columns));
-    }
-    kernel_.run_in_place(
-        kernel_.context,
-        {m.count, n.count, k.count, m.first(), along, m.second(),
-         b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns, along_rows_ ? &ahead : nullptr},
-        a, b, c, add);
-}
-
-EINPARALLEL_INLINE void blocked_gemm::multiply(const std::byte* a, const std::byte* b, index depth,
-                                               const gemm_blocks& m, const gemm_blocks& n, std::byte* c,
-                                               bool add) const {
-    const index a_step = a_sliver(depth);
-    const index b_step = b_sliver(depth);
-    const index* const row_offsets = m.second();
-    for (index column = 0; column < n.count; column += kernel_.columns) {
-        const index wide = std::min(kernel_.columns, n.count - column);
-        const index* const column_offsets = n.second() + column;
-        index vector_offsets[2] = {column_offsets[0], 0};
-        bool whole = wide == kernel_.columns;
-        for (index start = 0; whole && start < wide; start += kernel_.lanes) {
-            whole = consecutive(column_offsets + start, kernel_.lanes);
-            vector_offsets[start > 0 ? 1 : 0] = column_offsets[start];
-        }
-        const std::byte* const right = b + column / kernel_.columns * b_step;
-        for (index row = 0; row < m.count; row += kernel_.rows) {
-            const index high = std::min(kernel_.rows, m.count - row);
-            const index computed = kernel_.computed(high);
-            const std::byte* const left = a + row / kernel_.rows * a_step;
-            // The next tile of C is asked for while this one is computed: its rows lie across two cache lines
-            // where C is not aligned to them.
-            for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {
-                const std::byte* const row_of_c = at(c, row_offsets[next], kernel_.c_element);
-                __builtin_prefetch(at(row_of_c, column_offsets[0], kernel_.c_element), 1);
-                __builtin_prefetch(at(row_of_c, column_offsets[wide - 1], kernel_.c_element), 1);
-            }
-            if (whole && high == computed) {
-                kernel_.run(kernel_.context, depth, high, left, right, c, row_offsets + row, vector_offsets, add);
-                continue;
-            }
-            if (whole && !add) {  // the rows beyond are copies of the last one
+                alignas(64) std::byte tile[largest_tile_bytes];
                 index places[largest_tile_rows];
                 for (index each = 0; each < computed; ++each) {
-                    places[each] = row_offsets[row + std::min(each, high - 1)];
+                    places[each] = each * kernel_.columns;
                 }
-                kernel_.run(kernel_.context, depth, high, left, right, c, places, vector_offsets, false);
-                continue;
+                const index tile_vectors[2] = {0, kernel_.lanes};
+                kernel_.run(kernel_.context, depth, high, left, right, tile, places, tile_vectors, false);
+                kernel_.scatter(kernel_.context, tile, kernel_.columns, c, row_offsets + row, high, column_offsets,
+                                wide, add);
             }
-            alignas(64) std::byte tile[largest_tile_bytes];
-            index places[largest_tile_rows];
-            for (index each = 0; each < computed; ++each) {
-                places[each] = each * kernel_.columns;
-            }
-            const index tile_vectors[2] = {0, kernel_.lanes};
-            kernel_.run(kernel_.context, depth, high, left, right, tile, places, tile_vectors, false);
-            kernel_.scatter(kernel_.context, tile, kernel_.columns, c, row_offsets + row, high, column_offsets, wide,
-                            add);
+            report(hook_, m.count * wide * depth);
         }
-        report(hook_, m.count * wide * depth);
     }
+
+    const tile_kernel& kernel_;
+    gemm_axis& m_;
+    gemm_axis& n_;
+    gemm_axis& k_;
+    int threads_ = 1;
+    progress_hook* hook_ = nullptr;
+    index pieces_ = 1;  ///< of the sum
+    thread_grid grid_;
+    bool in_place_ = false;    ///< A is not packed
+    bool along_rows_ = false;  ///< A is contiguous along k
+    index rows_ = 0;
+    index columns_ = 0;
+    index depth_ = 0;
+};
+
+EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
+                                    const gemm_batch& batch) {
+    const blocked_gemm product(kernel, m, n, k, batch.threads_inside, batch.nest.hook);
+    const auto moved = [](auto* start, index offset, std::size_t element) {
+        return start + offset * static_cast<index>(element);
+    };
+    for_each_point(batch.nest, batch.loops, batch.threads, [&](const index* at) {
+        product.run(moved(static_cast<const std::byte*>(batch.a), at[batch.a_slot], kernel.a_element),
+                    moved(static_cast<const std::byte*>(batch.b), at[batch.b_slot], kernel.b_element),
+                    moved(static_cast<std::byte*>(batch.c), at[0], kernel.c_element), batch.add);
+    });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -20,15 +20,7 @@ EINPARALLEL_INLINE bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel,
         return false;
     }
     const auto [outside, inside] = threads_for_batch(m.size * n.size * k.size, odometer(nest, batch).size());
-    const blocked_gemm product(kernel, m, n, k, inside, nest.hook);
-    const auto moved = [](auto* start, index offset, std::size_t element) {
-        return start + offset * static_cast<index>(element);
-    };
-    for_each_point(nest, batch, outside, [&](const index* at) {
-        product.run(moved(static_cast<const std::byte*>(x), at[x_slot], kernel.a_element),
-                    moved(static_cast<const std::byte*>(y), at[y_slot], kernel.b_element),
-                    moved(static_cast<std::byte*>(z), at[z_slot], kernel.c_element), mode == write_mode::combine);
-    });
+    run_blocked(kernel, m, n, k, {nest, batch, x, x_slot, y, y_slot, z, mode == write_mode::combine, outside, inside});
     return true;
 }
 

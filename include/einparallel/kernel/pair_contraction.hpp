@@ -137,10 +137,8 @@ private:
             return;
         }
         const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
-        const blocked_gemm product(kernel, call.m, call.n, call.k, decision.threads_inside, nest_.hook);
-        for_each_point(nest_, batch, decision.threads, [&](const index* at) {
-            product.run(a + at[a_slot], b + at[b_slot], z_ + at[z_slot], call.add);
-        });
+        run_blocked(kernel, call.m, call.n, call.k,
+                    {nest_, batch, a, a_slot, b, b_slot, z_, call.add, decision.threads, decision.threads_inside});
     }
 
     /// A library's product does not report. Where there is a hook it is computed in pieces of the longer side of the
