@@ -23,63 +23,44 @@
 #pragma nv_diag_suppress 1675  // nvcc passes GCC's pragma on to the host compiler, and warns of it
 #endif
 
-#define EINPARALLEL_DETAIL_SET baseline
-#define EINPARALLEL_DETAIL_TARGET
-#define EINPARALLEL_DETAIL_BYTES 16
-#if defined(__aarch64__)  // NEON, with twice the registers of SSE
-#define EINPARALLEL_DETAIL_ROWS 8
-#else
-#define EINPARALLEL_DETAIL_ROWS 4
-#endif
-#if EINPARALLEL_DETAIL_X86 && defined(__SSE2__) && !defined(__clang__)
-#define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_ia32_movntpd(place, value)
-#elif defined(__clang__)
+#define EINPARALLEL_DETAIL_BYTES vector_bytes(instruction_set::EINPARALLEL_DETAIL_SET)
+#define EINPARALLEL_DETAIL_ROWS tile_rows(instruction_set::EINPARALLEL_DETAIL_SET)
+#if defined(__clang__)
 #define EINPARALLEL_DETAIL_STREAM(place, value) \
     __builtin_nontemporal_store(value, reinterpret_cast<decltype(value)*>(place))
+#elif EINPARALLEL_DETAIL_X86 && defined(__SSE2__)
+#define EINPARALLEL_DETAIL_STREAM(place, value) EINPARALLEL_DETAIL_STORE(place, value)
 #else
 #define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_memcpy(place, &(value), sizeof(value))
 #endif
+
+#define EINPARALLEL_DETAIL_SET baseline
+#define EINPARALLEL_DETAIL_TARGET
+#define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
-#undef EINPARALLEL_DETAIL_BYTES
-#undef EINPARALLEL_DETAIL_ROWS
-#undef EINPARALLEL_DETAIL_STREAM
+#undef EINPARALLEL_DETAIL_STORE
 #if EINPARALLEL_DETAIL_X86
 #define EINPARALLEL_DETAIL_SET avx2
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma")))
-#define EINPARALLEL_DETAIL_BYTES 32
-#define EINPARALLEL_DETAIL_ROWS 6
-#if defined(__clang__)
-#define EINPARALLEL_DETAIL_STREAM(place, value) \
-    __builtin_nontemporal_store(value, reinterpret_cast<decltype(value)*>(place))
-#else
-#define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_ia32_movntpd256(place, value)
-#endif
+#define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd256
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
-#undef EINPARALLEL_DETAIL_BYTES
-#undef EINPARALLEL_DETAIL_ROWS
-#undef EINPARALLEL_DETAIL_STREAM
+#undef EINPARALLEL_DETAIL_STORE
 #define EINPARALLEL_DETAIL_SET avx512
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma,avx512f")))
-#define EINPARALLEL_DETAIL_BYTES 64
-#define EINPARALLEL_DETAIL_ROWS 12
-#if defined(__clang__)
-#define EINPARALLEL_DETAIL_STREAM(place, value) \
-    __builtin_nontemporal_store(value, reinterpret_cast<decltype(value)*>(place))
-#else
-#define EINPARALLEL_DETAIL_STREAM(place, value) __builtin_ia32_movntpd512(place, value)
-#endif
+#define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd512
 #include EINPARALLEL_DETAIL_BODY
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
+#undef EINPARALLEL_DETAIL_STORE
+#endif
+
 #undef EINPARALLEL_DETAIL_BYTES
 #undef EINPARALLEL_DETAIL_ROWS
 #undef EINPARALLEL_DETAIL_STREAM
-#endif
-
 #undef EINPARALLEL_DETAIL_UNROLL
 #undef EINPARALLEL_DETAIL_FOUR_STEPS
 #if defined(__CUDACC__)

@@ -1,6 +1,7 @@
 #pragma once
 // Which instructions a compiled kernel uses, as a value and as a template argument, and which this processor has.
 
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstdint>
@@ -17,6 +18,20 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// `plain` is ordinary C++, for every element type; the others are vector kernels for float and double. Functions that
 /// differ between them carry the value as a template argument, so that units compiled with different options agree.
 enum class instruction_set : std::uint8_t { plain, baseline, avx2, avx512 };
+
+/// Bytes of a set's vectors.
+constexpr index vector_bytes(instruction_set set) {
+    return set == instruction_set::avx512 ? 64 : set == instruction_set::avx2 ? 32 : 16;
+}
+
+/// Rows of the micro-kernel of a matrix product; NEON has twice the registers of SSE.
+constexpr int tile_rows(instruction_set set) {
+#if defined(__aarch64__)
+    return 8;
+#else
+    return set == instruction_set::avx512 ? 12 : set == instruction_set::avx2 ? 6 : 4;
+#endif
+}
 
 /// True where this processor (and its operating system) runs the set. A question of CPUID, cached by the compiler's
 /// run time; costs a load.
@@ -56,20 +71,12 @@ auto with_instruction_set([[maybe_unused]] instruction_set set, const Visit& vis
 
 /// "avx2", for reports.
 constexpr const char* name_of(instruction_set set) {
-    switch (set) {
-        case instruction_set::baseline:
 #if defined(__aarch64__)
-            return "neon";
+    constexpr const char* names[] = {"plain", "neon"};
 #else
-            return "baseline";
+    constexpr const char* names[] = {"plain", "baseline", "avx2", "avx512"};
 #endif
-        case instruction_set::avx2:
-            return "avx2";
-        case instruction_set::avx512:
-            return "avx512";
-        default:
-            return "plain";
-    }
+    return names[static_cast<int>(set)];
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

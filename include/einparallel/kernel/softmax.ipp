@@ -3,6 +3,7 @@
 #include <einparallel/kernel/softmax.hpp>
 
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/exp_form.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product_loops.hpp>
@@ -105,6 +106,12 @@ private:
     T (*shifted_)(T*, const T*, T, index) = nullptr;
     void (*divide_)(T*, T, index) = nullptr;
 };
+
+template <class T>
+void exponentials(T* values, index count) {
+    with_instruction_set(best_instruction_set(),
+                         [&](auto set) { vector_exp<T, set.value>::exponentials(values, count); });
+}
 
 template <class T>
 void softmax_block(const block_call& call, label_id along) {

@@ -4,7 +4,6 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/kernel/contract.ipp>
-#include <einparallel/kernel/exp_form.ipp>
 #include <einparallel/kernel/join_packing.ipp>
 #include <einparallel/kernel/run_product.ipp>
 #include <einparallel/kernel/softmax.ipp>
