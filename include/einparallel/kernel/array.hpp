@@ -170,31 +170,19 @@ public:
     /// the array into the expression.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) & {
-        static_assert(sizeof...(Indices) == Rank,
-                      "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
-                      "dimensions");
-        static_assert(detail::are_of_one_kind<Indices...>,
-                      "einparallel: labels and integer indices cannot be mixed in one operand");
+        static_cast<void>(sizeof(detail::check_access<Rank, Indices...>));
         return detail::access<T, Rank>(data(), extents_, strides(), this, indices...);
     }
     /// The same for reading.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) const& {
-        static_assert(sizeof...(Indices) == Rank,
-                      "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
-                      "dimensions");
-        static_assert(detail::are_of_one_kind<Indices...>,
-                      "einparallel: labels and integer indices cannot be mixed in one operand");
+        static_cast<void>(sizeof(detail::check_access<Rank, Indices...>));
         return detail::access<const T, Rank>(data(), extents_, strides(), nullptr, indices...);
     }
     /// The same of a temporary.
     template <class... Indices>
     auto operator()(const Indices&... indices) && {
-        static_assert(sizeof...(Indices) == Rank,
-                      "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
-                      "dimensions");
-        static_assert(detail::are_of_one_kind<Indices...>,
-                      "einparallel: labels and integer indices cannot be mixed in one operand");
+        static_cast<void>(sizeof(detail::check_access<Rank, Indices...>));
         const T* const first = data();
         const std::array<index, Rank> shape = extents_;
         auto owner = std::make_shared<const array>(std::move(*this));

@@ -157,8 +157,12 @@ private:
         gemm_axis m = m_;
         gemm_axis n = n_;
         small_vector<index, 256> places(static_cast<std::size_t>(2 * (m.size + n.size)));
-        const index* const rows = m.all(places.data());
-        const index* const columns = n.all(places.data() + 2 * m.size);
+        gemm_blocks all_rows(m, m.size, places.data());
+        gemm_blocks all_columns(n, n.size, places.data() + 2 * m.size);
+        all_rows.take_all();
+        all_columns.take_all();
+        const index* const rows = all_rows.second();
+        const index* const columns = all_columns.second();
         m.lay_out(n.lay_out(1));
         for (index first = 0; first < pieces_; first += together) {
             on_threads(threads_, [&](index part, index parts) {

@@ -5,6 +5,9 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An index made of loops (outermost first), with the strides in elements of the two matrices that have it: m moves A
@@ -20,28 +23,74 @@ struct gemm_axis {
     index size = 1;
     small_vector<loop, 4> loops;
 
-    EINPARALLEL_INLINE void add(index extent, index first_stride, index second_stride);
+    EINPARALLEL_INLINE void add(index extent, index first_stride, index second_stride) {
+        size *= extent;
+        loops.push_back({extent, first_stride, second_stride, extent});
+    }
 
     /// Puts the loop along which the first matrix is contiguous innermost; `but_second`: just outside the one along
     /// which the second is.
-    EINPARALLEL_INLINE void move_contiguous(bool but_second);
+    EINPARALLEL_INLINE void move_contiguous(bool but_second) {
+        for (std::size_t position = 0; position + 1 < loops.size(); ++position) {
+            if (loops[position].first == 1) {
+                const std::size_t end = loops.size() - (but_second && loops.back().second == 1 ? 1 : 0);
+                std::rotate(loops.begin() + position, loops.begin() + position + 1, loops.begin() + end);
+                return;
+            }
+        }
+    }
 
     /// Cuts the index into blocks of about `limit` values, rectangular in its loops. A loop along which the first
     /// matrix is contiguous keeps `first_run` values at least, and so the second: memory is read and written in whole
     /// cache lines, several of them. The others are cut from the outermost on. Blocks of a loop are even, and multiples
     /// of `unit` along the innermost one.
     /// @return values of the largest block
-    EINPARALLEL_INLINE index cut(index limit, index unit, index first_run, index second_run);
-
-    /// The offsets of all values in the second matrix.
-    /// @param tables room for twice as many
-    EINPARALLEL_INLINE const index* all(index* tables) const;
+    EINPARALLEL_INLINE index cut(index limit, index unit, index first_run, index second_run) {
+        const auto least = [&](const loop& each) {
+            return std::max({index{1}, each.first == 1 ? first_run : 1, each.second == 1 ? second_run : 1});
+        };
+        index block = 1;
+        for (loop& each : loops) {
+            each.tile = std::min(each.extent, least(each));
+            block *= each.tile;
+        }
+        for (std::size_t position = loops.size(); position-- > 0;) {
+            loop& each = loops[position];
+            const index granule = position + 1 == loops.size() ? unit : std::min<index>(least(each), 8);
+            const index room = std::max(limit / (block / each.tile), each.tile);
+            if (room >= each.extent) {
+                block = block / each.tile * each.extent;
+                each.tile = each.extent;
+                continue;
+            }
+            const index parts = (each.extent + room - 1) / room;
+            const index even = (each.extent + parts - 1) / parts;
+            const index rounded = (even + granule - 1) / granule * granule;
+            const index tile = std::min({rounded, std::max(room / granule * granule, each.tile), each.extent});
+            block = block / each.tile * tile;
+            each.tile = tile;
+            break;
+        }
+        return block;
+    }
 
     /// Strides of a dense second matrix, `step` for the innermost loop.
     /// @return what one more loop around these would have
-    EINPARALLEL_INLINE index lay_out(index step);
+    EINPARALLEL_INLINE index lay_out(index step) {
+        for (std::size_t position = loops.size(); position-- > 0;) {
+            loops[position].second = step;
+            step *= loops[position].extent;
+        }
+        return step;
+    }
 
-    EINPARALLEL_INLINE [[nodiscard]] index block_count() const;
+    EINPARALLEL_INLINE [[nodiscard]] index block_count() const {
+        index count = 1;
+        for (const loop& each : loops) {
+            count *= (each.extent + each.tile - 1) / each.tile;
+        }
+        return count;
+    }
 };
 
 /// A block of an index: where it starts in the two matrices, and the offsets of its values from there, in the order of
@@ -53,10 +102,43 @@ public:
         : axis_(axis), first_(tables), second_(tables + largest), lengths_(axis.loops.size(), 0) {}
 
     /// Where block `number` starts; false where it has another shape than the present one.
-    EINPARALLEL_INLINE bool peek(index number, index& first, index& second) const;
+    EINPARALLEL_INLINE bool peek(index number, index& first, index& second) const {
+        first = 0;
+        second = 0;
+        bool same = filled_;
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            const index parts = (each.extent + each.tile - 1) / each.tile;
+            const index begin = number % parts * each.tile;
+            number /= parts;
+            first += begin * each.first;
+            second += begin * each.second;
+            same = same && lengths_[position] == std::min(each.tile, each.extent - begin);
+        }
+        return same;
+    }
 
     /// Goes to block `number`. The offsets are computed again only where the block has another shape.
-    EINPARALLEL_INLINE void go_to(index number);
+    EINPARALLEL_INLINE void go_to(index number) {
+        if (peek(number, first_start, second_start)) {
+            return;
+        }
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            const index parts = (each.extent + each.tile - 1) / each.tile;
+            lengths_[position] = std::min(each.tile, each.extent - number % parts * each.tile);
+            number /= parts;
+        }
+        fill();
+    }
+
+    /// Makes one block of all values.
+    EINPARALLEL_INLINE void take_all() {
+        for (std::size_t position = 0; position < lengths_.size(); ++position) {
+            lengths_[position] = axis_.loops[position].extent;
+        }
+        fill();
+    }
 
     index first_start = 0;
     index second_start = 0;
@@ -65,15 +147,58 @@ public:
     [[nodiscard]] const index* second() const { return second_; }
     /// Values of the loops inside the one along which the first matrix is contiguous, and that one's length
     /// in this block; 0 where there is none, or where it is the innermost.
-    EINPARALLEL_INLINE void stretch(index& period, index& run) const;
+    EINPARALLEL_INLINE void stretch(index& period, index& run) const {
+        period = 1;
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            if (each.first == 1) {
+                run = lengths_[position];
+                period = period > 1 ? period : 0;
+                return;
+            }
+            period *= lengths_[position];
+        }
+        period = 0;
+        run = 0;
+    }
 
     /// Where the cache lines of the first matrix lie that this block meets, in bytes: all offsets, but one of each 64
     /// bytes along the loop of stride 1.
     /// @return how many
-    EINPARALLEL_INLINE index lines(index element, index* into) const;
+    EINPARALLEL_INLINE index lines(index element, index* into) const {
+        index found = 1;
+        into[0] = 0;
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            const index by = each.first == 1 ? 64 / element : 1;
+            index more = found;
+            for (index step = by; step < lengths_[position]; step += by) {
+                for (index inner = 0; inner < found; ++inner) {
+                    into[more++] = into[inner] + step * each.first * element;
+                }
+            }
+            found = more;
+        }
+        return found;
+    }
 
 private:
-    EINPARALLEL_INLINE void fill();
+    EINPARALLEL_INLINE void fill() {
+        filled_ = true;
+        first_[0] = 0;
+        second_[0] = 0;
+        count = 1;
+        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
+            const gemm_axis::loop& each = axis_.loops[position];
+            for (index step = 1; step < lengths_[position]; ++step) {
+                for (index inner = 0; inner < count; ++inner) {
+                    first_[step * count + inner] = first_[inner] + step * each.first;
+                    second_[step * count + inner] = second_[inner] + step * each.second;
+                }
+            }
+            count *= lengths_[position];
+        }
+    }
 
     const gemm_axis& axis_;
     index* first_;

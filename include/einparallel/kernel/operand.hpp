@@ -95,9 +95,15 @@ constexpr auto fitted_labels(label_list<Labels...> labels) {
     }
 }
 
-/// The arguments of operator() are labels or indices, not both.
-template <class... Indices>
-inline constexpr bool are_of_one_kind = (is_label<Indices> && ...) || !(is_label<Indices> || ...);
+/// The arguments of operator() are labels or indices, not both, and as many as the rank.
+template <std::size_t Rank, class... Indices>
+struct check_access {
+    static_assert(sizeof...(Indices) == Rank,
+                  "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
+                  "dimensions");
+    static_assert((is_label<Indices> && ...) || !(is_label<Indices> || ...),
+                  "einparallel: labels and integer indices cannot be mixed in one operand");
+};
 
 /// The labels that operator() goes on with, whatever was wrong with them.
 template <std::size_t Rank, class... Indices>

@@ -11,7 +11,6 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <algorithm>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -24,9 +23,9 @@ public:
 
     /// The call must outlive this.
     explicit small_product(const gemm_call<T>& call) : call_(call) {
-        fill(call.m, a_rows_, c_rows_);
-        fill(call.n, b_columns_, c_columns_);
-        fill(call.k, a_along_, b_along_);
+        gemm_blocks(call.m, longest, a_rows_).take_all();
+        gemm_blocks(call.n, longest, b_columns_).take_all();
+        gemm_blocks(call.k, longest, a_along_).take_all();
         if constexpr (std::is_floating_point_v<T>) {
             const index n = call.n.size;
             const bool contiguous = consecutive(b_columns_, n) && consecutive(c_columns_, n);
@@ -40,9 +39,6 @@ public:
             }
         }
     }
-
-    /// @return false where this shape has no vector kernel: the blocked product may be faster
-    [[nodiscard]] bool vectorised() const { return run_ != nullptr; }
 
     /// The products at `points` points, so many elements apart.
     void run(const T* a, const T* b, T* c, index points, index a_step, index b_step, index c_step) const {
@@ -77,14 +73,6 @@ private:
         }
     }
 
-    static void fill(const gemm_axis& axis, index* first, index* second) {
-        index offsets[2 * longest];
-        gemm_blocks blocks(axis, axis.size, offsets);
-        blocks.go_to(0);
-        std::copy(blocks.first(), blocks.first() + axis.size, first);
-        std::copy(blocks.second(), blocks.second() + axis.size, second);
-    }
-
     static constexpr index element = static_cast<index>(sizeof(T));
 
     /// The widest vectors that n columns fill.
@@ -115,12 +103,13 @@ private:
     const gemm_call<T>& call_;
     small_call<T> small_;
     void (*run_)(const small_call<T>&, const T*, const T*, T*, bool) = nullptr;
-    index a_rows_[longest];
-    index c_rows_[longest];
-    index b_columns_[longest];
-    index c_columns_[longest];
-    index a_along_[longest];
-    index b_along_[longest];
+    // Offsets in the one matrix and in the other.
+    index a_rows_[2 * longest];
+    index b_columns_[2 * longest];
+    index a_along_[2 * longest];
+    index* const c_rows_ = a_rows_ + longest;
+    index* const c_columns_ = b_columns_ + longest;
+    index* const b_along_ = a_along_ + longest;
     small_step along_[longest];
 };
 

@@ -2,11 +2,13 @@
 // What blocks of a matrix product may take of the caches, and how its threads share it out.
 
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -34,11 +36,17 @@ inline index lines_of_a_way(index step) {
 inline constexpr index packing_cost = 12;
 
 /// How many threads are worth starting for so many multiply-adds.
-EINPARALLEL_INLINE int threads_for(index points);
+inline int threads_for(index points) {
+    constexpr index worth = index{1} << 20;
+    return points < worth ? 1 : static_cast<int>(std::min<index>(available_threads(), points / (worth / 2)));
+}
 
 /// Threads for a batch of products of so many multiply-adds each: how many share the points of the batch, and how many
 /// each product, where the points are too few.
-EINPARALLEL_INLINE std::pair<int, int> threads_for_batch(index points, index batch);
+inline std::pair<int, int> threads_for_batch(index points, index batch) {
+    const int inside = batch < available_threads() ? threads_for(points) : 1;
+    return {inside > 1 ? 1 : static_cast<int>(std::min<index>(threads_for(points * batch), batch)), inside};
+}
 
 /// Threads as a grid over the rows of C, its columns, and pieces of the summed index.
 struct thread_grid {
@@ -55,7 +63,34 @@ struct thread_grid {
     /// @param row_tile, column_tile rows and columns that are computed together
     /// @param most_pieces into which the sum falls, whatever the number of threads
     EINPARALLEL_INLINE static thread_grid of(index threads, index m, index row_tile, index n, index column_tile,
-                                             index most_pieces);
+                                             index most_pieces) {
+        const auto share = [](index size, index tile, index parts) {
+            const index tiles = (size + tile - 1) / tile;
+            return static_cast<double>((tiles + parts - 1) / parts * tile);
+        };
+        thread_grid best;
+        double least = std::numeric_limits<double>::infinity();
+        for (index pieces = 1; pieces <= threads; ++pieces) {
+            if (threads % pieces != 0 || pieces > most_pieces) {
+                continue;
+            }
+            const double steps = share(most_pieces, 1, pieces) / static_cast<double>(most_pieces);
+            for (index rows = 1; rows <= threads / pieces; ++rows) {
+                if (threads / pieces % rows != 0) {
+                    continue;
+                }
+                const index columns = threads / pieces / rows;
+                const double high = share(m, row_tile, rows);
+                const double wide = share(n, column_tile, columns);
+                if (const double work = steps * (high * wide + static_cast<double>(packing_cost) * (high + wide));
+                    work < least) {
+                    least = work;
+                    best = {rows, columns, pieces};
+                }
+            }
+        }
+        return best;
+    }
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -85,11 +85,7 @@ public:
     /// One element, by indices; or with labels an operand or the left-hand side of an einsum.
     template <class... Indices>
     decltype(auto) operator()(const Indices&... indices) const {
-        static_assert(sizeof...(Indices) == Rank,
-                      "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
-                      "dimensions");
-        static_assert(detail::are_of_one_kind<Indices...>,
-                      "einparallel: labels and integer indices cannot be mixed in one operand");
+        static_cast<void>(sizeof(detail::check_access<Rank, Indices...>));
         return detail::access<T, Rank>(data_, extents_, strides_, nullptr, indices...);
     }
 

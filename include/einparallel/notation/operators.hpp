@@ -120,11 +120,8 @@ struct max_type {
     static constexpr bool associative_commutative = true;
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
-        if constexpr (std::numeric_limits<T>::has_infinity) {
-            return -std::numeric_limits<T>::infinity();
-        } else {
-            return std::numeric_limits<T>::lowest();
-        }
+        using limits = std::numeric_limits<T>;
+        return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
     }
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
@@ -137,11 +134,8 @@ struct min_type {
     static constexpr bool associative_commutative = true;
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
-        if constexpr (std::numeric_limits<T>::has_infinity) {
-            return std::numeric_limits<T>::infinity();
-        } else {
-            return std::numeric_limits<T>::max();
-        }
+        using limits = std::numeric_limits<T>;
+        return limits::has_infinity ? static_cast<T>(limits::infinity()) : limits::max();
     }
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
@@ -163,14 +157,30 @@ inline constexpr bool distributes_over = false;
 
 namespace detail {
 
-struct plus {
-    static constexpr const char* name = "+";
-    template <class A, class B>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
-        using T = arithmetic_t<A, B>;
-        return op::sum_type{}(converted<T>(a), converted<T>(b));
+/// Functors of two elements x and y of the type that arithmetic on them has.
+#define EINPARALLEL_DETAIL_PAIR(functor, text, result)                      \
+    struct functor {                                                        \
+        static constexpr const char* name = text;                           \
+        template <class A, class B>                                         \
+        EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const { \
+            using T = arithmetic_t<A, B>;                                   \
+            const T x = converted<T>(a);                                    \
+            const T y = converted<T>(b);                                    \
+            return result;                                                  \
+        }                                                                   \
     }
-};
+EINPARALLEL_DETAIL_PAIR(plus, "+", op::sum_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(times, "*", op::prod_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(over, "/", static_cast<T>(x / y));
+EINPARALLEL_DETAIL_PAIR(larger, "max", op::max_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(smaller, "min", op::min_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(less, "<", x < y);
+EINPARALLEL_DETAIL_PAIR(less_equal, "<=", x <= y);
+EINPARALLEL_DETAIL_PAIR(greater, ">", x > y);
+EINPARALLEL_DETAIL_PAIR(greater_equal, ">=", x >= y);
+EINPARALLEL_DETAIL_PAIR(equal, "==", x == y);
+EINPARALLEL_DETAIL_PAIR(not_equal, "!=", x != y);
+#undef EINPARALLEL_DETAIL_PAIR
 
 struct minus {
     static constexpr const char* name = "-";
@@ -186,24 +196,6 @@ struct minus {
     }
 };
 
-struct times {
-    static constexpr const char* name = "*";
-    template <class A, class B>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
-        using T = arithmetic_t<A, B>;
-        return op::prod_type{}(converted<T>(a), converted<T>(b));
-    }
-};
-
-struct over {
-    static constexpr const char* name = "/";
-    template <class A, class B>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
-        using T = arithmetic_t<A, B>;
-        return static_cast<T>(converted<T>(a) / converted<T>(b));
-    }
-};
-
 struct negate {
     static constexpr const char* name = "-";
     template <class A>
@@ -213,24 +205,6 @@ struct negate {
         } else {
             return -a;
         }
-    }
-};
-
-struct larger {
-    static constexpr const char* name = "max";
-    template <class A, class B>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
-        using T = std::common_type_t<A, B>;
-        return op::max_type{}(converted<T>(a), converted<T>(b));
-    }
-};
-
-struct smaller {
-    static constexpr const char* name = "min";
-    template <class A, class B>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
-        using T = std::common_type_t<A, B>;
-        return op::min_type{}(converted<T>(a), converted<T>(b));
     }
 };
 
@@ -334,24 +308,6 @@ struct atan2_function {
         return atan2(a, b);
     }
 };
-
-/// Comparisons of elements, as bool.
-#define EINPARALLEL_DETAIL_COMPARISON(functor, sign)                        \
-    struct functor {                                                        \
-        static constexpr const char* name = #sign;                          \
-        template <class A, class B>                                         \
-        EINPARALLEL_HOST_DEVICE constexpr bool operator()(A a, B b) const { \
-            using T = arithmetic_t<A, B>;                                   \
-            return converted<T>(a) sign converted<T>(b);                    \
-        }                                                                   \
-    }
-EINPARALLEL_DETAIL_COMPARISON(less, <);
-EINPARALLEL_DETAIL_COMPARISON(less_equal, <=);
-EINPARALLEL_DETAIL_COMPARISON(greater, >);
-EINPARALLEL_DETAIL_COMPARISON(greater_equal, >=);
-EINPARALLEL_DETAIL_COMPARISON(equal, ==);
-EINPARALLEL_DETAIL_COMPARISON(not_equal, !=);
-#undef EINPARALLEL_DETAIL_COMPARISON
 
 /// a where c is true (not 0), else b.
 struct choice {

@@ -11,7 +11,6 @@
 #include <einparallel/kernel/copy.ipp>
 #include <einparallel/kernel/formula.ipp>
 #include <einparallel/kernel/gemm.ipp>
-#include <einparallel/kernel/gemm_axis.ipp>
 #include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
@@ -21,7 +20,6 @@
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/threads.ipp>
-#include <einparallel/kernel/tuning.ipp>
 #include <einparallel/kernel/turned_operands.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
