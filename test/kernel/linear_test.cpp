@@ -93,15 +93,15 @@ void check_sums() {
     const auto y = pick<1>{};
     const auto z = pick<2>{};
     check<T, 1>(op::sum, x);
-    check<T, 1>(op::sum, make_apply(negate{}, x));
-    check<T, 2>(op::sum, make_apply(times{}, x, y));
-    check<T, 2>(op::sum, make_apply(plus{}, x, y));
-    check<T, 2>(op::sum, make_apply(minus{}, x, y));
-    check<T, 3>(op::sum, make_apply(plus{}, make_apply(minus{}, x, y), z));
-    check<T, 3>(op::sum, make_apply(plus{}, make_apply(times{}, x, y), z));
-    check<T, 3>(op::sum, make_apply(times{}, make_apply(plus{}, x, y), z));
-    check<T, 2>(op::sum, make_apply(plus{}, make_apply(times{}, x, number<T>{T(3)}), y));
-    check<T, 1>(op::sum, make_apply(plus{}, x, number<T>{T(2)}));
+    check<T, 1>(op::sum, apply(negate{}, x));
+    check<T, 2>(op::sum, apply(times{}, x, y));
+    check<T, 2>(op::sum, apply(plus{}, x, y));
+    check<T, 2>(op::sum, apply(minus{}, x, y));
+    check<T, 3>(op::sum, apply(plus{}, apply(minus{}, x, y), z));
+    check<T, 3>(op::sum, apply(plus{}, apply(times{}, x, y), z));
+    check<T, 3>(op::sum, apply(times{}, apply(plus{}, x, y), z));
+    check<T, 2>(op::sum, apply(plus{}, apply(times{}, x, number<T>{T(3)}), y));
+    check<T, 1>(op::sum, apply(plus{}, x, number<T>{T(2)}));
 }
 
 }  // namespace
@@ -114,13 +114,13 @@ TEST_CASE("sums go through products, sums and differences, where they do") {
     check_sums<std::complex<double>>();
     const auto x = pick<0>{};
     const auto y = pick<1>{};
-    check<std::complex<float>, 1>(op::sum, make_apply(conjugate{}, x));
-    check<double, 1>(op::sum, make_apply(absolute{}, x));
-    check<double, 1>(op::sum, make_apply(relu_function{}, x));
-    check<double, 2>(op::sum, make_apply(larger{}, x, y));
-    check<double, 2>(op::sum, make_apply(times{}, make_apply(absolute{}, x), y));
-    check<double, 1>(op::sum, make_apply(over{}, x, number<double>{4.0}), false);
-    check<double, 1>(op::sum, make_apply(exp_function{}, x));
+    check<std::complex<float>, 1>(op::sum, apply(conjugate{}, x));
+    check<double, 1>(op::sum, apply(absolute{}, x));
+    check<double, 1>(op::sum, apply(relu_function{}, x));
+    check<double, 2>(op::sum, apply(larger{}, x, y));
+    check<double, 2>(op::sum, apply(times{}, apply(absolute{}, x), y));
+    check<double, 1>(op::sum, apply(over{}, x, number<double>{4.0}), false);
+    check<double, 1>(op::sum, apply(exp_function{}, x));
     CHECK(taken > 50);
     CHECK(refused > 50);
 }
@@ -128,17 +128,17 @@ TEST_CASE("sums go through products, sums and differences, where they do") {
 TEST_CASE("or of ands, max and min of sums, products") {
     const auto x = pick<0>{};
     const auto y = pick<1>{};
-    check<bool, 2>(op::sum, make_apply(times{}, x, y), false);
-    check<bool, 2>(op::sum, make_apply(plus{}, x, y), false);
-    check<bool, 2>(op::sum, make_apply(minus{}, x, y), false);
-    check<double, 2>(op::max, make_apply(plus{}, x, y));
-    check<int, 2>(op::min, make_apply(plus{}, x, y));
-    check<int, 2>(op::max, make_apply(minus{}, x, y), false);
-    check<double, 2>(op::max, make_apply(larger{}, x, y), false);
-    check<double, 2>(op::max, make_apply(times{}, x, y));
-    check<double, 2>(op::min, make_apply(larger{}, x, y), false);
-    check<int, 2>(op::prod, make_apply(times{}, x, y));
-    check<int, 2>(op::prod, make_apply(plus{}, x, y));
+    check<bool, 2>(op::sum, apply(times{}, x, y), false);
+    check<bool, 2>(op::sum, apply(plus{}, x, y), false);
+    check<bool, 2>(op::sum, apply(minus{}, x, y), false);
+    check<double, 2>(op::max, apply(plus{}, x, y));
+    check<int, 2>(op::min, apply(plus{}, x, y));
+    check<int, 2>(op::max, apply(minus{}, x, y), false);
+    check<double, 2>(op::max, apply(larger{}, x, y), false);
+    check<double, 2>(op::max, apply(times{}, x, y));
+    check<double, 2>(op::min, apply(larger{}, x, y), false);
+    check<int, 2>(op::prod, apply(times{}, x, y));
+    check<int, 2>(op::prod, apply(plus{}, x, y));
     const join_kernel<double, op::max_type, plus, double, double> shifted(op::max, plus{}, true, 1, "");
     CHECK(shifted.takes_summands(1));
     CHECK(shifted.takes_summands(2));

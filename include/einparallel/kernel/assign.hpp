@@ -41,10 +41,8 @@ inline constexpr bool is_softmax<softmax_node<Over, Inner>> = true;
 /// One term, under any signs: not a sum of terms.
 template <class E>
 inline constexpr bool is_single_term = true;
-template <class A, class B>
-inline constexpr bool is_single_term<join_node<plus, A, B>> = false;
-template <class A, class B>
-inline constexpr bool is_single_term<join_node<minus, A, B>> = false;
+template <class Sign, class A, class B>
+inline constexpr bool is_single_term<join_node<Sign, A, B>> = !joins_terms<Sign>;
 template <class A>
 inline constexpr bool is_single_term<join_node<negate, A>> = is_single_term<A>;
 
@@ -96,15 +94,11 @@ auto elementwise_part(const E& node) {
         return explicit_term<Statement>(node);
     }
 }
-template <class Statement, bool KeepDirect, class A, class B>
-auto elementwise_part(const join_node<plus, A, B>& node) {
+template <class Statement, bool KeepDirect, class Sign, class A, class B>
+    requires joins_terms<Sign>
+auto elementwise_part(const join_node<Sign, A, B>& node) {
     return join_parts(elementwise_part<Statement, KeepDirect>(boost::hana::at_c<0>(node.arguments)),
-                      elementwise_part<Statement, KeepDirect>(boost::hana::at_c<1>(node.arguments)), plus{});
-}
-template <class Statement, bool KeepDirect, class A, class B>
-auto elementwise_part(const join_node<minus, A, B>& node) {
-    return join_parts(elementwise_part<Statement, KeepDirect>(boost::hana::at_c<0>(node.arguments)),
-                      elementwise_part<Statement, KeepDirect>(boost::hana::at_c<1>(node.arguments)), minus{});
+                      elementwise_part<Statement, KeepDirect>(boost::hana::at_c<1>(node.arguments)), Sign{});
 }
 template <class Statement, bool KeepDirect, class A>
 auto elementwise_part(const join_node<negate, A>& node) {
@@ -119,15 +113,11 @@ void for_each_direct(const E& node, Visit&& visit) {
         visit(node, std::bool_constant<Negative>{});
     }
 }
-template <class Statement, bool Negative, class A, class B, class Visit>
-void for_each_direct(const join_node<plus, A, B>& node, Visit&& visit) {
+template <class Statement, bool Negative, class Sign, class A, class B, class Visit>
+    requires joins_terms<Sign>
+void for_each_direct(const join_node<Sign, A, B>& node, Visit&& visit) {
     for_each_direct<Statement, Negative>(boost::hana::at_c<0>(node.arguments), visit);
-    for_each_direct<Statement, Negative>(boost::hana::at_c<1>(node.arguments), visit);
-}
-template <class Statement, bool Negative, class A, class B, class Visit>
-void for_each_direct(const join_node<minus, A, B>& node, Visit&& visit) {
-    for_each_direct<Statement, Negative>(boost::hana::at_c<0>(node.arguments), visit);
-    for_each_direct<Statement, !Negative>(boost::hana::at_c<1>(node.arguments), visit);
+    for_each_direct<Statement, Negative != std::is_same_v<Sign, minus>>(boost::hana::at_c<1>(node.arguments), visit);
 }
 template <class Statement, bool Negative, class A, class Visit>
 void for_each_direct(const join_node<negate, A>& node, Visit&& visit) {

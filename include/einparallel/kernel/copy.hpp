@@ -27,10 +27,4 @@ EINPARALLEL_INLINE void copy_box(std::span<const index> extents, std::size_t ele
                                  std::span<const index> into_strides, const void* from,
                                  std::span<const index> from_strides);
 
-/// Copies the elements of `region` from a dense buffer that holds the box `from_region` to one that holds
-/// `into_region`.
-/// @pre both boxes contain `region`; the buffers do not overlap
-EINPARALLEL_INLINE void copy_region(const box& region, void* into, const box& into_region, const void* from,
-                                    const box& from_region, std::size_t element_bytes);
-
 }  // namespace einparallel

@@ -367,33 +367,4 @@ EINPARALLEL_INLINE void copy_box(std::span<const index> extents, std::size_t ele
     }
 }
 
-EINPARALLEL_INLINE void copy_region(const box& region, void* into, const box& into_region, const void* from,
-                                    const box& from_region, std::size_t element_bytes) {
-    if (region.empty()) {
-        return;
-    }
-    const std::size_t rank = region.rank();
-    detail::small_vector<index, 8> extents(rank, 0);
-    detail::small_vector<index, 8> into_strides(rank, 1);
-    detail::small_vector<index, 8> from_strides(rank, 1);
-    index into_offset = 0;
-    index from_offset = 0;
-    index into_size = 1;
-    index from_size = 1;
-    for (std::size_t dimension = rank; dimension-- > 0;) {
-        const interval side = region.sides[dimension];
-        extents[dimension] = side.size();
-        into_strides[dimension] = into_size;
-        from_strides[dimension] = from_size;
-        into_offset += (side.begin - into_region.sides[dimension].begin) * into_size;
-        from_offset += (side.begin - from_region.sides[dimension].begin) * from_size;
-        into_size *= into_region.sides[dimension].size();
-        from_size *= from_region.sides[dimension].size();
-    }
-    const auto bytes = static_cast<index>(element_bytes);
-    copy_box({extents.data(), rank}, element_bytes, static_cast<std::byte*>(into) + into_offset * bytes,
-             {into_strides.data(), rank}, static_cast<const std::byte*>(from) + from_offset * bytes,
-             {from_strides.data(), rank});
-}
-
 }  // namespace einparallel

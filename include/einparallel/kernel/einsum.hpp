@@ -9,6 +9,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/subscripts.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -74,20 +75,11 @@ struct common_element<T> {
     using type = T;
 };
 template <class A, class B, class... Rest>
-struct common_element<A, B, Rest...> {
-    using type = typename common_element<arithmetic_t<A, B>, Rest...>::type;
-};
+struct common_element<A, B, Rest...> : common_element<arithmetic_t<A, B>, Rest...> {};
 
 /// An ellipsis in any operand.
 template <const auto& Table>
-inline constexpr bool has_ellipsis = [] {
-    for (const bool is_one : Table.is_ellipsis) {
-        if (is_one) {
-            return true;
-        }
-    }
-    return false;
-}();
+inline constexpr bool has_ellipsis = std::ranges::find(Table.is_ellipsis, true) != Table.is_ellipsis.end();
 
 /// Names of a table's labels.
 template <const auto& Table>

@@ -29,54 +29,25 @@ template <class Function>
 struct exp_form {
     static constexpr bool exists = false;
 };
-template <>
-struct exp_form<exp_function> {
-    static constexpr bool exists = true;
-    template <class T>
-    static T argument(const exp_function& /*f*/, T x) {
-        return x;
+#define EINPARALLEL_DETAIL_EXP_FORM(function, before, after)                                     \
+    template <>                                                                                  \
+    struct exp_form<function> {                                                                  \
+        static constexpr bool exists = true;                                                     \
+        template <class T>                                                                       \
+        static T argument(const function& /*f*/, T x, [[maybe_unused]] T c = T(0)) {             \
+            return before;                                                                       \
+        }                                                                                        \
+        template <class T>                                                                       \
+        static T result(const function& /*f*/, T of_exp, [[maybe_unused]] T x, T /*c*/ = T(0)) { \
+            return after;                                                                        \
+        }                                                                                        \
     }
-    template <class T>
-    static T result(const exp_function& /*f*/, T of_exp, T /*x*/) {
-        return of_exp;
-    }
-};
-template <>
-struct exp_form<shifted_exponential> {
-    static constexpr bool exists = true;
-    template <class T>
-    static T argument(const shifted_exponential& /*f*/, T x, T shift) {
-        return x - shift;
-    }
-    template <class T>
-    static T result(const shifted_exponential& /*f*/, T of_exp, T /*x*/, T /*shift*/) {
-        return of_exp;
-    }
-};
-template <>
-struct exp_form<sigmoid_function> {
-    static constexpr bool exists = true;
-    template <class T>
-    static T argument(const sigmoid_function& /*f*/, T x) {
-        return -x;
-    }
-    template <class T>
-    static T result(const sigmoid_function& /*f*/, T of_exp, T /*x*/) {
-        return T(1) / (T(1) + of_exp);
-    }
-};
-template <>
-struct exp_form<silu_function> {
-    static constexpr bool exists = true;
-    template <class T>
-    static T argument(const silu_function& /*f*/, T x) {
-        return -x;
-    }
-    template <class T>
-    static T result(const silu_function& /*f*/, T of_exp, T x) {
-        return x * (T(1) / (T(1) + of_exp));
-    }
-};
+EINPARALLEL_DETAIL_EXP_FORM(exp_function, x, of_exp);
+EINPARALLEL_DETAIL_EXP_FORM(shifted_exponential, x - c, of_exp);
+EINPARALLEL_DETAIL_EXP_FORM(sigmoid_function, -x, T(1) / (T(1) + of_exp));
+EINPARALLEL_DETAIL_EXP_FORM(silu_function, -x, x*(T(1) / (T(1) + of_exp)));
+#undef EINPARALLEL_DETAIL_EXP_FORM
+
 /// Such a function of one subtree.
 template <class Function, class Branch>
 struct exp_form<tree_function<apply<Function, Branch>>> {

@@ -58,11 +58,6 @@ private:
     }
 };
 
-template <class Function, class... Branches>
-auto make_apply(Function function, Branches... branches) {
-    return apply<Function, Branches...>(std::move(function), std::move(branches)...);
-}
-
 /// A tree as a function of r elements: what a join kernel calls.
 template <class Tree>
 struct tree_function {
@@ -135,11 +130,6 @@ bool same_function(const tree_function<Tree>& a, const tree_function<Tree>& b) {
 // --- words for tables
 // ---------------------------------------------------------------------------------------------------------
 
-template <class Function>
-concept Named = requires {
-    Function::name;
-};
-
 template <std::size_t Leaf>
 formula_part part_of(const pick<Leaf>& /*tree*/) {
     return {operand_letter(Leaf)};
@@ -149,21 +139,17 @@ formula_part part_of(const number<T>& tree) {
     return {written_value(tree.value)};
 }
 template <class Function, class... Branches>
-formula_part part_of(const apply<Function, Branches...>& tree);
-
-template <class Function, class Branches, std::size_t... Branch>
-formula_part part_of_call(const Branches& branches, std::index_sequence<Branch...> /*all*/) {
+formula_part part_of(const apply<Function, Branches...>& tree) {
     std::vector<formula_part> arguments;
-    (arguments.push_back(part_of(boost::hana::at_c<Branch>(branches))), ...);
-    if constexpr (Named<Function>) {
+    [&]<std::size_t... Branch>(std::index_sequence<Branch...> /*all*/) {
+        (arguments.push_back(part_of(boost::hana::at_c<Branch>(tree.branches))), ...);
+    }
+    (std::index_sequence_for<Branches...>{});
+    if constexpr (requires { Function::name; }) {
         return call_part(Function::name, std::move(arguments));
     } else {
         return call_part("f", std::move(arguments));
     }
-}
-template <class Function, class... Branches>
-formula_part part_of(const apply<Function, Branches...>& tree) {
-    return part_of_call<Function>(tree.branches, std::index_sequence_for<Branches...>{});
 }
 
 /// The tree as a reader would write it, operands as letters: `|x - y|`, `x/(y + z - u - v)`.

@@ -180,7 +180,7 @@ public:
             // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
             using T = typename E::value_type;
             const std::array<operand, 1> reduced{operand{reduce<T>(temporary{}, op, inner, out), out}};
-            return emit_join<Out>(sink, op::sum, make_apply(unchanged{}, pick<0>{}), type_list<T>{}, out, reduced);
+            return emit_join<Out>(sink, op::sum, apply(unchanged{}, pick<0>{}), type_list<T>{}, out, reduced);
         } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
@@ -239,15 +239,14 @@ private:
                             std::span<const label_id> rows) {
         const std::array<operand, 1> only_x{x};
         const handle largest =
-            emit_join<T>(temporary{}, op::max, make_apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
+            emit_join<T>(temporary{}, op::max, apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
         const std::array<operand, 2> shifted{x, operand{largest, rows}};
-        const handle exponentials =
-            emit_join<T>(temporary{}, op::sum, make_apply(shifted_exponential{}, pick<0>{}, pick<1>{}),
-                         type_list<T, T>{}, all, shifted);
+        const handle exponentials = emit_join<T>(
+            temporary{}, op::sum, apply(shifted_exponential{}, pick<0>{}, pick<1>{}), type_list<T, T>{}, all, shifted);
         const std::array<operand, 1> summed{operand{exponentials, all}};
         const handle sums = builder_.template product<T>(temporary{}, rows, std::span(summed), T(1));
         const std::array<operand, 2> quotient{operand{exponentials, all}, operand{sums, rows}};
-        return emit_join<T>(sink, op::sum, make_apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{}, all,
+        return emit_join<T>(sink, op::sum, apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{}, all,
                             quotient);
     }
 
@@ -301,8 +300,8 @@ private:
             }
             return sum;
         };
-        return make_apply(node.function, collect<First + before(counts, Position)>(
-                                             boost::hana::at_c<Position>(node.arguments), operands)...);
+        return apply(node.function, collect<First + before(counts, Position)>(
+                                        boost::hana::at_c<Position>(node.arguments), operands)...);
     }
 
     Builder& builder_;

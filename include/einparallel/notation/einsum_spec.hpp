@@ -75,15 +75,9 @@ public:
         static_assert(wanted != no_label, "einsum_spec::label_class: this label appears in no operand");
         std::uint64_t mask = 0;
         for (std::size_t operand = 0; operand < operands; ++operand) {
-            for (std::size_t at = table.first[operand]; at < table.first[operand + 1]; ++at) {
-                mask |= table.dimensions[at] == wanted ? std::uint64_t{1} << operand : 0;
-            }
+            mask |= in_operand(operand, wanted) ? std::uint64_t{1} << operand : 0;
         }
-        bool in_output = false;
-        for (std::size_t at = 0; at < table.output_rank; ++at) {
-            in_output = in_output || table.output[at] == wanted;
-        }
-        return classify(mask, operands, in_output);
+        return classify(mask, operands, in_output(wanted));
     }
 
     /// Number of a label, in order of first appearance over operands; no_label where it appears in no operand.

@@ -215,29 +215,6 @@ auto join_pair(Function function, const A& a, const B& b) {
 
 }  // namespace detail
 
-/// Element by element; a number takes its precision from the expression beside it.
-///@{
-template <class A, class B>
-    requires detail::JoinPair<A, B>
-auto operator+(const A& a, const B& b) {
-    return detail::join_pair(detail::plus{}, a, b);
-}
-template <class A, class B>
-    requires detail::JoinPair<A, B>
-auto operator-(const A& a, const B& b) {
-    return detail::join_pair(detail::minus{}, a, b);
-}
-template <class A, class B>
-    requires detail::JoinPair<A, B>
-auto operator*(const A& a, const B& b) {
-    return detail::join_pair(detail::times{}, a, b);
-}
-template <class A, class B>
-    requires detail::JoinPair<A, B>
-auto operator/(const A& a, const B& b) {
-    return detail::join_pair(detail::over{}, a, b);
-}
-///@}
 namespace detail {
 
 /// An array, view or tensor without labels.
@@ -264,45 +241,44 @@ const auto& refuse_without_labels(const A& a, const B& b) {
 
 }  // namespace detail
 
-/// Of tensors without labels: refused, with the sentence that says how it is written.
-///@{
-template <class A, class B>
-    requires detail::PairWithoutLabels<A, B>
-auto operator+(const A& a, const B& b) {
-    return detail::refuse_without_labels(a, b);
-}
-template <class A, class B>
-    requires detail::PairWithoutLabels<A, B>
-auto operator-(const A& a, const B& b) {
-    return detail::refuse_without_labels(a, b);
-}
-template <class A, class B>
-    requires detail::PairWithoutLabels<A, B>
-auto operator*(const A& a, const B& b) {
-    return detail::refuse_without_labels(a, b);
-}
-template <class A, class B>
-    requires detail::PairWithoutLabels<A, B>
-auto operator/(const A& a, const B& b) {
-    return detail::refuse_without_labels(a, b);
-}
-///@}
-
-// Comparisons, element by element: an expression of bool.
-#define EINPARALLEL_DETAIL_COMPARE(sign, functor)          \
+#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)         \
     template <class A, class B>                            \
         requires detail::JoinPair<A, B>                    \
     auto operator sign(const A& a, const B& b) {           \
         return detail::join_pair(detail::functor{}, a, b); \
     }                                                      \
     static_assert(true)
-EINPARALLEL_DETAIL_COMPARE(<, less);
-EINPARALLEL_DETAIL_COMPARE(<=, less_equal);
-EINPARALLEL_DETAIL_COMPARE(>, greater);
-EINPARALLEL_DETAIL_COMPARE(>=, greater_equal);
-EINPARALLEL_DETAIL_COMPARE(==, equal);
-EINPARALLEL_DETAIL_COMPARE(!=, not_equal);
-#undef EINPARALLEL_DETAIL_COMPARE
+/// Element by element; a number takes its precision from the expression beside it.
+///@{
+EINPARALLEL_DETAIL_OPERATOR(+, plus);
+EINPARALLEL_DETAIL_OPERATOR(-, minus);
+EINPARALLEL_DETAIL_OPERATOR(*, times);
+EINPARALLEL_DETAIL_OPERATOR(/, over);
+///@}
+// Comparisons, element by element: an expression of bool.
+EINPARALLEL_DETAIL_OPERATOR(<, less);
+EINPARALLEL_DETAIL_OPERATOR(<=, less_equal);
+EINPARALLEL_DETAIL_OPERATOR(>, greater);
+EINPARALLEL_DETAIL_OPERATOR(>=, greater_equal);
+EINPARALLEL_DETAIL_OPERATOR(==, equal);
+EINPARALLEL_DETAIL_OPERATOR(!=, not_equal);
+#undef EINPARALLEL_DETAIL_OPERATOR
+
+#define EINPARALLEL_DETAIL_OPERATOR(sign)           \
+    template <class A, class B>                     \
+        requires detail::PairWithoutLabels<A, B>    \
+    auto operator sign(const A& a, const B& b) {    \
+        return detail::refuse_without_labels(a, b); \
+    }                                               \
+    static_assert(true)
+/// Of tensors without labels: refused, with the sentence that says how it is written.
+///@{
+EINPARALLEL_DETAIL_OPERATOR(+);
+EINPARALLEL_DETAIL_OPERATOR(-);
+EINPARALLEL_DETAIL_OPERATOR(*);
+EINPARALLEL_DETAIL_OPERATOR(/);
+///@}
+#undef EINPARALLEL_DETAIL_OPERATOR
 
 /// Element by element.
 ///@{

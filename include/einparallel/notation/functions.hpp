@@ -127,29 +127,24 @@ auto reduce(Op op, const First& label, const Rest&... rest) {
     return detail::reduce_named(std::move(op), detail::label_list<>{}, label, rest...);
 }
 
-/// max(a, b) and min(a, b), element by element. The overloads for one type stand beside the general ones because
-/// std::max is the better match for two arguments of the same type.
-template <class A, class B>
-    requires detail::JoinPair<A, B>
-auto max(const A& a, const B& b) {
-    return detail::join_pair(detail::larger{}, a, b);
-}
-/// The same for equal types.
-template <Expression A>
-auto max(const A& a, const A& b) {
-    return detail::join_pair(detail::larger{}, a, b);
-}
+// The overload for one type stands beside the general one because std::max is the better match for two arguments of the
+// same type.
+#define EINPARALLEL_DETAIL_EXTREME(word, functor)          \
+    template <class A, class B>                            \
+        requires detail::JoinPair<A, B>                    \
+    auto word(const A& a, const B& b) {                    \
+        return detail::join_pair(detail::functor{}, a, b); \
+    }                                                      \
+    template <Expression A>                                \
+    auto word(const A& a, const A& b) {                    \
+        return detail::join_pair(detail::functor{}, a, b); \
+    }                                                      \
+    static_assert(true)
+/// The larger of a and b, element by element.
+EINPARALLEL_DETAIL_EXTREME(max, larger);
 /// The smaller of a and b, element by element.
-template <class A, class B>
-    requires detail::JoinPair<A, B>
-auto min(const A& a, const B& b) {
-    return detail::join_pair(detail::smaller{}, a, b);
-}
-/// The same for equal types.
-template <Expression A>
-auto min(const A& a, const A& b) {
-    return detail::join_pair(detail::smaller{}, a, b);
-}
+EINPARALLEL_DETAIL_EXTREME(min, smaller);
+#undef EINPARALLEL_DETAIL_EXTREME
 
 /// a to the power of b, element by element; either may be a number.
 template <class A, class B>
