@@ -4,6 +4,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -33,17 +34,27 @@ public:
         for (index block = 0; block < count_; ++block) {
             lines += blocks_[block].outers * blocks_[block].line_count;
         }
-        rate_ = (lines + calls - 1) / calls;
+        rate_ = (lines * whole + calls - 1) / calls;
     }
 
     /// Never inlined: it is called between vector kernels, of which there are many.
     [[gnu::noinline]] void ask() {
-        for (index due = rate_; due > 0 && at_block_ < count_; --due) {
+        credit_ += rate_;
+        index due = credit_ / whole;
+        credit_ -= due * whole;
+        while (due > 0 && at_block_ < count_) {
             const line_block& block = blocks_[at_block_];
-            __builtin_prefetch(block.start + block.outer[at_outer_] * element_ + block.lines[at_line_]);
-            if (++at_line_ == block.line_count) {
+            const index last = std::min(block.line_count, at_line_ + due);
+            const std::byte* const row = block.start + block.outer[at_outer_] * element_;
+            due -= last - at_line_;
+            for (index line = at_line_; line < last; ++line) {
+                __builtin_prefetch(row + block.lines[line]);
+            }
+            at_line_ = last;
+            if (at_line_ == block.line_count) {
                 at_line_ = 0;
-                if (++at_outer_ == block.outers) {
+                ++at_outer_;
+                if (at_outer_ == block.outers) {
                     at_outer_ = 0;
                     ++at_block_;
                 }
@@ -52,13 +63,16 @@ public:
     }
 
 private:
+    static constexpr index whole = 64;  ///< a line in units of credit
+
     line_block blocks_[2];
     index count_ = 0;
     index element_;
     index at_block_ = 0;
     index at_outer_ = 0;
     index at_line_ = 0;
-    index rate_ = 0;  ///< lines of a call
+    index rate_ = 0;
+    index credit_ = 0;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
