@@ -121,63 +121,7 @@ private:
     index points_ = 0;
 };
 
-/// Walks a nest in the blocks of its turned operands: one that sums nothing, or over the rows.
-/// @param offsets of the first point, in every slot
-EINPARALLEL_INLINE void run_in_blocks(const loop_nest& nest, const row_order& order, turned_operands& blocks,
-                                      index* offsets, row_worker& worker) {
-    const row_operands& operands = worker.operands();
-    const index* const along = nest.of(order.inner);
-    const index* const across = nest.of(order.tiled);
-    const index length = nest.extents[order.inner];
-    const index rows = nest.extents[order.tiled];
-    small_vector<index, 12> at(nest.slots, 0);
-    small_vector<index, 12> moves(nest.slots, 0);
-    small_vector<const std::byte*, 8> places(operands.size(), nullptr);
-    std::copy(along, along + nest.slots, moves.begin());
-    blocks.straighten(moves.data());
-    const bool sums = !nest.in_output(order.inner);
-    odometer output(nest, order.outer_output);
-    odometer contracted(nest, order.outer_contracted);
-    row_reports done(nest);
-    const auto walk = [&](bool overwrites) {
-        for (index start = 0; start < length; start += turned_operands::width) {
-            const index count = std::min(turned_operands::width, length - start);
-            for (index first = 0; first < rows; first += turned_operands::height) {
-                const index end = std::min(first + turned_operands::height, rows);
-                for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-                    at[slot] = offsets[slot] + start * along[slot] + first * across[slot];
-                }
-                blocks.read(at.data(), end - first, count);
-                for (index row = first; row < end; ++row) {
-                    for (std::size_t slot = 1; slot < nest.slots; ++slot) {
-                        const index offset = at[slot] + (row - first) * across[slot];
-                        places[slot - 1] = operands[slot - 1].data + offset * operands[slot - 1].bytes;
-                    }
-                    blocks.point_to(row - first, places.data());
-                    worker.accumulate(places.data(), moves.data() + 1, count, overwrites || !sums);
-                    done.add(count);
-                    overwrites = false;
-                    if (!sums) {
-                        worker.write(at[0] + (row - first) * across[0], along[0], count);
-                    }
-                }
-            }
-        }
-    };
-    do {
-        bool first = true;
-        do {
-            walk(first);
-            first = false;
-        } while (contracted.advance(offsets));
-        if (sums) {
-            worker.write_total(offsets[0], 0, 1, std::min(turned_operands::width, length));
-        }
-    } while (output.advance(offsets));
-}
-
 EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
-    const row_order& order = order_;
     loop_nest piece;
     small_vector<index, 12> offsets(nest_->slots, 0);
     if (shared_ != row_order::none) {
@@ -190,72 +134,66 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
     const row_operands& operands = worker.operands();
     worker.stream(streams_);
-    if (turned_operands blocks(nest, order, operands); !blocks.empty()) {
-        run_in_blocks(nest, order, blocks, offsets.data(), worker);
-        if (streams_) {
-            end_streaming();
-        }
-        return;
-    }
-    small_vector<const std::byte*, 8> places(operands.size(), nullptr);
+    turned_operands blocks(nest, order_, operands);
     const small_vector<index, 12> still(nest.slots, 0);
-    const bool loops = order.inner != row_order::none;
-    const index* moves = loops ? nest.of(order.inner) : still.data();
-    const index length = loops ? nest.extents[order.inner] : 1;
-    const bool contracted_row = loops && !nest.in_output(order.inner);
-    const bool tiled = order.tiled != row_order::none && !contracted_row;
-    const index tile_rows = tiled ? nest.extents[order.tiled] : 1;
+    const bool loops = order_.inner != row_order::none;
+    const bool tiled = order_.tiled != row_order::none;
+    const index* const along = loops ? nest.of(order_.inner) : still.data();
+    const index* const across = tiled ? nest.of(order_.tiled) : still.data();
+    const index length = loops ? nest.extents[order_.inner] : 1;
+    const index rows = tiled ? nest.extents[order_.tiled] : 1;
+    const bool sums = loops && !nest.in_output(order_.inner);
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
     // far apart, where memory is read in pieces of a row.
-    const index width = tiled || contracted_row          ? 64
-                        : order.outer_contracted.empty() ? std::min<index>(worker.width(), 256)
-                                                         : worker.width();
-
-    odometer output(nest, order.outer_output);
-    odometer::loop_list summed = order.outer_contracted;
-    if (contracted_row && order.tiled != row_order::none) {
-        summed.push_back(order.tiled);
-    }
-    odometer contracted(nest, summed);
+    const index width = !blocks.empty()                   ? turned_operands::width
+                        : tiled || sums                   ? 64
+                        : order_.outer_contracted.empty() ? std::min<index>(worker.width(), 256)
+                                                          : worker.width();
+    const index height = blocks.empty() ? rows : turned_operands::height;
+    small_vector<index, 12> moves(nest.slots, 0);
+    std::copy(along, along + nest.slots, moves.begin());
+    blocks.straighten(moves.data());
+    small_vector<index, 12> starts(nest.slots, 0);
+    small_vector<const std::byte*, 8> places(operands.size(), nullptr);
+    odometer output(nest, order_.outer_output);
+    odometer around(nest, sums ? order_.outer_contracted : odometer::loop_list());  // of sums along the row
+    odometer inside(nest, sums ? odometer::loop_list() : order_.outer_contracted);
     row_reports done(nest);
-    const auto accumulate = [&](index start, index count, bool first) {
-        for (std::size_t slot = 1; slot < nest.slots; ++slot) {
-            const row_operand& operand = operands[slot - 1];
-            places[slot - 1] = operand.data + (offsets[slot] + start * moves[slot]) * operand.bytes;
+    const auto start_at = [&](index position, index row) {
+        for (std::size_t slot = 0; slot < nest.slots; ++slot) {
+            starts[slot] = position * along[slot] + row * across[slot];
         }
-        worker.accumulate(places.data(), moves + 1, count, first);
-        done.add(count);
     };
     do {
-        if (contracted_row) {
-            bool first = true;
-            do {
-                for (index start = 0; start < length; start += width) {
-                    accumulate(start, std::min(width, length - start), first);
-                    first = false;
-                }
-            } while (contracted.advance(offsets.data()));
-            worker.write_total(offsets[0], 0, 1, std::min(width, length));
-            continue;
-        }
-        for (index start = 0; start < length; start += width) {
-            const index count = std::min(width, length - start);
-            for (index row = 0; row < tile_rows; ++row) {
-                bool first = true;
-                do {
-                    accumulate(start, count, first);
-                    first = false;
-                } while (contracted.advance(offsets.data()));
-                worker.write(offsets[0] + start * moves[0], moves[0], count);
-                if (tiled) {
-                    const index* next = nest.of(order.tiled);
-                    const index steps = row + 1 < tile_rows ? 1 : 1 - tile_rows;
-                    for (std::size_t slot = 0; slot < nest.slots; ++slot) {
-                        offsets[slot] += steps * next[slot];
+        bool first = true;
+        do {
+            for (index start = 0; start < length; start += width) {
+                const index count = std::min(width, length - start);
+                for (index row = 0; row < rows; ++row) {
+                    start_at(start, row);
+                    if (!blocks.empty() && row % height == 0) {
+                        blocks.read(offsets.data(), starts.data(), std::min(height, rows - row), count);
+                    }
+                    do {
+                        for (std::size_t slot = 1; slot < nest.slots; ++slot) {
+                            const row_operand& operand = operands[slot - 1];
+                            places[slot - 1] = operand.data + (offsets[slot] + starts[slot]) * operand.bytes;
+                        }
+                        blocks.point_to(row % height, places.data());
+                        worker.accumulate(places.data(), moves.data() + 1, count, first);
+                        done.add(count);
+                        first = false;
+                    } while (inside.advance(offsets.data()));
+                    if (!sums) {
+                        worker.write(offsets[0] + starts[0], along[0], count);
+                        first = true;
                     }
                 }
             }
+        } while (around.advance(offsets.data()));
+        if (sums) {
+            worker.write_total(offsets[0], 0, 1, std::min(width, length));
         }
     } while (output.advance(offsets.data()));
     if (streams_) {

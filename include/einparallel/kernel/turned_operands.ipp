@@ -26,32 +26,39 @@ public:
 
     turned_operands(const loop_nest& nest, const row_order& order, const row_operands& operands)
         : turned_(found(nest, order, operands)), lease_(bytes_of(turned_)) {
-        if (!turned_.empty()) {
-            list_places(std::min(width, nest.extents[order.inner]), std::min(height, nest.extents[order.tiled]));
+        std::byte* memory = lease_.data();
+        for (turned& each : turned_) {
+            each.tables = reinterpret_cast<index*>(memory);
+            each.block = memory + table_bytes;
+            memory += table_bytes + height * pitch(each.bytes);
+            for (index column = 0; column < std::min(width, nest.extents[order.inner]); ++column) {
+                each.tables[column] = column * each.bytes;
+                each.tables[width + column] = column * each.column;
+            }
+            for (index row = 0; row < std::min(height, nest.extents[order.tiled]); ++row) {
+                each.tables[2 * width + row] = row * pitch(each.bytes);
+                each.tables[2 * width + height + row] = row * each.bytes;
+            }
         }
     }
 
     [[nodiscard]] bool empty() const { return turned_.empty(); }
 
-    /// Reads the block that begins where the offsets say.
-    void read(const index* offsets, index rows, index columns) {
-        std::byte* into = lease_.data();
+    /// Reads the block that begins where the sum of both offsets says.
+    void read(const index* offsets, const index* starts, index rows, index columns) {
         for (const turned& each : turned_) {
-            const auto* const tables = reinterpret_cast<const index*>(into);
+            const index* const row_tables = each.tables + 2 * width;
             turned_block block;
-            block.columns = {tables, tables + width, columns, columns};
-            block.rows = {tables + 2 * width, tables + 2 * width + height, rows, rows};
-            each.turn(into + places, each.data + offsets[each.slot] * each.bytes, block);
-            into += places + height * pitch(each.bytes);
+            block.columns = {each.tables, each.tables + width, columns, columns};
+            block.rows = {row_tables, row_tables + height, rows, rows};
+            each.turn(each.block, each.data + (offsets[each.slot] + starts[each.slot]) * each.bytes, block);
         }
     }
 
     /// Points the slots of these operands, less that of the output, to row `number` of the block.
     void point_to(index number, const std::byte** starts) const {
-        const std::byte* block = lease_.data();
         for (const turned& each : turned_) {
-            starts[each.slot - 1] = block + places + number * pitch(each.bytes);
-            block += places + height * pitch(each.bytes);
+            starts[each.slot - 1] = each.block + number * pitch(each.bytes);
         }
     }
     /// Rows of these operands move by one.
@@ -68,6 +75,8 @@ private:
         index bytes;
         index column;  ///< bytes from one point of a row to the next
         block_function turn;
+        index* tables = nullptr;  ///< where columns and rows lie in the block and in the operand
+        std::byte* block = nullptr;
     };
     using turned_list = small_vector<turned, 4>;
 
@@ -104,27 +113,11 @@ private:
     static std::size_t bytes_of(const turned_list& list) {
         index bytes = 0;
         for (const turned& each : list) {
-            bytes += places + height * pitch(each.bytes);
+            bytes += table_bytes + height * pitch(each.bytes);
         }
         return static_cast<std::size_t>(bytes);
     }
-    static constexpr index places = 2 * (width + height) * static_cast<index>(sizeof(index));  ///< bytes of the tables
-    /// Where columns and rows lie in a block and in the operand: tables in front of each block.
-    void list_places(index columns, index rows) const {
-        std::byte* into = lease_.data();
-        for (const turned& each : turned_) {
-            auto* const tables = reinterpret_cast<index*>(into);
-            for (index column = 0; column < columns; ++column) {
-                tables[column] = column * each.bytes;
-                tables[width + column] = column * each.column;
-            }
-            for (index row = 0; row < rows; ++row) {
-                tables[2 * width + row] = row * pitch(each.bytes);
-                tables[2 * width + height + row] = row * each.bytes;
-            }
-            into += places + height * pitch(each.bytes);
-        }
-    }
+    static constexpr index table_bytes = 2 * (width + height) * static_cast<index>(sizeof(index));
 
     turned_list turned_;
     scratch_lease<scratch_purpose::packing> lease_;
