@@ -176,7 +176,7 @@ void execute_in_steps(block_handle output, const E& right, growth grow) {
     std::array<statement_leaf, read_count<E>> leaves;
     statement_leaf* next = leaves.data();
     list_leaves<Statement>(right, next);
-    if (grow) {
+    if (grow != nullptr) {
         output = grown(Statement::ids::names, Statement::left_labels, leaves, grow);
     }
     immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, sizeof(Out), leaves);
@@ -227,7 +227,7 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }
-        if (grow) {
+        if (grow != nullptr) {
             blocks[0] = grown(form, blocks, sizeof(Out), grow);
         }
         if constexpr (operands > 2) {
@@ -312,10 +312,11 @@ private:
     void compute(const E& right) const {
         array_operand<T, Rank> output = this->operand;
         const growing_array<T, Rank> grow{grows_, &output};
+        const function_ref<block_handle(std::span<const index>)> call(grow);
         constexpr bool may_grow = How == assignment::set && Rank > 0;
         const bool grows = may_grow && grows_ != nullptr && output.extents == std::array<index, Rank>{};
         // Only operator() of a mutable array or view makes a target: the elements are not const.
-        execute_statement<How, T, Labels>(handle_of(output), right, grows ? growth(grow) : growth());
+        execute_statement<How, T, Labels>(handle_of(output), right, grows ? &call : nullptr);
     }
 
     array<T, Rank>* grows_;  ///< whose elements these are, where it is an array

@@ -22,11 +22,7 @@ bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
     }
     if (nest.sum_empty) {
         if (call.mode == write_mode::overwrite) {
-            odometer point = output_points(nest);
-            small_vector<index, 12> offsets(nest.slots, 0);
-            do {
-                static_cast<T*>(call.output.data)[offsets[0]] = T{};
-            } while (point.advance(offsets.data()));
+            fill_output(nest, call.output.data, T{});
         }
         return false;
     }

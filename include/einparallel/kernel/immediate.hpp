@@ -77,21 +77,8 @@ struct statement_leaf {
     bool ends_term = false;  ///< it is the last one of its term
 };
 
-/// Gives an output without elements its extents; empty where that is not so.
-class growth {
-public:
-    growth() = default;
-    template <class F>
-    explicit growth(const F& grow)
-        : grow_(&grow),
-          call_([](const void* of, std::span<const index> extents) { return (*static_cast<const F*>(of))(extents); }) {}
-    explicit operator bool() const { return grow_ != nullptr; }
-    block_handle operator()(std::span<const index> extents) const { return call_(grow_, extents); }
-
-private:
-    const void* grow_ = nullptr;
-    block_handle (*call_)(const void*, std::span<const index>) = nullptr;
-};
+/// Gives an output without elements its extents; null where that is not so.
+using growth = const function_ref<block_handle(std::span<const index>)>*;
 
 /// The output with the extents that the operands' labels have. Throws where none of them has a label.
 EINPARALLEL_INLINE block_handle grown(std::span<const std::string_view> names, std::span<const label_id> output,

@@ -212,7 +212,7 @@ EINPARALLEL_INLINE block_handle grown(std::span<const std::string_view> names, s
         }
         extents.push_back(known);
     }
-    return grow({extents.data(), extents.size()});
+    return (*grow)({extents.data(), extents.size()});
 }
 
 EINPARALLEL_INLINE block_handle grown(const product_form& form, std::span<const block_handle> blocks,

@@ -60,11 +60,7 @@ protected:
             nest.sort_by(0);
             run_rows(nest, rows);
         } else if (call.mode == write_mode::overwrite) {
-            odometer point = output_points(nest);
-            small_vector<index, 12> offsets(nest.slots, 0);
-            do {
-                static_cast<Out*>(call.output.data)[offsets[0]] = Reduce::template identity<Out>();
-            } while (point.advance(offsets.data()));
+            fill_output(nest, call.output.data, Reduce::template identity<Out>());
         }
     }
 

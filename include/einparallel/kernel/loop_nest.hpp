@@ -121,4 +121,14 @@ private:
 /// Steps through the elements of the output.
 EINPARALLEL_INLINE odometer output_points(const loop_nest& nest);
 
+/// Writes a value everywhere.
+template <class T>
+void fill_output(const loop_nest& nest, void* output, T value) {
+    odometer point = output_points(nest);
+    small_vector<index, 12> offsets(nest.slots, 0);
+    do {
+        static_cast<T*>(output)[offsets[0]] = value;
+    } while (point.advance(offsets.data()));
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -146,20 +146,8 @@ struct unchanged {
     }
 };
 
-template <class Op>
-std::string reduction_name() {
-    if constexpr (std::is_same_v<Op, op::sum_type>) {
-        return "sum";
-    } else if constexpr (std::is_same_v<Op, op::prod_type>) {
-        return "prod";
-    } else if constexpr (std::is_same_v<Op, op::max_type>) {
-        return "max";
-    } else if constexpr (std::is_same_v<Op, op::min_type>) {
-        return "min";
-    } else {
-        return "reduce";
-    }
-}
+/// By reduction_of.
+inline constexpr const char* reduction_names[] = {"reduce", "sum", "prod", "max", "min"};
 
 /// True where Function is ⊗ itself (not a tree of functions) and is declared to distribute over ⊕.
 template <class Op, class Function>
@@ -259,7 +247,7 @@ private:
         return builder_.template emit<Out>(sink, out, std::span<const operand>(operands), [&](auto described) {
             std::string formula;
             if constexpr (decltype(described)::value) {
-                formula = reduction_name<Op>() + " " + written(tree);
+                formula = reduction_names[static_cast<int>(reduction_of<Op>)] + (" " + written(tree));
             }
             return Kernel(op, std::move(function), is_distributive<Op, Function>,
                           2.0 * static_cast<double>(sizeof...(In)), std::move(formula));

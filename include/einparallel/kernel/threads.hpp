@@ -4,9 +4,9 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/function_ref.hpp>
 
 #include <atomic>
-#include <exception>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -51,16 +51,8 @@ EINPARALLEL_INLINE bool has_threads();
 /// one inside a parallel region of the caller, and where no OpenMP is linked.
 EINPARALLEL_INLINE int available_threads();
 
-/// Work of any type, in parts.
-struct shared_work {
-    void (*run)(const void* body, index part, index parts);
-    const void* body;
-    std::exception_ptr failure = nullptr;
-    bool failed = false;
-};
-
-/// Calls run(body, part, parts) once for every part, on `threads` threads.
-EINPARALLEL_INLINE void run_on_threads(int threads, shared_work& work);
+/// Calls work(part, parts) once for every part, on `threads` threads.
+EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, index)> work);
 
 /// Calls body(part, parts) once for every part, on up to `threads` threads; `parts` is how many there are at last. What
 /// a body throws is thrown here, the first of them.
@@ -70,9 +62,7 @@ void on_threads(int threads, const Body& body) {
         body(index{0}, index{1});
         return;
     }
-    shared_work work{[](const void* one, index part, index parts) { (*static_cast<const Body*>(one))(part, parts); },
-                     &body};
-    run_on_threads(threads, work);
+    run_on_threads(threads, body);
 }
 
 #else

@@ -3,6 +3,7 @@
 #include <einparallel/kernel/threads.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -27,21 +28,22 @@ EINPARALLEL_INLINE int available_threads() {
     return told ? most : std::min(most, thread_limit().load(std::memory_order_relaxed));
 }
 
-EINPARALLEL_INLINE void run_on_threads(int threads, shared_work& work) {
-    const auto part = [](void* data) {
-        auto& shared = *static_cast<shared_work*>(data);
+EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, index)> work) {
+    std::atomic<bool> failed = false;
+    std::exception_ptr failure = nullptr;
+    const auto part = [&] {
         try {
-            shared.run(shared.body, index{einparallel_detail_thread_number()},
-                       index{einparallel_detail_thread_count()});
+            work(index{einparallel_detail_thread_number()}, index{einparallel_detail_thread_count()});
         } catch (...) {
-            if (!__atomic_exchange_n(&shared.failed, true, __ATOMIC_ACQ_REL)) {
-                shared.failure = std::current_exception();
+            if (!failed.exchange(true)) {
+                failure = std::current_exception();
             }
         }
     };
-    einparallel_detail_parallel(+part, &work, static_cast<unsigned>(threads), 0);
-    if (work.failure != nullptr) {
-        std::rethrow_exception(work.failure);
+    einparallel_detail_parallel([](void* shared) { (*static_cast<decltype(part)*>(shared))(); },
+                                const_cast<void*>(static_cast<const void*>(&part)), static_cast<unsigned>(threads), 0);
+    if (failure != nullptr) {
+        std::rethrow_exception(failure);
     }
 }
 
