@@ -209,7 +209,7 @@ inline std::shared_ptr<const source> source_in_memory(whole_tensor& values, std:
                                                       std::shared_ptr<const void> keep = nullptr) {
     detail::strided_box elements{reinterpret_cast<std::byte*>(values.elements.data()), whole_box(values.bounds),
                                  dense_strides(whole_box(values.bounds)), sizeof(double)};
-    return std::make_shared<detail::array_source>(std::move(elements), std::move(keep), root);
+    return std::make_shared<detail::memory_source>(std::move(elements), std::move(keep), root);
 }
 
 inline std::shared_ptr<vertex> input_vertex(const std::vector<index>& bounds, std::shared_ptr<const source> origin,
@@ -341,7 +341,7 @@ private:
     std::shared_ptr<const source> distributed_here(whole_tensor& value, bool lasts = false) {
         parts_.push_back(part_of(value, random_slabs(value.bounds, world_.size(), random_), world_));
         parts_.back()->part.keep = lasts ? std::make_shared<int>() : nullptr;
-        return std::make_shared<detail::distributed_source>(parts_.back()->part);
+        return std::make_shared<detail::memory_source>(parts_.back()->part);
     }
 
     void add_einsum() {

@@ -161,7 +161,7 @@ struct plan_builder {
     static void made_for(plan& made, const options& asked) {
         made.options_ = asked;
         made.options_.on_progress = {};
-        made.identity_ = asked.runs > 1 ? std::make_shared<char>() : nullptr;
+        made.identity_ = std::make_shared<char>();
     }
 
 private:

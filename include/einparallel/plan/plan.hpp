@@ -157,7 +157,7 @@ public:
         release_kept(*this, world);
     }
 
-    /// Shared by the copies of a plan that keeps something; null for others.
+    /// Shared by the copies of a plan.
     [[nodiscard]] const std::shared_ptr<const void>& identity() const { return identity_; }
 
     /// Of the plans that were made on a context, which one; 0 for a plan that was made on none.

@@ -1,6 +1,7 @@
 #pragma once
 // Ranks agree before they communicate: either all go on, or all throw the same sentence.
 
+#include <einparallel/layout/distribution.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -28,6 +29,7 @@ public:
     fingerprint& add(int number) { return add(static_cast<index>(number)); }
     EINPARALLEL_INLINE fingerprint& add(std::string_view text);
     EINPARALLEL_INLINE fingerprint& add(const box& region);
+    EINPARALLEL_INLINE fingerprint& add(const distribution& where);
 
     [[nodiscard]] std::uint64_t value() const { return value_; }
 
@@ -43,11 +45,17 @@ struct common {
     std::string_view sentence;
 };
 
-/// The sentence of what f() throws; empty where it throws nothing. `doing` goes in front of what is not the library's
-/// own sentence.
-template <class F>
-std::string failure_of(std::string_view doing, F&& f) {
-    const auto because = [&](std::string_view words) { return std::string(doing) + ": " + std::string(words); };
+/// The sentence of what f() throws; empty where it throws nothing. `doing`, a text or a function that makes it, goes in
+/// front of what is not the library's own sentence.
+template <class Doing, class F>
+std::string failure_of(const Doing& doing, F&& f) {
+    const auto because = [&](std::string_view words) {
+        if constexpr (std::is_invocable_v<const Doing&>) {
+            return doing() + ": " + std::string(words);
+        } else {
+            return std::string(doing) + ": " + std::string(words);
+        }
+    };
     try {
         std::forward<F>(f)();
         return {};

@@ -35,6 +35,16 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const box& region) {
     return *this;
 }
 
+EINPARALLEL_INLINE fingerprint& fingerprint::add(const distribution& where) {
+    for (const index bound : where.bounds()) {
+        add(bound);
+    }
+    for (int rank = 0; rank < where.holders(); ++rank) {
+        add(where.held_by(rank));
+    }
+    return add(where.holders());
+}
+
 EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
     std::uint64_t name = 0;  // its first eight letters
     for (std::size_t letter = 0; letter < 8; ++letter) {

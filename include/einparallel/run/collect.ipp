@@ -43,15 +43,20 @@ EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, 
 
 EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vector<index>& found) const {
     found.clear();
-    if (region.empty() || !contains(held, region) ||
-        std::ranges::any_of(strides, [](index stride) { return stride < 0; })) {
+    if (region.empty() || held.empty()) {
         return nullptr;
     }
-    const std::vector<index> dense = dense_strides(region);
-    for (std::size_t dimension = 0; dimension < dense.size(); ++dimension) {
-        if (region.sides[dimension].size() > 1 && dense[dimension] != strides[dimension]) {
+    index dense = 1;
+    for (std::size_t dimension = strides.size(); dimension-- > 0;) {
+        const interval& side = region.sides[dimension];
+        if (strides[dimension] < 0 || intersect(held.sides[dimension], side) != side) {
+            found.clear();
+            return nullptr;
+        }
+        if (side.size() > 1 && dense != strides[dimension]) {
             found = strides;
         }
+        dense *= side.size();
     }
     return first(region);
 }
@@ -99,15 +104,11 @@ EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_p
 
 /// A fingerprint of what a collective call on a part must agree about.
 EINPARALLEL_INLINE std::uint64_t fingerprint_of(const distributed_part& part, int root) {
-    fingerprint made;
-    made.add(static_cast<std::uint64_t>(part.elements.element_bytes)).add(root);
-    for (const index bound : part.where->bounds()) {
-        made.add(bound);
-    }
-    for (int rank = 0; rank < part.where->holders(); ++rank) {
-        made.add(part.where->held_by(rank));
-    }
-    return made.value();
+    return fingerprint()
+        .add(static_cast<std::uint64_t>(part.elements.element_bytes))
+        .add(root)
+        .add(*part.where)
+        .value();
 }
 
 /// True where some elements lie before the first: Open MPI 4.1 gets messages of those wrong for elements of a byte.

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,20 +45,13 @@ class result_pool {
 public:
     /// A block that nobody else holds. Steady use (the last result kept until the next has been made) allocates twice.
     std::shared_ptr<memory_block> take(const memory_space& space, std::size_t bytes) {
-        std::vector<std::shared_ptr<memory_block>> held;
-        std::shared_ptr<memory_block> taken;
-        for (std::shared_ptr<memory_block>& each : blocks_) {
-            if (each.use_count() > 1) {
-                held.push_back(std::move(each));
-            } else if (taken == nullptr) {
-                taken = std::move(each);
-            }
+        const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
+        const auto found = std::ranges::find_if(blocks_, is_free);
+        if (found == blocks_.end()) {
+            return blocks_.emplace_back(std::make_shared<memory_block>(space, bytes));
         }
-        blocks_ = std::move(held);
-        if (taken == nullptr) {
-            taken = std::make_shared<memory_block>(space, bytes);
-        }
-        blocks_.push_back(taken);
+        std::shared_ptr<memory_block> taken = *found;
+        std::erase_if(blocks_, is_free);
         return taken;
     }
 
@@ -82,7 +76,8 @@ public:
           may_borrow_(inputs_read_only(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
-          kept_(plan_kept(program_)),
+          sources_(vertices_.size(), nullptr),
+          targets_(program_.results.size()),
           result_blocks_(program_.results.size()),
           pools_(program_.results.size()) {
         for (const executed_vertex& vertex : vertices_) {
@@ -111,50 +106,53 @@ public:
         return spans;
     }
 
+    /// For the next run, by vertex: null for einsums; alive until the run is over.
+    [[nodiscard]] std::span<const source*> sources() { return sources_; }
+    /// For the next run, by result: memory of the application's that takes its place, or none.
+    [[nodiscard]] std::span<result_target> targets() { return targets_; }
+
     /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
-    /// supplies. `sources`: by vertex, null for einsums; alive until the run is over. `targets`: by result, memory of
-    /// the application's that takes its place; null, or missing, for none. Local; allocates and may throw.
-    void lay_out(const memory_space& space, std::vector<const source*> sources,
-                 std::vector<result_target> targets = {}) {
-        sources_ = std::move(sources);
-        targets_ = std::move(targets);
-        targets_.resize(program_.results.size());
-        std::vector<std::vector<index>> strides(program_.buffers.size());
-        for (std::size_t position = 0; position < targets_.size(); ++position) {
-            strides[static_cast<std::size_t>(program_.results[position])] = targets_[position].strides;
-        }
-        std::vector<const void*> borrowed(program_.buffers.size(), nullptr);
-        for (std::size_t number = 0; number < borrowed.size(); ++number) {
-            if (may_borrow_[number] >= 0 && !program_.buffers[number].region.empty() &&
-                !window_.holds(static_cast<buffer_id>(number))) {
-                const source& origin = *sources_[static_cast<std::size_t>(may_borrow_[number])];
-                borrowed[number] = space.borrow(origin, program_.buffers[number].region, strides[number]);
+    /// supplies. Local; may throw. Plans anew only where other buffers lie in the application's memory than before, or
+    /// with other strides.
+    void lay_out(const memory_space& space) {
+        const auto has_strides = [&](std::size_t number, std::vector<index>& strides) {
+            if (strides != program_.buffers[number].strides) {
+                std::swap(strides, program_.buffers[number].strides);
+                steps_.clear();
             }
+        };
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
+            has_strides(static_cast<std::size_t>(program_.results[position]), targets_[position].strides);
         }
-        bool same_strides = true;
-        for (std::size_t number = 0; number < strides.size(); ++number) {
-            same_strides = same_strides && strides[number] == program_.buffers[number].strides;
-            program_.buffers[number].strides = std::move(strides[number]);
-        }
-        if (!same_strides) {
-            steps_.clear();
+        for (std::size_t number = 0; number < may_borrow_.size(); ++number) {
+            if (may_borrow_[number] < 0 || program_.buffers[number].region.empty() ||
+                window_.holds(static_cast<buffer_id>(number))) {
+                continue;
+            }
+            strides_.clear();
+            const void* const found = space.borrow(*sources_[static_cast<std::size_t>(may_borrow_[number])],
+                                                   program_.buffers[number].region, strides_);
+            laid_out_ = laid_out_ && (found == nullptr) == (borrowed_[number] == nullptr);
+            borrowed_[number] = found;
+            has_strides(number, strides_);
         }
         if (steps_.empty()) {
             steps_ = prepare_steps(program_, window_, vertices_);
         }
-        const bool same_places = laid_out_ && std::ranges::equal(borrowed, borrowed_, [](const void* a, const void* b) {
-                                     return (a == nullptr) == (b == nullptr);
-                                 });
-        borrowed_ = std::move(borrowed);
-        if (!same_places) {
-            laid_out_ = false;
+        if (!laid_out_) {
+            arena_plan kept = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
+            is_kept_ = is_kept_ && kept == kept_places_;
+            kept_places_ = std::move(kept);
             places_ = plan_arena(program_, [&](buffer_id number) {
                 return is_borrowed(number) || program_.is_result(number) || window_.holds(number) ||
-                       kept_.holds(number);
+                       kept_places_.holds(number);
             });
             laid_out_ = true;
         }
-        lay_out_kept(space);
+        if (!is_kept_) {
+            forget();
+            kept_memory_ = memory_block(space, kept_places_.bytes);
+        }
         take_results(space);
     }
 
@@ -222,7 +220,6 @@ public:
         for (std::shared_ptr<memory_block>& block : result_blocks_) {
             block.reset();
         }
-        sources_.clear();
     }
 
     /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
@@ -279,18 +276,6 @@ private:
 
     [[nodiscard]] bool is_borrowed(buffer_id number) const {
         return borrowed_[static_cast<std::size_t>(number)] != nullptr;
-    }
-
-    /// Memory for what is kept, but for inputs that stay in the application's own.
-    void lay_out_kept(const memory_space& space) {
-        for (buffer_id number = 0; is_kept_ && number < static_cast<buffer_id>(borrowed_.size()); ++number) {
-            is_kept_ = !kept_.holds(number) || kept_places_.holds(number) != is_borrowed(number);
-        }
-        if (!is_kept_) {
-            forget();
-            kept_places_ = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
-            kept_memory_ = memory_block(space, kept_places_.bytes);
-        }
     }
 
     void take_results(const memory_space& space) {
@@ -384,14 +369,14 @@ private:
     std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
     std::vector<std::byte*> starts_;     ///< by buffer
     std::size_t einsums_ = 0;
-    arena_plan kept_;         ///< all that is kept over runs
-    arena_plan kept_places_;  ///< of it, what is no input in the application's memory
+    arena_plan kept_places_;  ///< of what is kept over runs, but for inputs in the application's memory
     memory_block kept_memory_;
     bool is_kept_ = false;
     arena_plan places_;
     bool laid_out_ = false;
     std::vector<const source*> sources_;  ///< by vertex
     std::vector<result_target> targets_;  ///< by result
+    std::vector<index> strides_;          ///< while buffers are laid out
     std::vector<std::shared_ptr<memory_block>> result_blocks_;
     std::vector<result_pool> pools_;
 };

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,7 +44,8 @@ public:
         if (seen_ != nullptr) {
             seen_->forget();
         }
-        std::string failure = failure_of("run: rank " + std::to_string(control.rank()), [&] { prepare(); });
+        std::string failure =
+            failure_of([&] { return "run: rank " + std::to_string(control.rank()); }, [&] { prepare(); });
         const int per_node = plan_.asked().ranks_per_node;
         window_ = world_->known_window(per_node);
         const std::size_t shared = failure.empty() ? ready_->moves().shared_bytes() : 0;
@@ -130,11 +132,10 @@ private:
                         std::to_string(plan_.processes()) +
                         "), or plan with ep::decompose(world, …), which counts them");
         }
-        std::vector<const source*> sources = find_sources();
         ready_ = &cache_.prepared(plan_);
-        plan_fingerprint_ = ready_->fingerprint();
-        bring_bound(sources);
-        std::vector<result_target> targets = find_targets(sources);
+        plan_fingerprint_ = ready_->signature();
+        find_sources(ready_->moves().sources());
+        find_targets(ready_->moves().targets());
         std::size_t messages = ready_->moves().most_messages();
         for (const executable* moves : redistributions_) {
             messages = std::max(messages, moves->most_messages());
@@ -147,7 +148,7 @@ private:
             }
             seen_->prepare(plan_, cache_.rank, spans);
         }
-        ready_->moves().lay_out(cache_.space, std::move(sources), std::move(targets));
+        ready_->moves().lay_out(cache_.space);
         std::size_t scratch = ready_->moves().scratch_bytes();
         for (const executable* moves : redistributions_) {
             scratch = std::max(scratch, moves->scratch_bytes());
@@ -165,41 +166,44 @@ private:
     }
 
     /// Whose elements each input has in this run.
-    std::vector<const source*> find_sources() {
-        const std::vector<planned_vertex>& vertices = plan_.vertices();
-        std::vector<const source*> sources(vertices.size(), nullptr);
-        std::vector<bool> used(bound_.size(), false);
-        for (std::size_t number = 0; number < vertices.size(); ++number) {
-            if (!vertices[number].is_input()) {
+    void find_sources(std::span<const source*> sources) {
+        std::size_t used = 0;
+        for (std::size_t number = 0; number < sources.size(); ++number) {
+            const planned_vertex& input = plan_.vertices()[number];
+            if (!input.is_input()) {
                 continue;
             }
-            sources[number] = vertices[number].origin->origin.get();
+            sources[number] = input.origin->origin.get();
             if (sources[number] == nullptr) {
-                throw error("run: input '" + vertices[number].name + "' has no source");
+                throw error("run: input '" + input.name + "' has no source");
             }
             if (sources[number]->is_gone()) {
-                throw error("run: the array of input '" + vertices[number].name +
+                throw error("run: the array of input '" + input.name +
                             "' is gone: ep::borrow refers to it; from_root without it keeps a copy");
             }
-            if (sources[number]->kind() != source_kind::placeholder) {
-                continue;
-            }
-            const std::size_t position = find_binding(vertices[number]);
-            check_binding(vertices[number], bound_[position].value.get());
-            used[position] = true;
-            sources[number] = bound_[position].value->origin.get();
-            if (plan_.asked().check_inputs && sources[number]->kind() == source_kind::everywhere) {
-                checksums_.emplace_back(number, sources[number]->checksum());
-            }
-            bound_fingerprint_.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(sources[number]->kind()));
-        }
-        for (std::size_t position = 0; position < bound_.size(); ++position) {
-            if (!used[position] && !bound_[position].is_output()) {
-                throw error("run: a value is bound to " + name_of(bound_[position]) +
-                            ", which is no placeholder of this plan");
+            if (sources[number]->kind() == source_kind::placeholder) {
+                const vertex* const given = bound_[find_binding(input)].value.get();
+                check_binding(input, given);
+                ++used;
+                const source_kind kind = given->origin->kind();
+                bound_fingerprint_.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(kind));
+                if (plan_.asked().check_inputs && kind == source_kind::everywhere) {
+                    checksums_.emplace_back(number, given->origin->checksum());
+                }
+                sources[number] = kind == source_kind::everywhere ? given->origin.get() : bring(number, *given->origin);
             }
         }
-        return sources;
+        const auto is_for_output = [](const binding& each) { return each.is_output(); };
+        if (used + static_cast<std::size_t>(std::ranges::count_if(bound_, is_for_output)) < bound_.size()) {
+            const auto is_unknown = [&](const binding& each) {
+                return !each.is_output() && std::ranges::none_of(plan_.vertices(), [&](const planned_vertex& input) {
+                    return input.origin == each.placeholder && input.is_input() &&
+                           input.origin->origin->kind() == source_kind::placeholder;
+                });
+            };
+            throw error("run: a value is bound to " + name_of(*std::ranges::find_if(bound_, is_unknown)) +
+                        ", which is no placeholder of this plan");
+        }
     }
 
     /// Arrays that are bound on every rank must be equal. Collective.
@@ -281,74 +285,53 @@ private:
                        std::to_string(dimension) + ", the placeholder has " + std::to_string(input.bounds[dimension]));
             }
         }
-        const std::string ranks = ", the plan is for " + std::to_string(plan_.processes()) + " ranks";
+        const auto ranks = [&] { return ", the plan is for " + std::to_string(plan_.processes()) + " ranks"; };
         if (value.holders() > plan_.processes()) {
-            refuse("has parts on " + std::to_string(value.holders()) + " ranks" + ranks);
+            refuse("has parts on " + std::to_string(value.holders()) + " ranks" + ranks());
         }
         if (value.root() < 0 || value.root() >= plan_.processes()) {
-            refuse("is on rank " + std::to_string(value.root()) + ranks);
+            refuse("is on rank " + std::to_string(value.root()) + ranks());
         }
     }
 
-    /// The parts of a value that does not rest where the plan reads it.
-    std::vector<box> parts_of(const source& value, const planned_vertex& input) const {
-        std::vector<box> parts;
-        for (int rank = 0; rank < value.holders(); ++rank) {
-            parts.push_back(value.held_by(rank));
+    /// Lays out the way of a bound value that rests elsewhere than the plan reads it; what has its elements then.
+    const source* bring(std::size_t number, const source& value) {
+        const planned_vertex& input = plan_.vertices()[number];
+        const auto* const memory = dynamic_cast<const memory_source*>(&value);
+        if (memory == nullptr) {
+            const dealt_part& matrix = dynamic_cast<const dealt_source&>(value).part();
+            if (matrix.world.lock() != world_) {
+                throw error("run: the value bound to placeholder '" + input.name +
+                            "' is distributed over another context");
+            }
+            const std::size_t bytes =
+                static_cast<std::size_t>(input.resting.held_by(cache_.rank).size()) * input.element.bytes;
+            const auto block = std::make_shared<memory_block>(cache_.space, bytes);
+            dealt_.push_back({&matrix, &input.resting, elements_in(*block, input)});
+            return arrived_.emplace_back(std::make_unique<memory_source>(dealt_.back().elements, block, std::nullopt))
+                .get();
         }
-        if (value.kind() == source_kind::root) {
-            parts.assign(static_cast<std::size_t>(plan_.processes()), no_box(input.bounds.size()));
-            parts[static_cast<std::size_t>(value.root())] = whole_box(input.bounds);
+        const bound_redistribution& way =
+            ready_->way_from(memory->where() != nullptr
+                                 ? memory->where()
+                                 : std::make_shared<const distribution>(held_by_one(input.bounds, memory->root())),
+                             number, cache_.rank);
+        bound_fingerprint_.add(way.signature);
+        if (way.moves == nullptr) {
+            return &value;
         }
-        return parts;
+        way.moves->sources()[number] = &value;
+        way.moves->lay_out(cache_.space);
+        redistributions_.push_back(way.moves.get());
+        return arrived_
+            .emplace_back(
+                std::make_unique<memory_source>(elements_in(*way.moves->result(0), input), nullptr, std::nullopt))
+            .get();
     }
 
-    /// Lays out the way of every bound value that rests elsewhere than the plan reads it, and puts what arrives in its
-    /// place in `sources`.
-    void bring_bound(std::vector<const source*>& sources) {
-        ready_->expect_redistributions(sources.size());
-        arrived_.reserve(bound_.size());
-        for (std::size_t number = 0; number < sources.size(); ++number) {
-            const source* value = sources[number];
-            const planned_vertex& input = plan_.vertices()[number];
-            if (value == nullptr || value == input.origin->origin.get() || value->kind() == source_kind::everywhere) {
-                continue;
-            }
-            if (const auto* matrix = dynamic_cast<const dealt_source*>(value)) {
-                if (matrix->part().world.lock() != world_) {
-                    throw error("run: the value bound to placeholder '" + input.name +
-                                "' is distributed over another context");
-                }
-                const std::size_t bytes =
-                    static_cast<std::size_t>(input.resting.held_by(cache_.rank).size()) * input.element.bytes;
-                const auto block = std::make_shared<memory_block>(cache_.space, bytes);
-                dealt_.push_back({&matrix->part(), &input.resting, elements_in(block, input.resting, input.element)});
-                arrived_.push_back(std::make_unique<array_source>(dealt_.back().elements, block, std::nullopt));
-                sources[number] = arrived_.back().get();
-                bound_fingerprint_.add(static_cast<std::uint64_t>(number));
-                continue;
-            }
-            const distribution from(input.bounds, parts_of(*value, input));
-            add_distribution(bound_fingerprint_, from);
-            bound_redistribution* way = ready_->redistribution(number, from, cache_.rank);
-            if (way == nullptr || way->moves == nullptr) {
-                continue;
-            }
-            std::vector<const source*> origins(sources.size(), nullptr);
-            origins[number] = value;
-            way->moves->lay_out(cache_.space, std::move(origins));
-            redistributions_.push_back(way->moves.get());
-            arrived_.push_back(std::make_unique<array_source>(
-                elements_in(way->moves->result(0), input.resting, input.element), nullptr, std::nullopt));
-            sources[number] = arrived_.back().get();
-        }
-    }
-
-    /// This rank's part of a tensor, dense in a block of memory.
-    strided_box elements_in(const std::shared_ptr<memory_block>& block, const distribution& where,
-                            element_type element) const {
-        const box held = where.held_by(cache_.rank);
-        return {block->data(), held, dense_strides(held), element.bytes};
+    /// This rank's part of a vertex, dense in a block of memory.
+    strided_box elements_in(const memory_block& block, const planned_vertex& of) const {
+        return dense_part(of.resting, cache_.rank, of.element, block.data());
     }
 
     /// This rank's memory for an output.
@@ -356,13 +339,14 @@ private:
         return output.dealt != nullptr ? output.dealt->elements : output.into->elements;
     }
 
-    /// By output, the binding that says where its elements go; null where none does.
+    /// By output, the binding that says where its elements go, or null; nothing where no binding does.
     std::vector<const binding*> targets_of_outputs() const {
-        std::vector<const binding*> found(plan_.outputs().size(), nullptr);
+        std::vector<const binding*> found;
         for (const binding& each : bound_) {
             if (!each.is_output()) {
                 continue;
             }
+            found.resize(plan_.outputs().size(), nullptr);
             const std::string who = "run: the memory for output " + name_of(each) + " ";
             bool known = false;
             for (std::size_t position = 0; position < found.size(); ++position) {
@@ -382,12 +366,11 @@ private:
         return found;
     }
 
-    /// The application's memory that results are written to at once, by output; null where they are copied afterwards,
+    /// The application's memory that results are written to at once, by output; none where they are copied afterwards,
     /// or nobody asked.
-    std::vector<result_target> find_targets(const std::vector<const source*>& sources) {
+    void find_targets(std::span<result_target> direct) {
+        std::ranges::fill(direct, result_target{});
         targets_ = targets_of_outputs();
-        is_direct_.assign(targets_.size(), false);
-        std::vector<result_target> direct(targets_.size());
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             if (targets_[position] == nullptr) {
                 continue;
@@ -422,20 +405,19 @@ private:
             if (each.dealt != nullptr) {
                 continue;
             }
-            add_distribution(bound_fingerprint_, *each.into->where);
-            const bool is_read = std::ranges::any_of(sources, [&, from = begin, to = end](const source* origin) {
-                return origin != nullptr && origin->lies_in(from, to);
-            });
+            bound_fingerprint_.add(*each.into->where);
+            const bool is_read =
+                std::ranges::any_of(ready_->moves().sources(), [&, from = begin, to = end](const source* origin) {
+                    return origin != nullptr && origin->lies_in(from, to);
+                });
             const bool is_kept = made.lasts && plan_.asked().runs > 1;  // by the context, for later runs
             std::vector<index> strides;
             if (!is_read && !is_kept && made.resting == *each.into->where &&
                 target.borrow(target.held, strides) != nullptr &&
                 ready_->moves().may_lie_elsewhere(position, !strides.empty())) {
                 direct[position] = {target.data, std::move(strides)};
-                is_direct_[position] = true;
             }
         }
-        return direct;
     }
 
     /// A result that goes to the application's memory when all is done.
@@ -446,16 +428,18 @@ private:
 
     std::vector<results::part> collect(std::vector<moved_result>& moved) const {
         std::vector<results::part> parts;
+        parts.reserve(plan_.outputs().size());
         for (std::size_t position = 0; position < plan_.outputs().size(); ++position) {
             const planned_vertex& made = plan_.vertices()[plan_.outputs()[position]];
             const std::shared_ptr<memory_block>& block = ready_->moves().result(position);
-            auto where = std::make_shared<const distribution>(made.resting);
             std::vector<std::weak_ptr<vertex>> made_by(made.twins.begin(), made.twins.end());
             made_by.emplace_back(made.origin);
-            const binding* const target = targets_[position];
-            if (!is_direct_[position]) {
-                distributed_part here{std::shared_ptr<void>(block, block->data()),
-                                      elements_in(block, *where, made.element), where, world_};
+            const binding* const target = targets_.empty() ? nullptr : targets_[position];
+            if (ready_->moves().targets()[position].data == nullptr) {
+                distributed_part here = ready_->part(position);
+                here.keep = std::shared_ptr<void>(block, block->data());
+                here.elements.data = block->data();
+                here.world = world_;
                 if (target != nullptr) {
                     moved.push_back({here, target});
                 }
@@ -478,7 +462,7 @@ private:
     std::byte* scratch_ = nullptr;
     node_window* window_ = nullptr;
     std::vector<executable*> redistributions_;
-    std::vector<std::unique_ptr<array_source>> arrived_;
+    std::vector<std::unique_ptr<memory_source>> arrived_;
     std::uint64_t plan_fingerprint_ = 0;
     fingerprint bound_fingerprint_;
     /// A value that lies block-cyclic, and this rank's part of it where the plan reads it.
@@ -488,8 +472,7 @@ private:
         strided_box elements;
     };
     std::vector<dealt_value> dealt_;
-    std::vector<const binding*> targets_;  ///< by output: where the application wants it, or null
-    std::vector<bool> is_direct_;          ///< by output: written there at once
+    std::vector<const binding*> targets_;  ///< by output: where the application wants it, or null; or nothing
     std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex, where options.check_inputs asks
 };
 

@@ -17,15 +17,21 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A whole tensor in the memory of every rank, or of one. `life`: expires with elements that are not the source's own.
-class array_source final : public source {
+/// A whole tensor in the memory of every rank, or of one, or this rank's part of one that is distributed.
+class memory_source final : public source {
 public:
-    array_source(strided_box elements, std::shared_ptr<const void> keep, std::optional<int> root,
-                 std::optional<std::weak_ptr<const void>> life = std::nullopt)
+    /// `root`: the rank that has it, or none: all of them. `life`: expires with elements that are not the source's own.
+    memory_source(strided_box elements, std::shared_ptr<const void> keep, std::optional<int> root,
+                  std::optional<std::weak_ptr<const void>> life = std::nullopt)
         : elements_(std::move(elements)), keep_(std::move(keep)), root_(root), life_(std::move(life)) {}
+    /// Shares the elements with the handle that it is made from.
+    explicit memory_source(const distributed_part& part)
+        : elements_(part.elements), keep_(part.keep), where_(part.where) {}
 
     [[nodiscard]] source_kind kind() const override {
-        return root_.has_value() ? source_kind::root : source_kind::everywhere;
+        return where_ != nullptr   ? source_kind::resting
+               : root_.has_value() ? source_kind::root
+                                   : source_kind::everywhere;
     }
     void read(const box& region, void* destination) const override {
         elements_.read(region, destination, description());
@@ -36,7 +42,7 @@ public:
     [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
         return elements_.lies_in(begin, end);
     }
-    [[nodiscard]] bool lasts() const override { return keep_ != nullptr; }
+    [[nodiscard]] bool lasts() const override { return keep_.use_count() > 0; }  // null on a rank without elements
     [[nodiscard]] bool is_gone() const override { return life_.has_value() && life_->expired(); }
     [[nodiscard]] std::uint64_t checksum() const override {
         const auto bytes = static_cast<std::size_t>(elements_.held.size()) * elements_.element_bytes;
@@ -51,39 +57,22 @@ public:
         return fingerprint().add(std::string_view(static_cast<const char*>(dense), bytes)).value();
     }
     [[nodiscard]] int root() const override { return root_.value_or(0); }
+    [[nodiscard]] int holders() const override { return where_ == nullptr ? 0 : where_->holders(); }
+    [[nodiscard]] box held_by(int rank) const override { return where_->held_by(rank); }
     [[nodiscard]] std::string description() const override {
-        return root_.has_value() ? "from_root(" + std::to_string(*root_) + ")" : "bind";
+        return where_ != nullptr   ? "from_distributed"
+               : root_.has_value() ? "from_root(" + std::to_string(*root_) + ")"
+                                   : "bind";
     }
+    /// Who holds what of a tensor that is distributed; else null.
+    [[nodiscard]] const std::shared_ptr<const distribution>& where() const { return where_; }
 
 private:
     strided_box elements_;
     std::shared_ptr<const void> keep_;
     std::optional<int> root_;
     std::optional<std::weak_ptr<const void>> life_;
-};
-
-/// A tensor that is distributed already. It shares the elements with the handle that it was made from.
-class distributed_source final : public source {
-public:
-    explicit distributed_source(distributed_part part) : part_(std::move(part)) {}
-
-    [[nodiscard]] source_kind kind() const override { return source_kind::resting; }
-    void read(const box& region, void* destination) const override {
-        part_.elements.read(region, destination, description());
-    }
-    [[nodiscard]] const void* borrow(const box& region, std::vector<index>& strides) const override {
-        return part_.elements.borrow(region, strides);
-    }
-    [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
-        return part_.elements.lies_in(begin, end);
-    }
-    [[nodiscard]] bool lasts() const override { return part_.keep.use_count() > 0; }  // null on a rank without elements
-    [[nodiscard]] int holders() const override { return part_.where->holders(); }
-    [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }
-    [[nodiscard]] std::string description() const override { return "from_distributed"; }
-
-private:
-    distributed_part part_;
+    std::shared_ptr<const distribution> where_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

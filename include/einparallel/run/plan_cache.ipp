@@ -6,6 +6,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/executable.ipp>
 #include <einparallel/schedule/packing.hpp>
@@ -19,13 +20,6 @@
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-EINPARALLEL_INLINE void add_distribution(fingerprint& into, const distribution& where) {
-    into.add(where.holders());
-    for (int rank = 0; rank < where.holders(); ++rank) {
-        into.add(where.held_by(rank));
-    }
-}
 
 /// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
 EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
@@ -51,20 +45,27 @@ EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
             made.add(static_cast<index>(axis.label)).add(axis.parts);
         }
         for (const distribution& operand : each.work.operands) {
-            add_distribution(made, operand);
+            made.add(operand);
         }
-        add_distribution(made, each.resting);
+        made.add(each.resting);
         const bool has_source = each.origin != nullptr && each.origin->origin != nullptr;
         made.add(has_source ? static_cast<int>(each.origin->origin->kind()) : -1);
     }
     return made.value();
 }
 
-/// The program that brings a bound value from where it rests to where a plan reads it.
+/// What a rank holds, dense in `memory`.
+EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
+                                          std::byte* memory = nullptr) {
+    const box held = where.held_by(rank);
+    return {memory, held, dense_strides(held), element.bytes};
+}
+
+/// The way of a bound value from where it rests to where a plan reads it.
 struct bound_redistribution {
-    std::size_t vertex = 0;
-    distribution from;
-    std::unique_ptr<executable> moves;  ///< null where the part of this rank stays as it is
+    std::shared_ptr<const distribution> from;  ///< null: none is known
+    std::uint64_t signature = 0;               ///< of it
+    std::unique_ptr<executable> moves;         ///< null where the part of this rank stays as it is
 };
 
 /// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
@@ -75,17 +76,29 @@ public:
           asked_(of.asked()),
           outputs_(of.outputs()),
           vertices_(of.vertices()),
-          fingerprint_(fingerprint_of(of)),
-          moves_(executable_of(of, vertices_, rank)) {
+          signature_(fingerprint_of(of)),
+          moves_(executable_of(of, vertices_, rank)),
+          ways_(vertices_.size()) {
         for (planned_vertex& each : vertices_) {
             origins_.push_back(each.origin);
             each.origin.reset();
             each.twins.clear();
         }
+        for (const std::size_t output : outputs_) {
+            const auto where = std::make_shared<const distribution>(vertices_[output].resting);
+            parts_.push_back({nullptr, dense_part(*where, rank, vertices_[output].element), where, {}});
+        }
     }
     prepared_plan(const prepared_plan&) = delete;
     prepared_plan& operator=(const prepared_plan&) = delete;
     ~prepared_plan() = default;
+
+    /// True where this is a copy of a plan that was noted.
+    [[nodiscard]] bool is_of(const plan& asked) const {
+        return std::ranges::any_of(plans_, [&](const std::weak_ptr<const void>& known) {
+            return !known.owner_before(asked.identity()) && !asked.identity().owner_before(known);
+        });
+    }
 
     /// True where this is the plan, for the same vertices.
     [[nodiscard]] bool is_for(const plan& asked) const {
@@ -106,16 +119,11 @@ public:
         return std::ranges::any_of(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
     }
 
-    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
+    [[nodiscard]] std::uint64_t signature() const { return signature_; }
     [[nodiscard]] executable& moves() { return moves_; }
 
-    /// Keeps what runs leave for as long as this copy of the plan, or another one that was noted, lives.
-    void note(const plan& asked) {
-        const auto same = [&](const std::weak_ptr<const void>& known) { return known.lock() == asked.identity(); };
-        if (asked.identity() != nullptr && std::ranges::none_of(plans_, same)) {
-            plans_.push_back(asked.identity());
-        }
-    }
+    /// Keeps what runs leave for as long as a copy of this plan, or of another one that was noted, lives.
+    void note(const plan& asked) { plans_.push_back(asked.identity()); }
     /// Frees what is kept where no copy of the plan is left.
     void forget_if_alone() {
         if (std::erase_if(plans_, [](const std::weak_ptr<const void>& each) { return each.expired(); }) > 0 &&
@@ -124,24 +132,20 @@ public:
         }
     }
 
-    /// The way from `from` to where the plan reads `vertex`; null where it is read there already. The last way is kept.
-    bound_redistribution* redistribution(std::size_t vertex, const distribution& from, int rank) {
+    /// The way from `from` to where the plan reads `vertex`. The last one is kept.
+    bound_redistribution& way_from(const std::shared_ptr<const distribution>& from, std::size_t vertex, int rank) {
         const planned_vertex& input = vertices_[vertex];
-        if (from == input.resting) {
-            return nullptr;
+        bound_redistribution& way = ways_[vertex];
+        if (way.from != nullptr && (way.from == from || *way.from == *from)) {
+            return way;
         }
-        for (bound_redistribution& known : redistributions_) {
-            if (known.vertex == vertex && known.from == from) {
-                return &known;
-            }
-        }
-        bound_redistribution made{vertex, from, nullptr};
+        bound_redistribution made{from, fingerprint().add(*from).value(), nullptr};
         program moves;
-        const buffer_id had = moves.add_buffer(from.held_by(rank), input.element.bytes);
+        const buffer_id had = moves.add_buffer(from->held_by(rank), input.element.bytes);
         if (!moves.buffers.front().region.empty()) {
             moves.steps.push_back({0, {}, {}, {read_source{vertex, had}}});
         }
-        const buffer_id wanted = schedule_redistribution(moves, from, input.resting, rank, had, 1);
+        const buffer_id wanted = schedule_redistribution(moves, *from, input.resting, rank, had, 1);
         pack_short_runs(moves);
         for (step& each : moves.steps) {
             each.vertex = vertex;
@@ -152,13 +156,11 @@ public:
             names[vertex].name = input.name;
             made.moves = std::make_unique<executable>(std::move(moves), std::move(names));
         }
-        std::erase_if(redistributions_, [&](const bound_redistribution& old) { return old.vertex == vertex; });
-        redistributions_.push_back(std::move(made));
-        return &redistributions_.back();
+        return way = std::move(made);
     }
 
-    /// Room for all of them, so that pointers to them stay good while one run collects its own.
-    void expect_redistributions(std::size_t count) { redistributions_.reserve(count); }
+    /// This rank's part of an output, without its memory.
+    [[nodiscard]] const distributed_part& part(std::size_t position) const { return parts_[position]; }
 
 private:
     /// @param kept the plan's vertices, which stay
@@ -180,9 +182,10 @@ private:
     std::vector<std::size_t> outputs_;
     std::vector<planned_vertex> vertices_;  ///< without their origins
     std::vector<std::weak_ptr<vertex>> origins_;
-    std::uint64_t fingerprint_;
+    std::uint64_t signature_;
     executable moves_;
-    std::vector<bound_redistribution> redistributions_;
+    std::vector<bound_redistribution> ways_;        ///< by vertex
+    std::vector<distributed_part> parts_;           ///< by output
     std::vector<std::weak_ptr<const void>> plans_;  ///< identities of equal plans that run here
 };
 
@@ -202,10 +205,11 @@ struct plan_cache final : context_extension {
         std::erase_if(plans, [](const std::unique_ptr<prepared_plan>& each) { return each->is_stale(); });
         prepared_plan* found = find(asked);
         if (found == nullptr) {
-            plans.push_back(std::make_unique<prepared_plan>(asked, rank));
-            found = plans.back().get();
+            found = plans.emplace_back(std::make_unique<prepared_plan>(asked, rank)).get();
         }
-        found->note(asked);
+        if (!found->is_of(asked)) {
+            found->note(asked);
+        }
         for (const std::unique_ptr<prepared_plan>& each : plans) {
             each->forget_if_alone();
         }
@@ -214,12 +218,11 @@ struct plan_cache final : context_extension {
 
     /// The plan where it is prepared, or null.
     [[nodiscard]] prepared_plan* find(const plan& asked) const {
-        for (const std::unique_ptr<prepared_plan>& known : plans) {
-            if (known->is_for(asked)) {
-                return known.get();
-            }
+        auto known = std::ranges::find_if(plans, [&](const auto& each) { return each->is_of(asked); });
+        if (known == plans.end()) {
+            known = std::ranges::find_if(plans, [&](const auto& each) { return each->is_for(asked); });
         }
-        return nullptr;
+        return known == plans.end() ? nullptr : known->get();
     }
 };
 

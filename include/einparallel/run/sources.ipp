@@ -22,7 +22,7 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const box& whole) {
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elements& given, std::optional<int> root) {
     return input_vertex(bounds_of(given.elements.held), given.element,
-                        std::make_shared<array_source>(given.elements, given.keep, root, given.life));
+                        std::make_shared<memory_source>(given.elements, given.keep, root, given.life));
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root) {
@@ -46,7 +46,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements&
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> distributed_input(const distributed_part& part, element_type element) {
-    return input_vertex(part.where->bounds(), element, std::make_shared<distributed_source>(part));
+    return input_vertex(part.where->bounds(), element, std::make_shared<memory_source>(part));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
