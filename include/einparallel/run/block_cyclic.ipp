@@ -3,15 +3,10 @@
 #include <einparallel/run/block_cyclic.hpp>
 
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/kernel/copy.hpp>
 #include <einparallel/layout/dealt.hpp>
-#include <einparallel/mpi/datatype.hpp>
-#include <einparallel/mpi/transfer.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/collect.ipp>
 
-#include <algorithm>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,27 +96,31 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> dealt_input(std::shared_ptr<const dea
     return input_vertex(bounds, element, std::make_shared<dealt_source>(std::move(part)));
 }
 
-/// Calls visit(extents, byte offset and byte strides in the holder's box, the same in the process's memory) for every
-/// part of a box that a process has and that is regular in both: the same order wherever it is called.
+/// Calls visit(part in `whole`, the same in `memory`) for every part of a holder's box that a process has and that is
+/// regular in both: the same order wherever it is called. Either may be another rank's, without data.
 template <class Visit>
-void for_each_dealt_part(const dealt_part& dealt, int process, index leading, const strided_box& whole, Visit visit) {
-    if (process >= dealt.how.holders() || whole.held.empty()) {
+void for_each_dealt_part(const dealt_matrix& how, int process, const strided_box& whole, const strided_box& memory,
+                         Visit visit) {
+    if (process >= how.holders() || whole.held.empty()) {
         return;
     }
-    const dealt_dimension& rows = dealt.how.dimensions[0];
-    const dealt_dimension& columns = dealt.how.dimensions[1];
-    const std::array<int, 2> place = dealt.how.place_of(process);
-    const auto bytes = static_cast<index>(dealt.elements.element_bytes);
-    const index down = whole.strides[0] * bytes;
-    const index right = whole.strides[1] * bytes;
-    for (const dealt_run& row : rows.runs_in(whole.held.sides[0], place[0])) {
-        for (const dealt_run& column : columns.runs_in(whole.held.sides[1], place[1])) {
-            visit(
-                std::array{row.cycles, row.length, column.cycles, column.length},
-                (row.first - whole.held.sides[0].begin) * down + (column.first - whole.held.sides[1].begin) * right,
-                std::array{rows.processes * rows.block * down, down, columns.processes * columns.block * right, right},
-                (row.local + column.local * leading) * bytes,
-                std::array{rows.block * bytes, bytes, columns.block * leading * bytes, leading * bytes});
+    const auto [rows, columns] = how.dimensions;
+    const std::array<int, 2> place = how.place_of(process);
+    const auto [top, left] = std::pair(whole.held.sides[0], whole.held.sides[1]);
+    const index down = whole.strides[0];
+    const index right = whole.strides[1];
+    const index leading = memory.strides[1];
+    for (const dealt_run& row : rows.runs_in(top, place[0])) {
+        for (const dealt_run& column : columns.runs_in(left, place[1])) {
+            const auto part = [&](const strided_box& of, index first, std::vector<index> strides) {
+                std::byte* const data =
+                    of.data == nullptr ? nullptr : of.data + first * static_cast<index>(of.element_bytes);
+                return strided_box{data, whole_box({row.cycles, row.length, column.cycles, column.length}),
+                                   std::move(strides), of.element_bytes};
+            };
+            visit(part(whole, (row.first - top.begin) * down + (column.first - left.begin) * right,
+                       {rows.processes * rows.block * down, down, columns.processes * columns.block * right, right}),
+                  part(memory, row.local + column.local * leading, {rows.block, 1, columns.block * leading, leading}));
         }
     }
 }
@@ -130,55 +129,36 @@ void for_each_dealt_part(const dealt_part& dealt, int process, index leading, co
 /// Returns the bytes that this rank sent. @throws error, the same on every rank
 EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const dealt_part& dealt,
                                           const distribution& where, const strided_box& mine, bool deals) {
-    const int rank = world.payload.rank();
-    const std::string doing = "block_cyclic: rank " + std::to_string(rank);
-    struct end_of_message {
-        bool sends;
-        std::byte* base;
-        box_type type;
-        int peer;
-    };
-    std::vector<end_of_message> ends;
-    transfers flight(world.payload);
-    const auto with_self = [&](auto&& copy) {
-        for_each_dealt_part(dealt, rank, dealt.elements.strides[1], mine, copy);
-    };
-    const std::string unprepared = failure_of(doing, [&] {
+    return move_boxes(world, "block_cyclic", {}, [&] {
+        moving_program made{{}, {step{}}};
+        step& now = made.steps.front();
+        const auto add = [&](const strided_box& place) {
+            made.places.push_back(place);
+            return static_cast<buffer_id>(made.places.size()) - 1;
+        };
+        const auto exchange = [&](bool sends, int peer, const strided_box& place) {
+            (sends ? now.sends : now.receives).push_back({peer, add(place), place.held});
+        };
+        const strided_box anybodys{nullptr, {}, {1, 1}, mine.element_bytes};
         for (int peer = 0; peer < world.payload.size(); ++peer) {
-            if (peer == rank) {
+            if (peer == world.payload.rank()) {
+                for_each_dealt_part(dealt.how, peer, mine, dealt.elements, [&](const auto& here, const auto& there) {
+                    const buffer_id in_box = add(here);
+                    const buffer_id in_memory = add(there);
+                    now.work.emplace_back(
+                        local_copy{deals ? in_memory : in_box, deals ? in_box : in_memory, here.held});
+                });
                 continue;
             }
             // What lies in this rank's box and in the peer's memory, and the other way round.
-            for_each_dealt_part(dealt, peer, 1, mine, [&](auto extents, index at, auto strides, index, auto) {
-                ends.push_back({deals, mine.data, type_of_strided(extents, strides, mine.element_bytes, at), peer});
-            });
+            for_each_dealt_part(dealt.how, peer, mine, anybodys,
+                                [&](const auto& here, const auto&) { exchange(deals, peer, here); });
             const strided_box theirs{nullptr, where.held_by(peer), {0, 0}, mine.element_bytes};
-            for_each_dealt_part(
-                dealt, rank, dealt.elements.strides[1], theirs, [&](auto extents, index, auto, index at, auto strides) {
-                    ends.push_back(
-                        {!deals, dealt.elements.data, type_of_strided(extents, strides, mine.element_bytes, at), peer});
-                });
+            for_each_dealt_part(dealt.how, world.payload.rank(), theirs, dealt.elements,
+                                [&](const auto&, const auto& here) { exchange(!deals, peer, here); });
         }
-        flight.reserve(ends.size());
+        return made;
     });
-    agree(world.control, unprepared);
-    for (const end_of_message& each : ends) {
-        each.sends ? flight.send(each.base, each.type, each.peer) : flight.receive(each.base, each.type, each.peer);
-    }
-    const std::string failure = failure_of(doing, [&] {
-        with_self([&](auto extents, index at, auto strides, index local, auto local_strides) {
-            const auto bytes = static_cast<index>(mine.element_bytes);
-            std::ranges::for_each(strides, [&](index& stride) { stride /= bytes; });
-            std::ranges::for_each(local_strides, [&](index& stride) { stride /= bytes; });
-            std::byte* const here = mine.data + at;
-            std::byte* const there = dealt.elements.data + local;
-            deals ? copy_box(extents, mine.element_bytes, there, local_strides, here, strides)
-                  : copy_box(extents, mine.element_bytes, here, strides, there, local_strides);
-        });
-        flight.wait();
-    });
-    agree(world.control, failure);
-    return flight.bytes_sent();
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
