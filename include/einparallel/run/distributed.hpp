@@ -1,6 +1,7 @@
 #pragma once
 // A tensor whose elements lie on the ranks of a context: what a run returns, or the application's own.
 
+#include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/view.hpp>
@@ -97,32 +98,15 @@ public:
         if (holds_nothing()) {
             return;
         }
-        std::array<index, Rank> at{};
-        index offset = 0;
-        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-            at[dimension] = part_.elements.held.sides[dimension].begin;
-        }
         T* const elements = reinterpret_cast<T*>(part_.elements.data);
-        for (;;) {
-            std::invoke(f, std::as_const(at), elements[offset]);
-            std::size_t dimension = Rank;
-            while (dimension > 0) {
-                const interval& side = part_.elements.held.sides[--dimension];
-                const index stride = part_.elements.strides[dimension];
-                offset += stride;
-                if (++at[dimension] < side.end) {
-                    break;
-                }
-                at[dimension] = side.begin;
-                offset -= stride * side.size();
-                if (dimension == 0) {
-                    return;
-                }
+        detail::for_each_index<Rank>(part_.elements.held, [&](const std::array<index, Rank>& at) {
+            index offset = 0;
+            for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+                offset +=
+                    (at[dimension] - part_.elements.held.sides[dimension].begin) * part_.elements.strides[dimension];
             }
-            if (Rank == 0) {
-                return;
-            }
-        }
+            std::invoke(f, at, elements[offset]);
+        });
     }
 
     /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
