@@ -21,28 +21,22 @@ using vertex_function = std::function<void(std::size_t number, std::size_t count
 
 namespace EINPARALLEL_DETAIL {
 
-/// What the executor keeps in a context from run to run: prepared programs and memory, one kind per memory space.
-struct context_extension {
-    context_extension() = default;
-    context_extension(const context_extension&) = delete;
-    context_extension& operator=(const context_extension&) = delete;
-    virtual ~context_extension() = default;
-};
+struct plan_cache;  // run/plan_cache.ipp
 
 /// What a context owns. Results refer to it weakly, so that the communicators go with the context, at the same point of
 /// the program on every rank.
 struct context_state {
     EINPARALLEL_INLINE explicit context_state(MPI_Comm ranks);
 
-    communicator payload;                                        ///< elements
-    communicator control;                                        ///< agreements
-    std::uint64_t plans = 0;                                     ///< made on it
-    bool busy = false;                                           ///< a collective call is under way on this rank
-    const void* thread = nullptr;                                ///< the only one that may call MPI; null: any
-    std::function<void()> progress;                              ///< the application's, or empty
-    vertex_function vertices;                                    ///< the application's, or empty
-    std::vector<std::unique_ptr<context_extension>> extensions;  ///< go before the communicators
-    std::vector<std::unique_ptr<node_window>> windows;           ///< by options.ranks_per_node
+    communicator payload;                               ///< elements
+    communicator control;                               ///< agreements
+    std::uint64_t plans = 0;                            ///< made on it
+    bool busy = false;                                  ///< a collective call is under way on this rank
+    const void* thread = nullptr;                       ///< the only one that may call MPI; null: any
+    std::function<void()> progress;                     ///< the application's, or empty
+    vertex_function vertices;                           ///< the application's, or empty
+    std::vector<std::shared_ptr<plan_cache>> caches;    ///< by memory space; go before the communicators
+    std::vector<std::unique_ptr<node_window>> windows;  ///< by options.ranks_per_node
 
     /// The window of nodes of so many ranks, with room for `bytes` per rank; null on all ranks where one of them has
     /// too little shared memory. Collective; each node has its own number of bytes.

@@ -74,7 +74,7 @@ EINPARALLEL_INLINE void context::on_vertex(vertex_function function) {
 
 EINPARALLEL_INLINE void context::release_memory() {
     const detail::exclusive guard(*state(), "release_memory");
-    state_->extensions.clear();
+    state_->caches.clear();
 }
 
 EINPARALLEL_INLINE const std::shared_ptr<detail::context_state>& context::state() const {

@@ -480,9 +480,8 @@ EINPARALLEL_INLINE void release_kept(const plan& asked, context& world) {
     context_state& state = *world.state();
     const exclusive guard(state, "release");
     agree(state.control, {}, {{fingerprint_of(asked), "release: the plan is not the same on all ranks"}});
-    for (const std::unique_ptr<context_extension>& each : state.extensions) {
-        const auto* const cache = dynamic_cast<const plan_cache*>(each.get());
-        if (prepared_plan* const known = cache == nullptr ? nullptr : cache->find(asked); known != nullptr) {
+    for (const std::shared_ptr<plan_cache>& cache : state.caches) {
+        if (prepared_plan* const known = cache->find(asked); known != nullptr) {
             known->moves().forget();
         }
     }

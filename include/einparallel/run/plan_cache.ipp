@@ -190,7 +190,7 @@ private:
 };
 
 /// All that a context keeps for one memory space.
-struct plan_cache final : context_extension {
+struct plan_cache {
     plan_cache(context_state& ranks, const memory_space& of)
         : rank(ranks.payload.rank()), space(of), arena{of}, transfers(ranks.payload) {}
 
@@ -228,16 +228,9 @@ struct plan_cache final : context_extension {
 
 /// What the context keeps for this memory space, made at the first call.
 EINPARALLEL_INLINE plan_cache& cache_of(context_state& world, const memory_space& space) {
-    for (const std::unique_ptr<context_extension>& each : world.extensions) {
-        auto* const found = dynamic_cast<plan_cache*>(each.get());
-        if (found != nullptr && &found->space == &space) {
-            return *found;
-        }
-    }
-    auto made = std::make_unique<plan_cache>(world, space);
-    plan_cache& reference = *made;
-    world.extensions.push_back(std::move(made));
-    return reference;
+    const auto known = std::ranges::find(world.caches, &space, [](const auto& each) { return &each->space; });
+    return known != world.caches.end() ? **known
+                                       : *world.caches.emplace_back(std::make_shared<plan_cache>(world, space));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
