@@ -45,7 +45,7 @@ TEST_CASE("a buffer lives from the first step that names it to the last, a resul
     const box all{{{0, 8}}, false};
     made.steps.push_back({0, {{1, 0, all}}, {}, {read_source{0, 1}}});
     made.steps.push_back({1, {}, {{1, 0, all}}, {contraction{1, {1, 2}, 3, {}, write_mode::overwrite}}});
-    made.steps.push_back({2, {}, {}, {combination{1, 3, 4, all}, local_copy{5, 3, all}}});
+    made.steps.push_back({2, {}, {}, {local_move{3, 4, all, 1}, local_move{5, 3, all}}});
     made.results = {3};
     const std::vector<lifetime> alive = lifetimes_of(made);
     CHECK(alive[0] == lifetime{0, 1, true});

@@ -23,7 +23,8 @@ std::vector<program> ring_of_two(const task& work) {
         program& mine = programs[static_cast<std::size_t>(rank)];
         const buffer_id left = mine.add_buffer(work.operands[0].held_by(rank), 8);
         const buffer_id right = mine.add_buffer(work.operands[1].held_by(rank), 8);
-        mine.results = {schedule_vertex(mine, 0, work, rank, std::vector<buffer_id>{left, right}, 0)};
+        mine.results = {schedule_vertex(mine, 0, work, rank, std::vector<buffer_id>{left, right},
+                                        0 - detail::compute_phase)};  // nothing is gathered: the ring is phases 0, 1
     }
     return programs;
 }

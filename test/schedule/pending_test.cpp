@@ -242,12 +242,11 @@ TEST_CASE("readers of pending sums give what readers of finished ones give") {
                     }
                     const distribution& resting = works[static_cast<std::size_t>(from)].output;
                     operands.push_back(schedule_redistribution(mine, resting, work.operands[operand], rank,
-                                                               results[static_cast<std::size_t>(from)], phase));
-                    phase += redistribution_phases(resting, work.operands[operand]);
-                    moved += rank == 0 ? static_cast<int>(redistribution_phases(resting, work.operands[operand])) : 0;
+                                                               results[static_cast<std::size_t>(from)], phase++));
+                    moved += rank == 0 && resting != work.operands[operand] ? 1 : 0;
                 }
                 results.push_back(schedule_vertex(mine, inputs.size() + number, work, rank, operands, phase));
-                phase += phases_of(work);
+                phase += phases_apart;
             }
             mine.results = {results.back()};
             programs.push_back(std::move(mine));

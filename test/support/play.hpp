@@ -249,11 +249,11 @@ inline void play_work(const program& of_rank, const step& now, played_memory& me
         } else if (const auto* call = std::get_if<contraction>(&done)) {
             const played_vertex& of = vertices[call->vertex];
             play_contraction(memory, *call, of, detail::accesses_of(of_rank, done, &of.form));
-        } else if (const auto* sum = std::get_if<combination>(&done)) {
-            vertices[sum->vertex].work->combine(detail::extents_of(sum->region), memory.first(sum->into, sum->region),
-                                                memory.strides(sum->into), memory.first(sum->from, sum->region),
-                                                memory.strides(sum->from));
-        } else if (const auto* moved = std::get_if<local_copy>(&done)) {
+        } else if (const auto* moved = std::get_if<local_move>(&done); moved->vertex != local_move::no_vertex) {
+            vertices[moved->vertex].work->combine(
+                detail::extents_of(moved->region), memory.first(moved->into, moved->region),
+                memory.strides(moved->into), memory.first(moved->from, moved->region), memory.strides(moved->from));
+        } else {
             memory.unpack(moved->into, moved->region, memory.pack(moved->from, moved->region));
         }
     }

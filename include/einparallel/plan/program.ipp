@@ -40,7 +40,7 @@ public:
                 }
             }
             const buffer_id output = schedule_vertex(written_, number, each.work, rank_, operands, phase_);
-            phase_ += phases_of(each.work);
+            phase_ += phases_apart;
             mark_once(each.lasts);
             copies_[number].push_back({&each.resting, output});
             mark_steps(number);
@@ -94,8 +94,7 @@ private:
                 copies_[number].push_back({&each.resting, read(number, each.resting)});
             }
             const copy resting = copies_[number].front();
-            place = schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_);
-            phase_ += redistribution_phases(*resting.resting, wanted);
+            place = schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_++);
         }
         mark_once(each.lasts);
         copies_[number].push_back({&wanted, place});
@@ -110,7 +109,7 @@ private:
             }
         }
         const buffer_id block = schedule_gathering(written_, pieces, rank_, piece, phase_);
-        phase_ += gathering_phases(pieces);
+        phase_ += phases_apart;
         mark_once(true);
         blocks_[number].push_back({&pieces, block});
         return block;
@@ -121,7 +120,7 @@ private:
         const buffer from = written_.buffers[static_cast<std::size_t>(kept)];
         const buffer_id result = written_.add_buffer(from.region, from.element_bytes);
         if (!from.region.empty()) {
-            written_.steps.push_back({phase_, {}, {}, {local_copy{result, kept, from.region}}});
+            written_.steps.push_back({phase_, {}, {}, {local_move{result, kept, from.region}}});
         }
         ++phase_;
         mark_once(false);

@@ -146,7 +146,7 @@ EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const deal
                     const buffer_id in_box = add(here);
                     const buffer_id in_memory = add(there);
                     now.work.emplace_back(
-                        local_copy{deals ? in_memory : in_box, deals ? in_box : in_memory, here.held});
+                        local_move{deals ? in_memory : in_box, deals ? in_box : in_memory, here.held});
                 });
                 continue;
             }

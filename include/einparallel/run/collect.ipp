@@ -180,7 +180,7 @@ EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const std:
         }
         const std::string lost = failure_of(doing, [&] {
             for (const action& done : each.work) {
-                const local_copy& kept = std::get<local_copy>(done);
+                const local_move& kept = std::get<local_move>(done);
                 copy_part(place(kept.into), place(kept.from), kept.region);
             }
             flight.wait();
@@ -209,7 +209,7 @@ EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const dis
         if (is_backwards(target)) {
             made.places[1] = dense_in(received_into, target);
             made.places.push_back(target);
-            made.steps.push_back({1, {}, {}, {local_copy{2, 1, target.held}}});
+            made.steps.push_back({1, {}, {}, {local_move{2, 1, target.held}}});
         }
         return made;
     });
@@ -268,7 +268,7 @@ EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_re
         const box everything = whole_box(part.where->bounds());
         moving_program made{
             {part.elements, {allocate(), everything, dense_strides(everything), part.elements.element_bytes}},
-            {{0, {}, {}, {local_copy{1, 0, part.elements.held}}}}};
+            {{0, {}, {}, {local_move{1, 0, part.elements.held}}}}};
         for (int hop = 1; hop < size; ++hop) {
             const box sent = part.where->held_by((rank + size - hop + 1) % size);
             const box received = part.where->held_by((rank + size - hop) % size);

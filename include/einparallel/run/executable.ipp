@@ -73,7 +73,7 @@ public:
           vertices_(std::move(vertices)),
           window_(std::move(window)),
           steps_(prepare_steps(program_, window_, vertices_)),
-          may_borrow_(inputs_read_only(program_)),
+          alive_(lifetimes_of(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
           sources_(vertices_.size(), nullptr),
@@ -124,14 +124,15 @@ public:
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             has_strides(static_cast<std::size_t>(program_.results[position]), targets_[position].strides);
         }
-        for (std::size_t number = 0; number < may_borrow_.size(); ++number) {
-            if (may_borrow_[number] < 0 || program_.buffers[number].region.empty() ||
+        for (std::size_t number = 0; number < alive_.size(); ++number) {
+            // Elements of an input that nothing but their read writes may stay in the application's memory.
+            if (!alive_[number].input || alive_[number].writers != 1 || program_.buffers[number].region.empty() ||
                 window_.holds(static_cast<buffer_id>(number))) {
                 continue;
             }
             strides_.clear();
-            const void* const found = space.borrow(*sources_[static_cast<std::size_t>(may_borrow_[number])],
-                                                   program_.buffers[number].region, strides_);
+            const void* const found =
+                space.borrow(*sources_[*alive_[number].input], program_.buffers[number].region, strides_);
             laid_out_ = laid_out_ && (found == nullptr) == (borrowed_[number] == nullptr);
             borrowed_[number] = found;
             has_strides(number, strides_);
@@ -177,7 +178,7 @@ public:
     void settle(std::byte* scratch, const node_window* window = nullptr) {
         for (std::size_t number = 0; number < starts_.size(); ++number) {
             if (borrowed_[number] != nullptr) {
-                // Never written: may_borrow_ holds only buffers that nothing but their read fills.
+                // Never written: nothing but their read fills them.
                 starts_[number] = static_cast<std::byte*>(const_cast<void*>(borrowed_[number]));
             } else if (window_.holds(static_cast<buffer_id>(number))) {
                 const buffer& each = program_.buffers[number];
@@ -200,14 +201,8 @@ public:
     /// memory, not filled by a source, which writes densely.
     [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
         const buffer_id place = program_.results[position];
-        const auto is_read = [&](const action& done) {
-            const auto* read = std::get_if<read_source>(&done);
-            return read != nullptr && read->into == place;
-        };
         return std::ranges::count(program_.results, place) == 1 &&
-               (!is_strided || std::ranges::none_of(program_.steps, [&](const step& each) {
-                   return std::ranges::any_of(each.work, is_read);
-               }));
+               (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
     }
 
     /// The memory of result `position` of the last lay_out().
@@ -229,7 +224,7 @@ public:
                    bool again = false) {
         is_kept_ = is_kept_ && again;
         paced_polls polls(ranks, watch.progress);
-        std::size_t current = prepared_move::no_vertex;
+        std::size_t current = local_move::no_vertex;
         work_token given = space.given();
         for (prepared_step& each : steps_) {
             if (again && each.once) {
@@ -298,8 +293,8 @@ private:
     static activity activity_of(const prepared_action& done) {
         const auto* moved = std::get_if<prepared_move>(&done);
         return moved == nullptr ? (std::holds_alternative<read_source>(done) ? activity::read : activity::contract)
-               : moved->vertex == prepared_move::no_vertex ? activity::copy
-                                                           : activity::combine;
+               : moved->vertex == local_move::no_vertex ? activity::copy
+                                                        : activity::combine;
     }
 
     void begin_vertex(const vertex_function& users, std::size_t vertex, int rank, std::string& failure) const {
@@ -315,7 +310,7 @@ private:
         const std::string thrown = failure_of("", f);
         if (!thrown.empty() && failure.empty()) {
             const std::string where =
-                vertex == prepared_move::no_vertex ? "" : "vertex '" + vertices_[vertex].name + "', ";
+                vertex == local_move::no_vertex ? "" : "vertex '" + vertices_[vertex].name + "', ";
             failure =
                 "run: " + where + "rank " + std::to_string(rank) + (thrown.starts_with(": ") ? "" : ": ") + thrown;
         }
@@ -335,7 +330,7 @@ private:
             } else if (auto* moved = std::get_if<prepared_move>(&done)) {
                 std::byte* const into = address(moved->into);
                 const std::byte* const from = address(moved->from);
-                if (vertex == prepared_move::no_vertex) {
+                if (vertex == local_move::no_vertex) {
                     space.copy(moved->extents, into, moved->into.strides, from, moved->from.strides,
                                moved->element_bytes);
                 } else {
@@ -365,7 +360,7 @@ private:
     std::vector<executed_vertex> vertices_;
     window_plan window_;
     std::vector<prepared_step> steps_;
-    std::vector<std::ptrdiff_t> may_borrow_;
+    std::vector<lifetime> alive_;
     std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
     std::vector<std::byte*> starts_;     ///< by buffer
     std::size_t einsums_ = 0;

@@ -44,11 +44,8 @@ struct prepared_contraction {
     std::vector<operand_block> call;  ///< filled at each call; its room is reserved here
 };
 
-/// Copies, and sums two partial results.
 struct prepared_move {
-    static constexpr std::size_t no_vertex = static_cast<std::size_t>(-1);
-
-    std::size_t vertex = no_vertex;  ///< whose ⊕; none for a copy
+    std::size_t vertex = local_move::no_vertex;
     std::vector<index> extents;
     prepared_block into;
     prepared_block from;
@@ -93,9 +90,8 @@ EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_ra
         } else if (const auto* read = std::get_if<read_source>(&done)) {
             work.emplace_back(*read);
         } else if (!into.region.empty()) {
-            const auto* sum = std::get_if<combination>(&done);
-            work.emplace_back(prepared_move{sum == nullptr ? prepared_move::no_vertex : sum->vertex,
-                                            extents_of(into.region), block(into, {}), block(reads.front(), {}),
+            work.emplace_back(prepared_move{std::get<local_move>(done).vertex, extents_of(into.region), block(into, {}),
+                                            block(reads.front(), {}),
                                             of_rank.buffers[static_cast<std::size_t>(into.place)].element_bytes});
         }
     };
@@ -109,36 +105,6 @@ EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_ra
         made.push_back(std::move(ready));
     }
     return made;
-}
-
-/// Buffers that are the elements of an input and nothing else: they may lie in the application's memory, for nothing
-/// ever writes to them but the read itself. By buffer, the vertex whose read fills it, or -1.
-EINPARALLEL_INLINE std::vector<std::ptrdiff_t> inputs_read_only(const program& of_rank) {
-    std::vector<std::ptrdiff_t> vertex_of(of_rank.buffers.size(), -1);
-    std::vector<int> writers(of_rank.buffers.size(), 0);
-    const auto write = [&](const auto& parts) {
-        for (const auto& part : parts) {
-            ++writers[static_cast<std::size_t>(part.place)];
-        }
-    };
-    for (const step& each : of_rank.steps) {
-        write(each.receives);
-        for (const action& done : each.work) {
-            write(accesses_of(of_rank, done).writes);
-            if (const auto* read = std::get_if<read_source>(&done)) {
-                vertex_of[static_cast<std::size_t>(read->into)] = static_cast<std::ptrdiff_t>(read->vertex);
-            }
-        }
-    }
-    for (const buffer_id result : of_rank.results) {
-        ++writers[static_cast<std::size_t>(result)];  // belongs to the application afterwards
-    }
-    for (std::size_t number = 0; number < vertex_of.size(); ++number) {
-        if (writers[number] != 1) {
-            vertex_of[number] = -1;
-        }
-    }
-    return vertex_of;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace einparallel {
@@ -23,6 +24,8 @@ struct lifetime {
     std::size_t last = 0;
     bool named = false;  ///< false for a buffer that nothing uses
     bool kept = false;   ///< written in a step marked once and read in others: alive throughout, and over all runs
+    int writers = 0;     ///< receives and actions that write to it, and the application, to a result
+    std::optional<std::size_t> input{};  ///< the vertex whose elements a read brings
 
     friend bool operator==(const lifetime&, const lifetime&) = default;
 };

@@ -11,23 +11,27 @@ namespace einparallel {
 EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     std::vector<lifetime> alive(of_rank.buffers.size());
     std::size_t position = 0;
-    const auto use = [&](const auto& parts) {
+    const auto use = [&](const auto& parts, int writers) {
         for (const auto& part : parts) {
             lifetime& life = alive[static_cast<std::size_t>(part.place)];
             life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
             life.first = life.named ? life.first : position;
             life.last = position;
             life.named = true;
+            life.writers += writers;
         }
     };
     for (const step& each : of_rank.steps) {
-        use(each.receives);
-        use(each.sends);
-        use(each.reads);
+        use(each.receives, 1);
+        use(each.sends, 0);
+        use(each.reads, 0);
         for (const action& done : each.work) {
             const detail::accesses touched = detail::accesses_of(of_rank, done);
-            use(touched.reads);
-            use(touched.writes);
+            use(touched.reads, 0);
+            use(touched.writes, 1);
+            if (const auto* read = std::get_if<read_source>(&done)) {
+                alive[static_cast<std::size_t>(read->into)].input = read->vertex;
+            }
         }
         ++position;
     }
@@ -35,6 +39,7 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
         lifetime& life = alive[static_cast<std::size_t>(result)];
         life.last = position;
         life.named = true;
+        ++life.writers;
     }
     for (lifetime& life : alive) {
         life.first = life.kept ? 0 : life.first;

@@ -13,11 +13,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Phases of master–worker: a slice comes, is contracted and goes back in three phases that follow each other.
-EINPARALLEL_INLINE std::size_t feed_phases(const task& work) {
-    return static_cast<std::size_t>(work.feed.slices) + 2;
-}
-
 /// Slice `turn` of a worker's part.
 EINPARALLEL_INLINE std::vector<interval> fed_slice(const task& work, std::vector<interval> ranges, int turn) {
     interval& side = ranges[static_cast<std::size_t>(work.feed.label)];
@@ -58,13 +53,14 @@ EINPARALLEL_INLINE box fed_output(const task& work, const std::vector<interval>&
     return turn < 2 ? no_box(work.form.output.size()) : region_of(work.form.output, fed_slice(work, ranges, turn - 2));
 }
 
-/// The master contracts its own part in as many pieces as there are phases, straight into the output, where what the
+/// A slice comes, is contracted and goes back in three phases that follow each other: two more phases than slices. The
+/// master contracts its own part in as many pieces as there are phases, straight into the output, where what the
 /// workers send back lands as well.
 EINPARALLEL_INLINE void feed_workers(step_collector& steps, const rank_share& share, buffer_id output) {
     const task& work = share.work;
     const int phases = work.feed.slices + 2;
     for (int turn = 0; turn < phases; ++turn) {
-        step& now = steps.at(static_cast<std::size_t>(turn));
+        step& now = steps.at(compute_phase + static_cast<std::size_t>(turn));
         share.contract(now, share.operands, output, masters_piece(work, share.ranges, turn), write_mode::overwrite);
         for (int worker = 0; worker < work.ranks.size(); ++worker) {
             if (worker == work.feed.master) {
@@ -87,7 +83,7 @@ EINPARALLEL_INLINE void work_for_master(step_collector& steps, const rank_share&
     std::vector<buffer_id> fed(share.operands.size(), no_buffer);
     buffer_id made = no_buffer;
     for (int turn = 0; turn < slices + 2; ++turn) {
-        step& now = steps.at(static_cast<std::size_t>(turn));
+        step& now = steps.at(compute_phase + static_cast<std::size_t>(turn));
         send(now, work.feed.master, made, fed_output(work, share.ranges, turn));
         if (turn >= 1 && turn <= slices) {
             std::vector<interval> slice = fed_slice(work, share.ranges, turn - 1);

@@ -10,19 +10,13 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Phases that gathering takes, the same on every rank: q-1 round the ring, ⌈log2 q⌉ along trees where some replicas
-/// have no piece, none where nothing is replicated.
-EINPARALLEL_INLINE std::size_t gather_phases(const distribution& resting) {
-    const int replicas = resting.replication();
-    return every_replica_has_a_piece(resting) ? static_cast<std::size_t>(replicas) - 1 : tree_rounds(replicas);
-}
-
-/// In phase t a rank hands the piece that it got last to the previous replica and receives the next one, straight into
-/// its place in the block. Every piece but its own reaches a rank once: q-1 messages, (q-1)/q of the block.
+/// q-1 phases. In phase t a rank hands the piece that it got last to the previous replica and receives the next one,
+/// straight into its place in the block. Every piece but its own reaches a rank once: q-1 messages, (q-1)/q of the
+/// block.
 EINPARALLEL_INLINE void gather_round_ring(step_collector& steps, const distribution& resting, int rank, buffer_id piece,
                                           buffer_id block) {
     const replica_ring ring = replica_ring::of(resting, rank);
-    copy(steps.at(0), block, piece, ring.piece(0));
+    add_move(steps.at(0), block, piece, ring.piece(0));
     for (int hop = 0; hop + 1 < ring.size(); ++hop) {
         step& now = steps.at(static_cast<std::size_t>(hop));
         send(now, ring.at(-1), hop == 0 ? piece : block, ring.piece(hop));
@@ -30,11 +24,11 @@ EINPARALLEL_INLINE void gather_round_ring(step_collector& steps, const distribut
     }
 }
 
-/// Every piece goes down a binomial tree whose root is its owner.
+/// Every piece goes down a binomial tree whose root is its owner: ⌈log2 q⌉ phases, where some replicas have no piece.
 EINPARALLEL_INLINE void gather_along_trees(step_collector& steps, const distribution& resting, int rank,
                                            buffer_id piece, buffer_id block) {
     const replica_ring ring = replica_ring::of(resting, rank);
-    copy(steps.at(0), block, piece, ring.piece(0));
+    add_move(steps.at(0), block, piece, ring.piece(0));
     for_each_tree_edge(ring, [&](const box& region, bool own, std::size_t level, int peer, bool below) {
         step& now = steps.at(tree_rounds(ring.size()) - 1 - level);
         if (below) {
@@ -61,57 +55,48 @@ EINPARALLEL_INLINE buffer_id gather(step_collector& steps, const distribution& r
     return block;
 }
 
-/// Phases that the reduction takes, the same on every rank: q pairwise (q-1 transfers, the last ⊕ after them),
-/// 2⌈log2 q⌉ along trees (transfer and ⊕ take turns), none where the output is not Partial.
-EINPARALLEL_INLINE std::size_t reduce_phases(const distribution& resting) {
-    const int replicas = resting.replication();
-    if (replicas == 1) {
-        return 0;
-    }
-    return every_replica_has_a_piece(resting) ? static_cast<std::size_t>(replicas) : 2 * tree_rounds(replicas);
-}
-
-/// In phase t replica i sends the chunk of replica i-1-t straight to it and receives its own from replica i+1+t, while
-/// it adds the one that came before: q-1 messages, (q-1)/q of the block, two chunks beside block and output. Summands
-/// are combined in replica order beginning with the owner's, so the result is the same in every run.
-EINPARALLEL_INLINE void reduce_pairwise(step_collector& steps, const rank_share& share, std::size_t first,
-                                        buffer_id block, buffer_id output) {
+/// q phases: q-1 transfers, the last ⊕ after them. In phase t replica i sends the chunk of replica i-1-t straight to it
+/// and receives its own from replica i+1+t, while it adds the one that came before: q-1 messages, (q-1)/q of the block,
+/// two chunks beside block and output. Summands are combined in replica order beginning with the owner's, so the result
+/// is the same in every run.
+EINPARALLEL_INLINE void reduce_pairwise(step_collector& steps, const rank_share& share, buffer_id block,
+                                        buffer_id output) {
     const replica_ring ring = replica_ring::of(share.work.output, share.rank);
     const box own = ring.piece(0);
-    copy(steps.at(first), output, block, own);
+    add_move(steps.at(reduce_phase), output, block, own);
     for (int turn = 1; turn < ring.size(); ++turn) {
-        step& now = steps.at(first + static_cast<std::size_t>(turn) - 1);
+        step& now = steps.at(reduce_phase + static_cast<std::size_t>(turn) - 1);
         send(now, ring.at(-turn), block, ring.piece(-turn));
         const buffer_id summand = steps.target().add_buffer(own, share.work.output_bytes);
         receive(now, ring.at(turn), summand, own);
-        combine(steps.at(first + static_cast<std::size_t>(turn)), share.vertex, output, summand, own);
+        add_move(steps.at(reduce_phase + static_cast<std::size_t>(turn)), output, summand, own, share.vertex);
     }
 }
 
-/// Every chunk comes up a binomial tree to its owner; ranks on the way combine in their block.
-EINPARALLEL_INLINE void reduce_along_trees(step_collector& steps, const rank_share& share, std::size_t first,
-                                           buffer_id block, buffer_id output) {
+/// Every chunk comes up a binomial tree to its owner; ranks on the way combine in their block. Transfer and ⊕ take
+/// turns.
+EINPARALLEL_INLINE void reduce_along_trees(step_collector& steps, const rank_share& share, buffer_id block,
+                                           buffer_id output) {
     const replica_ring ring = replica_ring::of(share.work.output, share.rank);
-    copy(steps.at(first), output, block, ring.piece(0));
+    add_move(steps.at(reduce_phase), output, block, ring.piece(0));
     for_each_tree_edge(ring, [&](const box& region, bool own, std::size_t level, int peer, bool below) {
-        const std::size_t phase = first + 2 * level;
+        const std::size_t phase = reduce_phase + 2 * level;
         if (below) {
             const buffer_id summand = steps.target().add_buffer(region, share.work.output_bytes);
             receive(steps.at(phase), peer, summand, region);
-            combine(steps.at(phase + 1), share.vertex, own ? output : block, summand, region);
+            add_move(steps.at(phase + 1), own ? output : block, summand, region, share.vertex);
         } else {
             send(steps.at(phase), peer, block, region);
         }
     });
 }
 
-/// Appends the reduction of `block`, complete before phase `first`, into the rank's own piece `output`.
-EINPARALLEL_INLINE void reduce(step_collector& steps, const rank_share& share, std::size_t first, buffer_id block,
-                               buffer_id output) {
+/// Appends the reduction of `block`, complete when all is computed, into the rank's own piece `output`.
+EINPARALLEL_INLINE void reduce(step_collector& steps, const rank_share& share, buffer_id block, buffer_id output) {
     if (every_replica_has_a_piece(share.work.output)) {
-        reduce_pairwise(steps, share, first, block, output);
+        reduce_pairwise(steps, share, block, output);
     } else {
-        reduce_along_trees(steps, share, first, block, output);
+        reduce_along_trees(steps, share, block, output);
     }
 }
 

@@ -39,12 +39,16 @@ struct node_member {
     std::size_t next = 0;                           ///< step of the phase under way, or a later one
     std::vector<step> steps;                        ///< as they will be
     std::vector<std::vector<written_part>> writes;  ///< by buffer of the program as it was
-    std::vector<bool> is_input;                     ///< by buffer: filled by a source
-    std::vector<bool> stays;                        ///< by buffer: a result, or kept over runs: not to be shared
+    std::vector<lifetime> alive;                    ///< by buffer of the program as it was
     std::map<buffer_id, std::vector<copied_part>> copies;
     std::map<buffer_id, std::size_t> ready;  ///< of neighbours' buffers
 
     [[nodiscard]] step& now() const { return of->steps[next]; }
+
+    /// True of a result, and of what is kept over runs: not to be shared.
+    [[nodiscard]] bool stays(buffer_id number) const {
+        return alive[static_cast<std::size_t>(number)].kept || of->is_result(number);
+    }
 
     /// True where part of a region is written in a phase of [begin, end).
     [[nodiscard]] bool changes(buffer_id place, const box& region, std::size_t begin, std::size_t end) const {
@@ -63,10 +67,7 @@ public:
             node_member& made = members_.emplace_back();
             made.of = &each;
             made.writes.resize(each.buffers.size());
-            made.is_input.resize(each.buffers.size(), false);
-            for (const lifetime& life : lifetimes_of(each)) {
-                made.stays.push_back(life.kept || each.is_result(static_cast<buffer_id>(made.stays.size())));
-            }
+            made.alive = lifetimes_of(each);
             for (const step& now : each.steps) {
                 const auto write = [&](const auto& parts) {
                     for (const auto& part : parts) {
@@ -77,9 +78,6 @@ public:
                 for (const action& done : now.work) {
                     const auto* call = std::get_if<contraction>(&done);
                     write(accesses_of(each, done, call == nullptr ? nullptr : &form_of(call->vertex)).writes);
-                    if (const auto* read = std::get_if<read_source>(&done)) {
-                        made.is_input[static_cast<std::size_t>(read->into)] = true;
-                    }
                 }
             }
         }
@@ -138,15 +136,7 @@ private:
             const auto within = [&](const message& moved) { return is_here(moved.peer); };
             std::erase_if(done.sends, within);
             std::erase_if(done.receives, within);
-            before[number].phase = 3 * phase;
-            done.phase = 3 * phase + 1;
-            behind[number].phase = 3 * phase + 2;
-            before[number].once = behind[number].once = done.once;
-            for (step* const made : {&before[number], &done, &behind[number]}) {
-                if (made == &done || !made->work.empty()) {
-                    each.steps.push_back(std::move(*made));
-                }
-            }
+            append_widened(each.steps, std::move(before[number]), std::move(done), std::move(behind[number]));
         }
     }
 
@@ -174,13 +164,13 @@ private:
                 return part.from;
             }
         }
-        const bool part_of_input = mine.is_input[number] && sent.region != of.buffers[number].region;
+        const bool part_of_input = mine.alive[number].input && sent.region != of.buffers[number].region;
         const auto end = std::numeric_limits<std::size_t>::max();
-        if (!part_of_input && !mine.stays[number] && !mine.changes(sent.place, sent.region, phase, end)) {
+        if (!part_of_input && !mine.stays(sent.place) && !mine.changes(sent.place, sent.region, phase, end)) {
             return {rank, sent.place, 3 * phase + 1};
         }
         const buffer_id copied = of.add_buffer(sent.region, of.buffers[number].element_bytes);
-        before.work.emplace_back(local_copy{copied, sent.place, sent.region});
+        before.work.emplace_back(local_move{copied, sent.place, sent.region});
         return {rank, copied, 3 * phase + 1};
     }
 
@@ -195,12 +185,13 @@ private:
         original.neighbour = from.rank;
         const auto number = static_cast<std::size_t>(received.place);
         buffer_id place = received.place;
-        if (of.buffers[number].region == received.region && !mine.stays[number] && mine.writes[number].size() == 1) {
+        if (of.buffers[number].region == received.region && !mine.stays(received.place) &&
+            mine.writes[number].size() == 1) {
             of.buffers[number] = std::move(original);
         } else {
             place = static_cast<buffer_id>(of.buffers.size());
             of.buffers.push_back(std::move(original));
-            behind.work.emplace_back(local_copy{received.place, place, received.region});
+            behind.work.emplace_back(local_move{received.place, place, received.region});
             mine.copies[received.place].push_back({phase, received.region, from, mine.now().once});
         }
         mine.ready[place] = from.ready;

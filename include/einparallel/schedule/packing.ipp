@@ -50,25 +50,16 @@ EINPARALLEL_INLINE void pack_short_runs(program& of_rank, const packing_rule& ru
     for (step& each : of_rank.steps) {
         step before;
         step behind;
-        before.phase = 3 * each.phase;
-        behind.phase = 3 * each.phase + 2;
-        each.phase = 3 * each.phase + 1;
-        before.vertex = behind.vertex = each.vertex;
-        before.once = behind.once = each.once;
         for (neighbour_read& read : each.reads) {
             read.ready *= 3;
         }
         detail::pack_messages(of_rank, each.sends, rule, [&](buffer_id packed, const message& sent) {
-            before.work.emplace_back(local_copy{packed, sent.place, sent.region});
+            before.work.emplace_back(local_move{packed, sent.place, sent.region});
         });
         detail::pack_messages(of_rank, each.receives, rule, [&](buffer_id packed, const message& received) {
-            behind.work.emplace_back(local_copy{received.place, packed, received.region});
+            behind.work.emplace_back(local_move{received.place, packed, received.region});
         });
-        for (step* const made : {&before, &each, &behind}) {
-            if (made == &each || !made->work.empty()) {
-                steps.push_back(std::move(*made));
-            }
-        }
+        detail::append_widened(steps, std::move(before), std::move(each), std::move(behind));
     }
     of_rank.steps = std::move(steps);
 }

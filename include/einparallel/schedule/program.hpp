@@ -90,23 +90,16 @@ struct contraction {
     friend bool operator==(const contraction&, const contraction&) = default;
 };
 
-/// into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
-struct combination {
-    std::size_t vertex = 0;
+/// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
+struct local_move {
+    static constexpr std::size_t no_vertex = static_cast<std::size_t>(-1);
+
     buffer_id into = no_buffer;
     buffer_id from = no_buffer;
     box region;
+    std::size_t vertex = no_vertex;  ///< whose ⊕; none: a copy
 
-    friend bool operator==(const combination&, const combination&) = default;
-};
-
-/// into[region] = from[region].
-struct local_copy {
-    buffer_id into = no_buffer;
-    buffer_id from = no_buffer;
-    box region;
-
-    friend bool operator==(const local_copy&, const local_copy&) = default;
+    friend bool operator==(const local_move&, const local_move&) = default;
 };
 
 /// Work of later steps reads `region` of `place`, a neighbour's buffer, in place: it is complete once the neighbour has
@@ -119,7 +112,7 @@ struct neighbour_read {
     friend bool operator==(const neighbour_read&, const neighbour_read&) = default;
 };
 
-using action = std::variant<read_source, contraction, combination, local_copy>;
+using action = std::variant<read_source, contraction, local_move>;
 
 /// One step: all receives and sends are started, the work is done while they fly, then all of them are completed, and
 /// neighbours waited for.
@@ -137,6 +130,13 @@ struct step {
 
     friend bool operator==(const step&, const step&) = default;
 };
+
+namespace EINPARALLEL_DETAIL {
+
+/// Appends a step with one before it and one behind, where these have work. Phases are counted anew, three for one.
+EINPARALLEL_INLINE void append_widened(std::vector<step>& to, step before, step now, step behind);
+
+}  // namespace EINPARALLEL_DETAIL
 
 /// All that one rank does for a plan. A buffer lives from the first step that names it to the last one; buffers in
 /// `results` live on to the end.

@@ -41,14 +41,26 @@ EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std:
     return region;
 }
 
+EINPARALLEL_INLINE void append_widened(std::vector<step>& to, step before, step now, step behind) {
+    before.phase = 3 * now.phase;
+    behind.phase = 3 * now.phase + 2;
+    before.vertex = behind.vertex = now.vertex;
+    before.once = behind.once = now.once;
+    now.phase = 3 * now.phase + 1;
+    if (!before.work.empty()) {
+        to.push_back(std::move(before));
+    }
+    to.push_back(std::move(now));
+    if (!behind.work.empty()) {
+        to.push_back(std::move(behind));
+    }
+}
+
 EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form) {
     if (const auto* read = std::get_if<read_source>(&done)) {
         return {{}, {{read->into, of_rank.buffers[static_cast<std::size_t>(read->into)].region}}};
     }
-    if (const auto* sum = std::get_if<combination>(&done)) {
-        return {{{sum->from, sum->region}}, {{sum->into, sum->region}}};
-    }
-    if (const auto* moved = std::get_if<local_copy>(&done)) {
+    if (const auto* moved = std::get_if<local_move>(&done)) {
         return {{{moved->from, moved->region}}, {{moved->into, moved->region}}};
     }
     const contraction& call = std::get<contraction>(done);

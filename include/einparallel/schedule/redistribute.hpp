@@ -19,9 +19,6 @@ EINPARALLEL_INLINE step redistribution_step(const distribution& from, const dist
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Phases that a redistribution takes, the same number on every rank: none where the boxes are the same everywhere.
-EINPARALLEL_INLINE std::size_t redistribution_phases(const distribution& from, const distribution& to);
-
 /// Appends to `of_rank` what `rank` does, in phase `first_phase`, to bring a tensor from one distribution to another.
 /// `resting` holds its box of `from`; returns the buffer with its box of `to`, which is `resting` itself, without a
 /// copy, where the box is the same on this rank (boxes are disjoint, so nobody else wants any of it then). A scatter

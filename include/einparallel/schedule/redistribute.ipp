@@ -14,7 +14,7 @@ EINPARALLEL_INLINE step redistribution_step(const distribution& from, const dist
     for (const int owner : from.ranks_meeting(wanted)) {
         const box common = intersect(from.held_by(owner), wanted);
         if (owner == rank) {
-            copy(made, arriving, resting, common);
+            add_move(made, arriving, resting, common);
         } else {
             receive(made, owner, arriving, common);
         }
@@ -31,10 +31,6 @@ EINPARALLEL_INLINE step redistribution_step(const distribution& from, const dist
 
 namespace einparallel {
 
-EINPARALLEL_INLINE std::size_t redistribution_phases(const distribution& from, const distribution& to) {
-    return from == to ? 0 : 1;
-}
-
 EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const distribution& from, const distribution& to,
                                                      int rank, buffer_id resting, std::size_t first_phase) {
     const box had = from.held_by(rank);
@@ -44,7 +40,7 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
     }
     const std::size_t element_bytes = of_rank.buffers[static_cast<std::size_t>(resting)].element_bytes;
     const buffer_id arriving = of_rank.add_buffer(wanted, element_bytes);
-    detail::step_collector steps(of_rank, first_phase, 1);
+    detail::step_collector steps(of_rank, first_phase);
     steps.at(0) = detail::redistribution_step(from, to, rank, resting, arriving);
     steps.append();
     return arriving;

@@ -12,29 +12,22 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Phases of the ring: two per piece of the label's range, which has as many as the most shared operand has sharers;
-/// beside the one in which the first slices come.
-EINPARALLEL_INLINE std::size_t ring_double_phases(const task& work, std::span<const std::size_t> travelling) {
-    int pieces = 1;
-    for (const std::size_t operand : travelling) {
-        pieces = std::max(pieces, work.operands[operand].replication());
-    }
-    return 2 * static_cast<std::size_t>(pieces);
-}
-
-/// A slice is half a piece of the label's range. In phase t a rank contracts slice s+t of every travelling operand
-/// while slice s+t+1 comes, each part of it from the rank where it rests; s differs between the sharers of every
-/// operand, so that each of them reads and sends a slice of its own: 2q contractions, (q-1)/q of the block of an
-/// operand with q sharers. Nothing is sent on, so two slices are alive beside what rests. The first slices come in the
-/// phase before; one that lies in pieces of several ranks is put together.
-/// @param first phase of the first contraction, at least 1
-EINPARALLEL_INLINE void ring_double(step_collector& steps, const rank_share& share, std::size_t first,
+/// The label's range has as many pieces as the most shared operand has sharers; a slice is half a piece. In phase t a
+/// rank contracts slice s+t of every travelling operand while slice s+t+1 comes, each part of it from the rank where it
+/// rests; s differs between the sharers of every operand, so that each of them reads and sends a slice of its own: 2q
+/// contractions, (q-1)/q of the block of an operand with q sharers. Nothing is sent on, so two slices are alive beside
+/// what rests. The first slices come while other operands are gathered; one that lies in pieces of several ranks is put
+/// together.
+EINPARALLEL_INLINE void ring_double(step_collector& steps, const rank_share& share,
                                     std::span<const std::size_t> travelling, buffer_id output) {
     const task& work = share.work;
     const auto dimension_of = [&](std::size_t operand) { return *work.operands[operand].cut(); };
     const label_id label = work.form.operands[travelling.front()][dimension_of(travelling.front())];
     const interval whole = share.ranges[static_cast<std::size_t>(label)];
-    const int turns = static_cast<int>(ring_double_phases(work, travelling));
+    int turns = 2;  // phases: two per piece
+    for (const std::size_t operand : travelling) {
+        turns = std::max(turns, 2 * work.operands[operand].replication());
+    }
     const auto slice_of = [&](int rank, int turn) {
         int number = turn;
         for (const std::size_t operand : travelling) {
@@ -62,7 +55,7 @@ EINPARALLEL_INLINE void ring_double(step_collector& steps, const rank_share& sha
             const interval given = intersect(own, slice_of(peer, turn));
             const interval taken = intersect(piece(number), slice);
             if (number == ring.self) {
-                copy(now, held, resting, rests ? no_box(0) : region_of(taken));
+                add_move(now, held, resting, rests ? no_box(0) : region_of(taken));
                 continue;
             }
             if (!given.empty()) {
@@ -81,7 +74,7 @@ EINPARALLEL_INLINE void ring_double(step_collector& steps, const rank_share& sha
     slice_writer writer{share, label, output};
     std::vector<buffer_id> blocks = share.operands;
     for (int turn = -1; turn < turns; ++turn) {
-        step& now = steps.at(first + static_cast<std::size_t>(turn + 1) - 1);
+        step& now = steps.at(turn < 0 ? 0 : compute_phase + static_cast<std::size_t>(turn));
         if (turn >= 0) {
             writer.contract(now, blocks, slice_of(share.rank, turn));
         }
@@ -89,7 +82,7 @@ EINPARALLEL_INLINE void ring_double(step_collector& steps, const rank_share& sha
             blocks[travelling[position]] = bring(now, rings[position], travelling[position], turn + 1);
         }
     }
-    writer.finish(steps.at(first), share.operands);
+    writer.finish(steps.at(compute_phase), share.operands);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

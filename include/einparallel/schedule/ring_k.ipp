@@ -11,11 +11,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Phases of the ring: two per replica of the output's block.
-EINPARALLEL_INLINE std::size_t ring_k_phases(const distribution& resting) {
-    return 2 * static_cast<std::size_t>(resting.replication());
-}
-
 /// True where the two halves of `chunk` along `cut` lie one behind the other in dense storage.
 EINPARALLEL_INLINE bool halves_are_contiguous(const box& chunk, std::size_t cut) {
     for (std::size_t dimension = 0; dimension < cut; ++dimension) {
@@ -29,11 +24,11 @@ EINPARALLEL_INLINE bool halves_are_contiguous(const box& chunk, std::size_t cut)
 /// The output's block is cut into q chunks, each in two halves. Replica i starts with the chunk of its next neighbour;
 /// chunk c so starts at replica c-1 and ends, complete, at c. In phase s replica i computes half s mod 2 of chunk
 /// i+1+⌊s/2⌋ on top of the partial that arrived in phase s-1 (the first two start afresh), sends the half that it
-/// computed in phase s-1 to the previous replica and receives the half of phase s+1 from the next one: 2q contractions,
-/// 2(q-1) transfers. The last two halves are the rank's own and land in `output`.
+/// computed in phase s-1 to the previous replica and receives the half of phase s+1 from the next one: 2q phases and
+/// contractions, 2(q-1) transfers. The last two halves are the rank's own and land in `output`.
 /// Memory: three halves are alive at once (recv, comp, send). Two of them may lie in the output's own memory, as in the
 /// thesis, wherever its halves are contiguous and large enough: their buffers say so (buffer::lender).
-EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, std::size_t first, buffer_id output) {
+EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, buffer_id output) {
     const distribution& resting = share.work.output;
     const std::size_t bytes = share.work.output_bytes;
     const replica_ring ring = replica_ring::of(resting, share.rank);
@@ -65,7 +60,7 @@ EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, s
     box arrived = half_of(0);
     buffer_id arrived_in = place_of(0, arrived);
     for (int turn = 0; turn <= last; ++turn) {
-        step& now = steps.at(first + static_cast<std::size_t>(turn));
+        step& now = steps.at(compute_phase + static_cast<std::size_t>(turn));
         std::vector<interval> ranges = share.ranges;
         ranges[label] = arrived.sides[cut];
         share.contract(now, share.operands, arrived_in, std::move(ranges),

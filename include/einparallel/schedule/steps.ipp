@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -17,16 +18,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// phase first and appended to the program in order; phases in which the rank has nothing to do leave no step.
 class step_collector {
 public:
-    step_collector(program& of_rank, std::size_t first_phase, std::size_t phases)
-        : program_(of_rank), first_phase_(first_phase), steps_(phases) {}
+    step_collector(program& of_rank, std::size_t first_phase) : program_(of_rank), first_phase_(first_phase) {}
 
     step& at(std::size_t phase) { return steps_[phase]; }
 
     program& target() { return program_; }
 
     EINPARALLEL_INLINE void append() {
-        for (std::size_t phase = 0; phase < steps_.size(); ++phase) {
-            step& each = steps_[phase];
+        for (auto& [phase, each] : steps_) {
             if (!each.receives.empty() || !each.sends.empty() || !each.work.empty()) {
                 each.phase = first_phase_ + phase;
                 program_.steps.push_back(std::move(each));
@@ -37,7 +36,7 @@ public:
 private:
     program& program_;
     std::size_t first_phase_;
-    std::vector<step> steps_;
+    std::map<std::size_t, step> steps_;
 };
 
 EINPARALLEL_INLINE void send(step& in, int peer, buffer_id place, const box& region) {
@@ -52,15 +51,11 @@ EINPARALLEL_INLINE void receive(step& in, int peer, buffer_id place, const box& 
     }
 }
 
-EINPARALLEL_INLINE void copy(step& in, buffer_id into, buffer_id from, const box& region) {
+/// A copy, or with the ⊕ of a vertex a sum.
+EINPARALLEL_INLINE void add_move(step& in, buffer_id into, buffer_id from, const box& region,
+                                 std::size_t vertex = local_move::no_vertex) {
     if (!region.empty()) {
-        in.work.emplace_back(local_copy{into, from, region});
-    }
-}
-
-EINPARALLEL_INLINE void combine(step& in, std::size_t vertex, buffer_id into, buffer_id from, const box& region) {
-    if (!region.empty()) {
-        in.work.emplace_back(combination{vertex, into, from, region});
+        in.work.emplace_back(local_move{into, from, region, vertex});
     }
 }
 

@@ -12,7 +12,15 @@
 
 namespace einparallel {
 
+/// Phases from the first one of a vertex or a gathering to the first one of what follows it: nobody counts how many lie
+/// between.
+inline constexpr std::size_t phases_apart = std::size_t{1} << 34;
+
 namespace EINPARALLEL_DETAIL {
+
+/// Where the parts of a vertex's schedule begin, the first of them, gathering, in phase 0.
+inline constexpr std::size_t compute_phase = phases_apart / 4;
+inline constexpr std::size_t reduce_phase = 2 * compute_phase;
 
 /// True where the output's chunks really go round: they are asked to, and there are enough of them.
 EINPARALLEL_INLINE bool runs_k_ring(const task& work);
@@ -34,18 +42,12 @@ EINPARALLEL_INLINE bool every_replica_has_a_piece(const distribution& resting);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// Phases that gathering a tensor's blocks takes, the same number on every rank.
-EINPARALLEL_INLINE std::size_t gathering_phases(const distribution& resting);
-
-/// Appends to `of_rank` the gathering of a tensor of which the rank has `piece`, in phases first_phase … first_phase +
-/// gathering_phases(resting) - 1; returns the buffer with its whole block, which task::held means.
+/// Appends to `of_rank` the gathering of a tensor of which the rank has `piece`, from first_phase on; returns the
+/// buffer with its whole block, which task::held means.
 EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribution& resting, int rank,
                                                 buffer_id piece, std::size_t first_phase);
 
-/// Phases that a task takes, the same number on every rank.
-EINPARALLEL_INLINE std::size_t phases_of(const task& work);
-
-/// Appends to `of_rank` what `rank` does for a task, in phases first_phase … first_phase + phases_of(work) - 1.
+/// Appends to `of_rank` what `rank` does for a task, from first_phase on.
 /// `operands[r]` is the buffer that holds the rank's resting piece of operand r, in work.operands[r], or its whole
 /// block where the task holds it; it is read only. Returns the buffer that holds the rank's resting piece of the output
 /// when these phases are done. Ranks beyond the mesh do nothing and get an empty buffer. Messages: operands that do not

@@ -43,54 +43,20 @@ EINPARALLEL_INLINE std::vector<std::size_t> travelling_operands(const task& work
     return one ? std::vector{static_cast<std::size_t>(work.travelling)} : std::vector<std::size_t>{};
 }
 
-/// Phases of a task, part by part; the parts follow each other.
-struct task_phases {
-    std::size_t gather = 0;
-    std::size_t compute = 0;
-    std::size_t reduce = 0;
-
-    [[nodiscard]] std::size_t total() const { return gather + compute + reduce; }
-};
-
-EINPARALLEL_INLINE task_phases count_phases(const task& work, std::span<const std::size_t> travelling) {
-    task_phases count;
-    count.gather = travelling.size() > 1 ? 1 : 0;
-    count.compute = work.travelling == all_travel ? feed_phases(work)
-                    : runs_k_ring(work)           ? ring_k_phases(work.output)
-                    : travelling.empty()          ? 1
-                    : travelling.size() == 1      ? ring_mn_phases(work.operands[travelling.front()])
-                                                  : ring_double_phases(work, travelling);
-    count.reduce = runs_k_ring(work) ? 0 : reduce_phases(work.output);
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (std::ranges::find(travelling, operand) == travelling.end() && !work.holds(operand)) {
-            count.gather = std::max(count.gather, gather_phases(work.operands[operand]));
-        }
-    }
-    return count;
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
-
-EINPARALLEL_INLINE std::size_t gathering_phases(const distribution& resting) {
-    return detail::gather_phases(resting);
-}
 
 EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribution& resting, int rank,
                                                 buffer_id piece, std::size_t first_phase) {
     if (rank >= resting.holders()) {
         return piece;
     }
-    detail::step_collector steps(of_rank, first_phase, detail::gather_phases(resting));
+    detail::step_collector steps(of_rank, first_phase);
     const std::size_t element_bytes = of_rank.buffers[static_cast<std::size_t>(piece)].element_bytes;
     const buffer_id block = detail::gather(steps, resting, rank, element_bytes, piece);
     steps.append();
     return block;
-}
-
-EINPARALLEL_INLINE std::size_t phases_of(const task& work) {
-    return detail::count_phases(work, detail::travelling_operands(work)).total();
 }
 
 EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t vertex, const task& work, int rank,
@@ -100,8 +66,7 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
         return output;
     }
     const std::vector<std::size_t> travelling = detail::travelling_operands(work);
-    const detail::task_phases count = detail::count_phases(work, travelling);
-    detail::step_collector steps(of_rank, first_phase, count.total());
+    detail::step_collector steps(of_rank, first_phase);
     detail::rank_share share{work, vertex, rank, detail::ranges_of(work, rank), {operands.begin(), operands.end()}};
     if (work.travelling == all_travel) {
         share.ranges = detail::fed_ranges(work, rank);
@@ -120,20 +85,20 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
         }
     }
     if (detail::runs_k_ring(work)) {
-        detail::ring_k(steps, share, count.gather, output);
+        detail::ring_k(steps, share, output);
     } else {
         const bool reduces = work.output.replication() > 1;
         const buffer_id block =
             reduces ? of_rank.add_buffer(work.output.block_of_rank(rank), work.output_bytes) : output;
         if (travelling.empty()) {
-            share.contract(steps.at(count.gather), share.operands, block, share.ranges, write_mode::overwrite);
+            share.contract(steps.at(detail::compute_phase), share.operands, block, share.ranges, write_mode::overwrite);
         } else if (travelling.size() == 1) {
-            detail::ring_mn(steps, share, count.gather, travelling.front(), block);
+            detail::ring_mn(steps, share, travelling.front(), block);
         } else {
-            detail::ring_double(steps, share, count.gather, travelling, block);
+            detail::ring_double(steps, share, travelling, block);
         }
         if (reduces) {
-            detail::reduce(steps, share, count.gather + count.compute, block, output);
+            detail::reduce(steps, share, block, output);
         }
     }
     steps.append();
