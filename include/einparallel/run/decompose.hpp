@@ -4,6 +4,7 @@
 
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/options.hpp>
@@ -27,14 +28,13 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
+using planned_outputs = std::vector<std::shared_ptr<vertex>>;
+
 /// The plan of these outputs on the ranks of a context.
-EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked,
-                                     const std::vector<std::shared_ptr<vertex>>& outputs);
-/// Rules are not compared, what they make is.
-EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const cutting_rule& rule,
-                                     const std::vector<std::shared_ptr<vertex>>& outputs);
-EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const hand_cuts& cuts,
-                                     const std::vector<std::shared_ptr<vertex>>& outputs);
+EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked, const planned_outputs& outputs);
+/// The one that `make` makes. Rules are not compared, what they make is.
+EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const planned_outputs& outputs,
+                                     function_ref<plan(const options&, const planned_outputs&)> make);
 
 EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs);
 
@@ -65,14 +65,16 @@ template <class T, std::size_t Rank, class... More>
 template <class T, std::size_t Rank, class... More>
 [[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule,
                              const tensor<T, Rank>& output, const More&... more) {
-    return detail::plan_with_on(world, asked, rule, {output.node(), more.node()...});
+    return detail::plan_with_on(world, asked, {output.node(), more.node()...},
+                                [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
 }
 
 /// The same with some vertices cut by name; see hand_cuts.
 template <class T, std::size_t Rank, class... More>
 [[nodiscard]] plan plan_with(const context& world, const options& asked, const hand_cuts& cuts,
                              const tensor<T, Rank>& output, const More&... more) {
-    return detail::plan_with_on(world, asked, cuts, {output.node(), more.node()...});
+    return detail::plan_with_on(world, asked, {output.node(), more.node()...},
+                                [&](const auto& all, const auto& of) { return plan_vertices_with(all, cuts, of); });
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -26,10 +26,9 @@ EINPARALLEL_INLINE void check_ranks(const char* who, int asked, int ranks) {
     }
 }
 
-/// The plan that `make(options, outputs)` makes on every rank of the context. Collective.
-template <class Make>
-plan plan_on(const context& world, const char* who, options asked, const std::vector<std::shared_ptr<vertex>>& outputs,
-             const Make& make) {
+/// The plan that `make` makes on every rank of the context. Collective.
+EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options asked, const planned_outputs& outputs,
+                                function_ref<plan(const options&, const planned_outputs&)> make) {
     const exclusive guard(*world.state(), who);
     static_cast<void>(agree_on_graph(world, asked, outputs));
     const auto planned = [&] {
@@ -59,10 +58,9 @@ plan plan_on(const context& world, const char* who, options asked, const std::ve
     return made;
 }
 
-EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked,
-                                     const std::vector<std::shared_ptr<vertex>>& outputs) {
+EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked, const planned_outputs& outputs) {
     return plan_on(world, "decompose", asked, outputs,
-                   [](const options& all, const auto& of) { return decompose_vertices(all, of); });
+                   [](const options& all, const planned_outputs& of) { return decompose_vertices(all, of); });
 }
 
 /// Outputs pinned to the blocks that they go to, until the guard goes.
@@ -101,7 +99,7 @@ private:
 };
 
 EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs) {
-    std::vector<std::shared_ptr<vertex>> made;
+    planned_outputs made;
     for (const binding& each : outputs) {
         if (each.is_output()) {
             made.push_back(each.placeholder);
@@ -115,27 +113,16 @@ EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, 
     static_cast<void>(carry_out(planned, world, outputs));
 }
 
-template <class Cuts>
-plan agreed_plan_with(const context& world, const options& asked, const Cuts& cuts,
-                      const std::vector<std::shared_ptr<vertex>>& outputs) {
+EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const planned_outputs& outputs,
+                                     function_ref<plan(const options&, const planned_outputs&)> make) {
     std::uint64_t cut_so = 0;
-    plan made = plan_on(world, "plan_with", asked, outputs, [&](const options& all, const auto& of) {
-        plan here = plan_vertices_with(all, cuts, of);
+    plan made = plan_on(world, "plan_with", asked, outputs, [&](const options& all, const planned_outputs& of) {
+        plan here = make(all, of);
         cut_so = fingerprint_of(here);
         return here;
     });
     agree(world.control(), {}, {{cut_so, "plan_with: the plan is not the same on all ranks"}});
     return made;
-}
-
-EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const cutting_rule& rule,
-                                     const std::vector<std::shared_ptr<vertex>>& outputs) {
-    return agreed_plan_with(world, asked, rule, outputs);
-}
-
-EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const hand_cuts& cuts,
-                                     const std::vector<std::shared_ptr<vertex>>& outputs) {
-    return agreed_plan_with(world, asked, cuts, outputs);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
