@@ -15,6 +15,9 @@ namespace einparallel {
 /// numbers[i] = the smallest numbers[i] over all ranks. Collective; every rank brings as many numbers.
 EINPARALLEL_INLINE void allreduce_minimum(const communicator& ranks, std::span<std::uint64_t> numbers);
 
+/// True where it is true on all ranks. Collective.
+EINPARALLEL_INLINE bool all_of(const communicator& ranks, bool here);
+
 /// Copies `bytes` bytes from the root to everybody. Collective; every rank says the same number and root.
 EINPARALLEL_INLINE void broadcast(const communicator& ranks, void* data, std::size_t bytes, int root);
 

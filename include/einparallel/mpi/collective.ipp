@@ -12,6 +12,12 @@ EINPARALLEL_INLINE void allreduce_minimum(const communicator& ranks, std::span<s
                       "MPI_Allreduce");
 }
 
+EINPARALLEL_INLINE bool all_of(const communicator& ranks, bool here) {
+    std::uint64_t least = here ? 1 : 0;
+    allreduce_minimum(ranks, {&least, 1});
+    return least == 1;
+}
+
 EINPARALLEL_INLINE void broadcast(const communicator& ranks, void* data, std::size_t bytes, int root) {
     constexpr std::size_t at_once = std::size_t{1} << 30U;
     auto* next = static_cast<std::byte*>(data);

@@ -20,6 +20,9 @@ public:
     /// @throws error where MPI is not running or `original` is null or joins two groups; mpi_error
     EINPARALLEL_INLINE [[nodiscard]] static communicator duplicate_of(MPI_Comm original);
 
+    /// Those of `ranks` that share memory with this one and name the same group. Collective. @throws mpi_error
+    EINPARALLEL_INLINE [[nodiscard]] static communicator of_node(const communicator& ranks, int group = 0);
+
     /// Takes the communicator.
     communicator(communicator&& other) noexcept
         : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
@@ -49,6 +52,7 @@ public:
     [[nodiscard]] int size() const noexcept { return size_; }
 
 private:
+    EINPARALLEL_INLINE static communicator owning(MPI_Comm made);
     EINPARALLEL_INLINE void release() noexcept;
 
     MPI_Comm handle_ = MPI_COMM_NULL;

@@ -44,10 +44,8 @@ public:
     /// @throws mpi_error for the first MPI call that failed since the last wait(), with the peer of its message
     EINPARALLEL_INLINE void wait();
 
-    EINPARALLEL_INLINE [[nodiscard]] bool in_flight() const noexcept;
-
     /// Bytes handed to MPI since this object was made.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent() const noexcept;
+    [[nodiscard]] std::size_t bytes_sent() const noexcept { return bytes_sent_; }
 
 private:
     static constexpr int tag = 0;

@@ -52,14 +52,6 @@ EINPARALLEL_INLINE void transfers::wait() {
     }
 }
 
-EINPARALLEL_INLINE bool transfers::in_flight() const noexcept {
-    return arrived_ < requests_.size();
-}
-
-EINPARALLEL_INLINE std::size_t transfers::bytes_sent() const noexcept {
-    return bytes_sent_;
-}
-
 EINPARALLEL_INLINE void transfers::keep(MPI_Request request, message_end end, int code, const char* call) {
     note(code, call, end);
     if (request != MPI_REQUEST_NULL) {

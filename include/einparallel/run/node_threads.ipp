@@ -4,9 +4,7 @@
 
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/mpi/collective.hpp>
-#include <einparallel/mpi/error.hpp>
 
-#include <mpi.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -50,22 +48,13 @@ EINPARALLEL_INLINE int fair_share(std::span<const std::int64_t> mine, std::span<
 }
 
 EINPARALLEL_INLINE void share_processors(const communicator& ranks) {
-    std::array<std::uint64_t, 1> open{has_threads() && std::getenv("OMP_NUM_THREADS") == nullptr ? 1U : 0U};
-    allreduce_minimum(ranks, open);
-    if (open[0] == 0) {
+    if (!all_of(ranks, has_threads() && std::getenv("OMP_NUM_THREADS") == nullptr)) {
         return;
     }
-    MPI_Comm node = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(ranks.native(), MPI_COMM_TYPE_SHARED, ranks.rank(), MPI_INFO_NULL, &node),
-              "MPI_Comm_split_type");
-    int neighbours = 0;
-    check_mpi(MPI_Comm_size(node, &neighbours), "MPI_Comm_size");
+    const communicator node = communicator::of_node(ranks);
     const processor_set mine = own_processors();
-    std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(neighbours));
-    const int count = static_cast<int>(mine.size());
-    const int gathered = MPI_Allgather(mine.data(), count, MPI_INT64_T, all.data(), count, MPI_INT64_T, node);
-    check_mpi(MPI_Comm_free(&node), "MPI_Comm_free");
-    check_mpi(gathered, "MPI_Allgather");
+    std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(node.size()));
+    allgather(node, mine, all);
     thread_limit().store(fair_share(mine, all), std::memory_order_relaxed);
 }
 

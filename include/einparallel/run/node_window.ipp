@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <new>
@@ -38,29 +38,12 @@ EINPARALLEL_INLINE bool touch(std::byte* memory, std::size_t bytes) {
     return done == bytes;
 }
 
-/// True where this is true on all ranks.
-EINPARALLEL_INLINE bool all_agree(const communicator& ranks, bool here) {
-    std::array<std::uint64_t, 1> least{here ? 1U : 0U};
-    allreduce_minimum(ranks, least);
-    return least[0] == 1;
-}
-
 EINPARALLEL_INLINE node_window::node_window(const communicator& ranks, int ranks_per_node)
-    : rank_(ranks.rank()), ranks_per_node_(ranks_per_node), first_(ranks.rank() - ranks.rank() % ranks_per_node) {
-    MPI_Comm together = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(ranks.native(), first_, rank_, &together), "MPI_Comm_split");
-    MPI_Comm sharing = MPI_COMM_NULL;
-    const int split = MPI_Comm_split_type(together, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &sharing);
-    int asked = 0;
-    int found = 0;
-    MPI_Comm_size(together, &asked);
-    MPI_Comm_free(&together);
-    check_mpi(split, "MPI_Comm_split_type");
-    MPI_Comm_size(sharing, &found);
-    node_ = communicator::duplicate_of(sharing);
-    MPI_Comm_free(&sharing);
-    shares_ = found == asked;
-}
+    : rank_(ranks.rank()),
+      ranks_per_node_(ranks_per_node),
+      first_(rank_ - rank_ % ranks_per_node),
+      node_(communicator::of_node(ranks, first_)),
+      shares_(node_.size() == std::min(ranks_per_node, ranks.size() - first_)) {}
 
 EINPARALLEL_INLINE void node_window::release() noexcept {
     if (window_ != MPI_WIN_NULL && mpi_is_running()) {
@@ -80,13 +63,13 @@ EINPARALLEL_INLINE bool node_window::grow(std::size_t bytes) {
     struct statvfs room {};
     const bool fits = ::statvfs("/dev/shm", &room) != 0 ||
                       slot_bytes_ / room.f_frsize < room.f_bavail / static_cast<unsigned>(node_.size());
-    if (!all_agree(node_, shares_ && fits)) {
+    if (!all_of(node_, shares_ && fits)) {
         return false;
     }
     void* own = nullptr;
     const int code =
         MPI_Win_allocate_shared(static_cast<MPI_Aint>(slot_bytes_), 1, MPI_INFO_NULL, node_.native(), &own, &window_);
-    if (!all_agree(node_, code == MPI_SUCCESS)) {
+    if (!all_of(node_, code == MPI_SUCCESS)) {
         window_ = MPI_WIN_NULL;
         return false;
     }
@@ -101,7 +84,7 @@ EINPARALLEL_INLINE bool node_window::grow(std::size_t bytes) {
     if (touched) {
         begin();
     }
-    if (!all_agree(node_, touched)) {
+    if (!all_of(node_, touched)) {
         release();
         return false;
     }
