@@ -212,14 +212,13 @@ EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const optio
         facts = collected.text();
     });
     constexpr std::string_view differ = "decompose: the graph is not the same on all ranks";
-    std::uint64_t mine = fingerprint().add(facts).value();
-    agreement_numbers least{static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank()), mine, ~mine};
-    least_of_all(control, "decompose", least);
-    if (least[0] < static_cast<std::uint64_t>(control.size())) {
-        agree(control, failure);
-    }
-    if (least[1] == ~least[2]) {
+    try {
+        agree(control, failure, {{fingerprint().add(facts).value(), differ}});
         return graph;
+    } catch (const error& refused) {
+        if (refused.what() != differ) {
+            throw;
+        }
     }
     std::uint64_t length = facts.size();
     broadcast(control, &length, sizeof length, 0);
