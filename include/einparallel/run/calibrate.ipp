@@ -48,7 +48,8 @@ public:
           flight_(world.payload) {}
 
     machine measure() {
-        agree(control_, failure_of("calibrate: rank " + std::to_string(rank_), [&] { allocate(); }));
+        attempt([&] { allocate(); });
+        agree(control_, failure_);
         machine found;
         choose_gemm();
         const double per_operation = arithmetic();
@@ -140,27 +141,28 @@ private:
     [[nodiscard]] prepared_messages shift_of(std::size_t bytes) const {
         const box region{{{0, static_cast<index>(bytes / sizeof(double))}}};
         program moves;
-        step shifted;
+        step& shifted = moves.steps.emplace_back();
         shifted.sends.push_back({(rank_ + ranks_ - 1) % ranks_, moves.add_buffer(region, sizeof(double)), region});
         shifted.receives.push_back({(rank_ + 1) % ranks_, moves.add_buffer(region, sizeof(double)), region});
-        return prepared_messages(moves, shifted);
+        return prepared_messages(moves, 0);
     }
     void start_shift(const prepared_messages& shifted) {
         flight_.start(shifted, std::array{reinterpret_cast<std::byte*>(sent_.data()),
                                           reinterpret_cast<std::byte*>(received_.data())});
     }
     void finish_shift(const prepared_messages& shifted) {
-        note(failure_of("calibrate: rank " + std::to_string(rank_), [&] { flight_.complete(shifted); }));
+        attempt([&] { flight_.complete(shifted); });
     }
     void shift(const prepared_messages& shifted) {
         start_shift(shifted);
         finish_shift(shifted);
     }
 
-    void note(const std::string& failure) {
-        if (failure_.empty() && !failure.empty()) {
-            failure_ = failure;
-        }
+    /// f(); what it throws first is this rank's failure.
+    template <class F>
+    void attempt(F&& f) {
+        const std::string thrown = failure_of([&] { return "calibrate: rank " + std::to_string(rank_); }, f);
+        failure_ = failure_.empty() ? thrown : failure_;
     }
 
     /// Z(i,k) = X(i,j) Y(j,k) as the kernel of a vertex, dense and row-major.
@@ -173,9 +175,9 @@ private:
         const std::array<index, 2> by_column{columns, 1};
         const std::array<operand_block, 2> operands{operand_block{left_.data(), x, by_inner},
                                                     operand_block{right_.data(), y, by_column}};
-        note(failure_of("calibrate: rank " + std::to_string(rank_), [&] {
+        attempt([&] {
             work_.contract({extents, operands, {product_.data(), z, by_column}, write_mode::overwrite, hook});
-        }));
+        });
     }
 
     [[nodiscard]] double operations(index rows, index inner, index columns) const {
@@ -186,9 +188,7 @@ private:
     /// the slowest rank, computes plain products from now on.
     void choose_gemm() {
         const bool open = blas_library::get().linked && chosen_gemm().load() == gemm_choice::automatic;
-        std::array<double, 1> decided{open ? 0.0 : 1.0};
-        allreduce_largest(control_, decided);
-        if (decided[0] > 0) {
+        if (!all_of(control_, open)) {
             return;
         }
         const auto timed = [&](gemm_choice choice) {

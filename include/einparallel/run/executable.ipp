@@ -342,11 +342,12 @@ private:
     }
 
     void contract(const memory_space& space, progress_hook* hook, prepared_contraction& each) {
+        const einsum_form& form = *vertices_[each.vertex].form;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
-            each.call[operand] = {address(block), block.labels, block.strides};
+            each.call[operand] = {address(block), form.operands[operand], block.strides};
         }
-        const output_block output{address(each.output), each.output.labels, each.output.strides};
+        const output_block output{address(each.output), form.output, each.output.strides};
         space.contract(*vertices_[each.vertex].work, {each.extents, each.call, output, each.mode, hook});
     }
 

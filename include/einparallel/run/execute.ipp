@@ -94,10 +94,7 @@ public:
         std::vector<moved_result> moved;
         timed_span agreeing(seen_, activity::agree, 0);
         failure = failure.empty() ? failure_of("run", [&] { parts = collect(moved); }) : failure;
-        for (executable* moves : redistributions_) {
-            moves->release();
-        }
-        ready_->moves().release();
+        for_each_program([](executable& moves) { moves.release(); });
         agree(control, failure);
         if (plan_.asked().runs > 1) {
             ready_->moves().keep();
@@ -136,32 +133,34 @@ private:
         plan_fingerprint_ = ready_->signature();
         find_sources(ready_->moves().sources());
         find_targets(ready_->moves().targets());
-        std::size_t messages = ready_->moves().most_messages();
-        for (const executable* moves : redistributions_) {
-            messages = std::max(messages, moves->most_messages());
-        }
+        ready_->moves().lay_out(cache_.space);
+        std::size_t messages = 0;
+        std::size_t scratch = 0;
+        std::size_t spans = 1;
+        for_each_program([&](const executable& moves) {
+            messages = std::max(messages, moves.most_messages());
+            scratch = std::max(scratch, moves.scratch_bytes());
+            spans += moves.most_spans();
+        });
         cache_.transfers.reserve(messages);
         if (seen_ != nullptr) {
-            std::size_t spans = ready_->moves().most_spans() + 1;
-            for (const executable* moves : redistributions_) {
-                spans += moves->most_spans();
-            }
             seen_->prepare(plan_, cache_.rank, spans);
-        }
-        ready_->moves().lay_out(cache_.space);
-        std::size_t scratch = ready_->moves().scratch_bytes();
-        for (const executable* moves : redistributions_) {
-            scratch = std::max(scratch, moves->scratch_bytes());
         }
         scratch_ = cache_.arena.at_least(scratch);
     }
 
+    /// What brings bound values, and the plan.
+    template <class F>
+    void for_each_program(F&& f) const {
+        for (executable* moves : redistributions_) {
+            f(*moves);
+        }
+        f(ready_->moves());
+    }
+
     /// One piece of scratch memory serves all programs of the run, which follow each other; the window is the plan's.
     void settle() {
-        for (executable* moves : redistributions_) {
-            moves->settle(scratch_);
-        }
-        ready_->moves().settle(scratch_, window_);
+        for_each_program([&](executable& moves) { moves.settle(scratch_, window_); });
         cache_.transfers.share(window_);
     }
 
@@ -271,19 +270,9 @@ private:
         if (value.is_gone()) {
             refuse("is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it");
         }
-        if (given->element != input.element) {
-            refuse("has elements of type " + name_of_element(given->element) + ", the placeholder has " +
-                   name_of_element(input.element));
-        }
-        if (given->bounds.size() != input.bounds.size()) {
-            refuse("has " + std::to_string(given->bounds.size()) + " dimensions, the placeholder has " +
-                   std::to_string(input.bounds.size()));
-        }
-        for (std::size_t dimension = 0; dimension < input.bounds.size(); ++dimension) {
-            if (given->bounds[dimension] != input.bounds[dimension]) {
-                refuse("has extent " + std::to_string(given->bounds[dimension]) + " in dimension " +
-                       std::to_string(dimension) + ", the placeholder has " + std::to_string(input.bounds[dimension]));
-            }
+        if (given->element != input.element || given->bounds != input.bounds) {
+            refuse("has other elements or extents: " + shape_text(given->element, given->bounds) +
+                   ", the placeholder has " + shape_text(input.element, input.bounds));
         }
         const auto ranks = [&] { return ", the plan is for " + std::to_string(plan_.processes()) + " ranks"; };
         if (value.holders() > plan_.processes()) {

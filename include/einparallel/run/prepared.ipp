@@ -27,11 +27,10 @@ struct executed_vertex {
     std::size_t number = 0;             ///< among the einsums of the plan, from 1; 0 for an input
 };
 
-/// A block of a buffer, strides in elements; of an operand or of the output, its labels too.
+/// A block of a buffer, strides in elements.
 struct prepared_block {
     buffer_id place = no_buffer;
     std::ptrdiff_t offset = 0;  ///< bytes from the buffer's start to the first element
-    std::vector<label_id> labels;
     std::vector<index> strides;
 };
 
@@ -63,9 +62,9 @@ struct prepared_step {
 
 EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_rank, const window_plan& window,
                                                             std::span<const executed_vertex> vertices) {
-    const auto block = [&](const buffer_part& part, const std::vector<label_id>& labels) {
+    const auto block = [&](const buffer_part& part) {
         const buffer& place = of_rank.buffers[static_cast<std::size_t>(part.place)];
-        prepared_block ready{part.place, 0, labels, strides_of(place)};
+        prepared_block ready{part.place, 0, strides_of(place)};
         if (!place.region.empty()) {
             ready.offset =
                 offset_of(part.region, place.region, ready.strides) * static_cast<index>(place.element_bytes);
@@ -78,20 +77,20 @@ EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_ra
         const auto [reads, writes] = accesses_of(of_rank, done, form);
         const buffer_part& into = writes.front();
         if (call != nullptr) {
-            prepared_contraction ready{call->vertex, call->mode, {}, {}, block(into, form->output), {}};
+            prepared_contraction ready{call->vertex, call->mode, {}, {}, block(into), {}};
             for (const interval& range : call->ranges) {
                 ready.extents.push_back(range.size());
             }
             for (std::size_t operand = 0; operand < reads.size(); ++operand) {
-                ready.operands.push_back(block(reads[operand], form->operands[operand]));
+                ready.operands.push_back(block(reads[operand]));
             }
             ready.call.resize(reads.size());
             work.emplace_back(std::move(ready));
         } else if (const auto* read = std::get_if<read_source>(&done)) {
             work.emplace_back(*read);
         } else if (!into.region.empty()) {
-            work.emplace_back(prepared_move{std::get<local_move>(done).vertex, extents_of(into.region), block(into, {}),
-                                            block(reads.front(), {}),
+            work.emplace_back(prepared_move{std::get<local_move>(done).vertex, extents_of(into.region), block(into),
+                                            block(reads.front()),
                                             of_rank.buffers[static_cast<std::size_t>(into.place)].element_bytes});
         }
     };

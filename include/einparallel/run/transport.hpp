@@ -31,10 +31,8 @@ struct prepared_messages {
     std::size_t bytes_read = 0;
     std::size_t next_phase = 0;  ///< that this rank enters then; 0 where no neighbour waits for this program
 
-    /// Messages alone.
-    EINPARALLEL_INLINE prepared_messages(const program& of_rank, const step& each);
     /// Step number `position` of a program; `window`: what it shares with its neighbours.
-    EINPARALLEL_INLINE prepared_messages(const program& of_rank, std::size_t position, const window_plan& window);
+    EINPARALLEL_INLINE prepared_messages(const program& of_rank, std::size_t position, const window_plan& window = {});
 
     /// True where something has to happen before the work begins.
     [[nodiscard]] bool waits() const { return !receives.empty() || !sends.empty() || !clears.empty(); }

@@ -6,7 +6,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE prepared_messages::prepared_messages(const program& of_rank, const step& each) {
+EINPARALLEL_INLINE prepared_messages::prepared_messages(const program& of_rank, std::size_t position,
+                                                        const window_plan& window) {
+    const step& each = of_rank.steps[position];
     const auto prepare = [&](const std::vector<message>& from, std::vector<prepared_message>& into) {
         into.reserve(from.size());
         for (const message& moved : from) {
@@ -23,18 +25,13 @@ EINPARALLEL_INLINE prepared_messages::prepared_messages(const program& of_rank, 
     };
     prepare(each.receives, receives);
     prepare(each.sends, sends);
-}
-
-EINPARALLEL_INLINE prepared_messages::prepared_messages(const program& of_rank, std::size_t position,
-                                                        const window_plan& window)
-    : prepared_messages(of_rank, of_rank.steps[position]) {
     if (window.segment == 0) {
         return;
     }
     clears = window.clears[position];
-    for (const neighbour_read& each : of_rank.steps[position].reads) {
-        reads.push_back({of_rank.buffers[static_cast<std::size_t>(each.place)].neighbour, each.ready});
-        bytes_read += bytes_of(of_rank, each.place, each.region);
+    for (const neighbour_read& read : each.reads) {
+        reads.push_back({of_rank.buffers[static_cast<std::size_t>(read.place)].neighbour, read.ready});
+        bytes_read += bytes_of(of_rank, read.place, read.region);
     }
     next_phase = position + 1 < of_rank.steps.size() ? of_rank.steps[position + 1].phase
                                                      : std::numeric_limits<std::size_t>::max();
