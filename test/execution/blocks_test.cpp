@@ -9,6 +9,7 @@
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/sources.hpp>
 
+#include "blocks.hpp"
 #include "graphs.hpp"
 
 #include <algorithm>
@@ -27,71 +28,12 @@ namespace {
 EINPARALLEL_LABELS(i, j, k);
 
 constexpr ep::index columns = 6;
-constexpr double unused = -99;
-
-double x_at(ep::index row, ep::index column) {
-    return static_cast<double>((3 * row + 5 * column) % 7 - 3);
-}
-double w_at(ep::index row, ep::index column) {
-    return static_cast<double>((2 * row + 3 * column) % 5 - 2);
-}
-
-/// Rows of a matrix: 3, 7, 0, 2 on four ranks and so on, `gap` elements behind each row.
-struct uneven_rows {
-    ep::index first = 0, count = 0, all = 0, width, stride;
-    std::vector<double> memory;
-    std::vector<ep::index> points{0};
-
-    uneven_rows(const ep::context& world, ep::index wide, ep::index gap) : width(wide), stride(wide + gap) {
-        constexpr std::array<ep::index, 4> lengths{3, 7, 0, 2};
-        for (int rank = 0; rank < world.size(); ++rank) {
-            points.push_back(points.back() + lengths[static_cast<std::size_t>(rank % 4)]);
-        }
-        const auto mine = static_cast<std::size_t>(world.rank());
-        first = points[mine];
-        count = points[mine + 1] - first;
-        all = points.back();
-        memory.assign(static_cast<std::size_t>(count * stride + 1), unused);
-    }
-    [[nodiscard]] ep::view<double, 2> view() { return {memory.data(), {count, width}, {stride, 1}}; }
-    [[nodiscard]] ep::distributed<double, 2> on(ep::context& world) {
-        return {world, {all, width}, {first, 0}, view()};
-    }
-
-    template <class F>
-    void fill(F f) {
-        for (ep::index row = 0; row < count; ++row) {
-            for (ep::index column = 0; column < width; ++column) {
-                view()(row, column) = f(first + row, column);
-            }
-        }
-    }
-    /// True where the elements are these, and nothing was written between the rows.
-    template <class F>
-    [[nodiscard]] bool holds(F f) const {
-        for (ep::index place = 0; place < static_cast<ep::index>(memory.size()); ++place) {
-            const bool inside = place / stride < count && place % stride < width;
-            const double wanted = inside ? f(first + place / stride, place % stride) : unused;
-            if (memory[static_cast<std::size_t>(place)] != wanted) {
-                return false;
-            }
-        }
-        return true;
-    }
-};
-
-double product_at(ep::index row, ep::index column) {
-    double sum = 0;
-    for (ep::index at = 0; at < columns; ++at) {
-        sum += x_at(row, at) * w_at(at, column);
-    }
-    return sum;
-}
+const auto product_at = product_over(columns);
 
 double gram_at(ep::index row, ep::index column) {
     double sum = 0;
     for (ep::index at = 0; at < columns; ++at) {
-        sum += x_at(row, at) * x_at(column, at);
+        sum += left_at(row, at) * left_at(column, at);
     }
     return sum;
 }
@@ -102,9 +44,9 @@ TEST_CASE("uneven rows are read where they lie, and a result lies in them") {
     ep::context world(MPI_COMM_WORLD);
     for (const ep::index gap : {0, 3}) {
         uneven_rows own(world, columns, gap);
-        own.fill(x_at);
+        own.fill(left_at);
         const ep::tensor<double, 2> X = ep::from_distributed(own.on(world));
-        const ep::tensor<double, 2> W = ep::generate<double>({columns, 4}, w_at);
+        const ep::tensor<double, 2> W = ep::generate<double>({columns, 4}, right_at);
         ep::tensor<double, 2> Y;
         Y(i, k) = X(i, j) * W(j, k);
         const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, Y);
@@ -123,7 +65,7 @@ TEST_CASE("uneven rows are read where they lie, and a result lies in them") {
 TEST_CASE("rings between uneven blocks send what the plan says") {
     ep::context world(MPI_COMM_WORLD);
     uneven_rows own(world, columns, 1);
-    own.fill(x_at);
+    own.fill(left_at);
     const ep::distributed<double, 2> x = own.on(world);
     for (const ep::objective wanted : {ep::objective::time, ep::objective::bytes, ep::objective::paper}) {
         const ep::tensor<double, 2> X = ep::from_distributed(x);
@@ -140,7 +82,7 @@ TEST_CASE("rings between uneven blocks send what the plan says") {
         run.get(Y).for_each_local([&](const auto& at, double value) {
             double sum = 0;
             for (ep::index row = 0; row < own.all; ++row) {
-                sum += gram_at(row, at[0]) * x_at(row, at[1]);
+                sum += gram_at(row, at[0]) * left_at(row, at[1]);
             }
             CHECK(value == sum);
         });
@@ -152,9 +94,9 @@ TEST_CASE("results are put into the application's blocks, and nothing else is wr
     ep::context world(MPI_COMM_WORLD);
     for (const ep::index gap : {0, 2}) {
         uneven_rows source(world, columns, 1), target(world, 4, gap);
-        source.fill(x_at);
+        source.fill(left_at);
         const ep::tensor<double, 2> X = ep::from_distributed(source.on(world));
-        const ep::tensor<double, 2> W = ep::generate<double>({columns, 4}, w_at);
+        const ep::tensor<double, 2> W = ep::generate<double>({columns, 4}, right_at);
         ep::tensor<double, 2> Y;
         Y(i, k) = X(i, j) * W(j, k);
         const ep::distributed<double, 2> y = target.on(world);
@@ -182,7 +124,7 @@ TEST_CASE("what is read and written in the same memory is right") {
     ep::context world(MPI_COMM_WORLD);
     for (const ep::index gap : {0, 2}) {
         uneven_rows own(world, columns, gap);
-        own.fill(x_at);
+        own.fill(left_at);
         const ep::distributed<double, 2> x = own.on(world);
         const ep::tensor<double, 2> X = ep::from_distributed(x);
         ep::tensor<double, 2> G, Y;
@@ -190,9 +132,9 @@ TEST_CASE("what is read and written in the same memory is right") {
         Y(i, k) = 2.0 * X(i, k) - G(i, j) * X(j, k);
         ep::evaluate_into(world, ep::into(Y, x));
         CHECK(own.holds([&](ep::index row, ep::index column) {
-            double sum = 2 * x_at(row, column);
+            double sum = 2 * left_at(row, column);
             for (ep::index at = 0; at < own.all; ++at) {
-                sum -= gram_at(row, at) * x_at(at, column);
+                sum -= gram_at(row, at) * left_at(at, column);
             }
             return sum;
         }));
@@ -207,7 +149,7 @@ TEST_CASE("blocks in no order, several outputs, and one of them twice") {
     std::vector<double> memory(static_cast<std::size_t>(3 * n)), diagonal(3, unused);
     const ep::distributed<double, 2> z(world, {n, n}, {0, begin}, ep::view<double, 2>(memory.data(), {n, 3}));
     const ep::distributed<double, 1> d(world, {n}, {3 * world.rank()}, ep::view<double, 1>(diagonal.data(), {3}));
-    const ep::tensor<double, 2> X = ep::generate<double>({n, n}, x_at);
+    const ep::tensor<double, 2> X = ep::generate<double>({n, n}, left_at);
     ep::tensor<double, 2> Z;
     ep::tensor<double, 1> D;
     Z(i, k) = X(i, k) + X(k, i);
@@ -215,13 +157,14 @@ TEST_CASE("blocks in no order, several outputs, and one of them twice") {
     ep::evaluate_into(world, ep::into(Z, z), ep::into(D, d));
     for (ep::index row = 0; row < n; ++row) {
         for (ep::index column = begin; column < begin + 3; ++column) {
-            CHECK(memory[static_cast<std::size_t>(row * 3 + column - begin)] == x_at(row, column) + x_at(column, row));
+            CHECK(memory[static_cast<std::size_t>(row * 3 + column - begin)] ==
+                  left_at(row, column) + left_at(column, row));
         }
     }
     for (ep::index row = 0; row < 3; ++row) {
         double sum = 0;
         for (ep::index column = 0; column < n; ++column) {
-            sum += x_at(3 * world.rank() + row, column) + x_at(column, 3 * world.rank() + row);
+            sum += left_at(3 * world.rank() + row, column) + left_at(column, 3 * world.rank() + row);
         }
         CHECK(diagonal[static_cast<std::size_t>(row)] == sum);
     }

@@ -21,25 +21,6 @@ namespace execute_test {
 
 namespace {
 
-/// Host memory that counts.
-struct counting_space final : ep::host_space {
-    static inline int allocations = 0;
-    static inline std::size_t held = 0;
-    static inline std::size_t most_held = 0;
-
-    [[nodiscard]] void* allocate(std::size_t bytes) const override {
-        ++allocations;
-        held += bytes;
-        most_held = std::max(most_held, held);
-        return ep::host_space::allocate(bytes);
-    }
-    void deallocate(void* memory, std::size_t bytes) const noexcept override {
-        held -= bytes;
-        ep::host_space::deallocate(memory, bytes);
-    }
-};
-const counting_space counted;
-
 ep::results execute_counted(const ep::plan& plan, ep::context& world) {
     return ep::detail::carry_out(plan, world, {}, counted);
 }
@@ -198,29 +179,29 @@ TEST_CASE("a plan runs again without allocating, and its memory is what the plan
         const ep::plan plan = ep::decompose(
             {.processes = world.size(), .objective = ep::objective::bytes, .algorithm = forced}, graph.handle());
         world.release_memory();
-        CHECK(counting_space::held == 0);
-        counting_space::most_held = 0;
+        CHECK(counted_space::held == 0);
+        counted_space::most_held = 0;
         int after_first = 0;
         int wrong = 0;
         for (int repetition = 0; repetition < 4; ++repetition) {
             const ep::distributed<double, 2> z = execute_counted(plan, world);
             if (repetition == 0) {
-                after_first = counting_space::allocations;
-                CHECK(counting_space::most_held == plan.peak_bytes(world.rank()));
+                after_first = counted_space::allocations;
+                CHECK(counted_space::most_held == plan.peak_bytes(world.rank()));
             }
             wrong += z.extents()[0] == 13 ? 0 : 1;
         }
         CHECK(wrong == 0);
-        CHECK(counting_space::allocations == after_first);
+        CHECK(counted_space::allocations == after_first);
 
         // Kept until the next one is there: two results in turn, then no more.
         ep::distributed<double, 2> z = execute_counted(plan, world);
         z = execute_counted(plan, world);
-        const int after_second = counting_space::allocations;
+        const int after_second = counted_space::allocations;
         for (int repetition = 0; repetition < 5; ++repetition) {
             z = execute_counted(plan, world);
         }
-        CHECK(counting_space::allocations == after_second);
+        CHECK(counted_space::allocations == after_second);
 
         // A result that is kept is not written by later runs.
         const ep::distributed<double, 2> kept = z;
@@ -234,12 +215,12 @@ TEST_CASE("a plan runs again without allocating, and its memory is what the plan
         CHECK(changed == 0);
     }
     world.release_memory();
-    CHECK(counting_space::held == 0);
+    CHECK(counted_space::held == 0);
 }
 
 TEST_CASE("plans in turn share scratch memory, and a plan nobody can ask for any more goes") {
     ep::context world(MPI_COMM_WORLD);
-    counting_space::allocations = 0;
+    counted_space::allocations = 0;
     std::size_t held_with_both = 0;
     {
         const product first(12, 9, 10, 1);
@@ -257,20 +238,20 @@ TEST_CASE("plans in turn share scratch memory, and a plan nobody can ask for any
                 ep::decompose({.processes = world.size(), .objective = ep::objective::bytes}, first.handle());
             CHECK(wrong_elements(execute_counted(again, world), 0, *first.z) == 0);
             if (repetition == 0) {
-                after = counting_space::allocations;
+                after = counted_space::allocations;
             }
         }
-        CHECK(counting_space::allocations == after);
-        held_with_both = counting_space::held;
+        CHECK(counted_space::allocations == after);
+        held_with_both = counted_space::held;
     }
     const product third(2, 2, 2, 3);
     const ep::plan c = ep::decompose({.processes = world.size(), .objective = ep::objective::bytes}, third.handle());
     CHECK(wrong_elements(execute_counted(c, world), 0, *third.z) == 0);
-    int less = counting_space::held < held_with_both ? 1 : 0;
+    int less = counted_space::held < held_with_both ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &less, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK(less == 1);
     world.release_memory();
-    CHECK(counting_space::held == 0);
+    CHECK(counted_space::held == 0);
 }
 
 TEST_CASE("inputs are used where they lie, and never written") {
@@ -288,12 +269,12 @@ TEST_CASE("inputs are used where they lie, and never written") {
     const ep::plan plan =
         ep::decompose_vertices({.processes = world.size(), .objective = ep::objective::bytes}, {Z, A});
     world.release_memory();
-    counting_space::most_held = counting_space::held;
-    const std::size_t at_start = counting_space::held;
+    counted_space::most_held = counted_space::held;
+    const std::size_t at_start = counted_space::held;
     const ep::results made = execute_counted(plan, world);
     if (world.size() == 1) {
         // Z and the copy of A that is a result; B is not copied.
-        CHECK(counting_space::most_held - at_start == (12 * 12 + 12 * 6) * sizeof(double));
+        CHECK(counted_space::most_held - at_start == (12 * 12 + 12 * 6) * sizeof(double));
     }
     CHECK(wrong_elements(made, 0, *z) == 0);
     CHECK(wrong_elements(made, 1, *values) == 0);

@@ -11,6 +11,7 @@
 #include <einparallel/run/memory_source.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/sources.hpp>
+#include <einparallel/run/space.hpp>
 
 #include <support/play.hpp>
 
@@ -31,12 +32,44 @@ namespace einparallel::testing {
 
 /// options.ranks_per_node that a test may ask for: 1, and all ranks where they are of one node.
 inline std::vector<int> nodes_to_try(const context& world) {
-    MPI_Comm node = MPI_COMM_NULL;
-    int ranks = 0;
-    MPI_Comm_split_type(world.control().native(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &ranks);
-    MPI_Comm_free(&node);
+    const int ranks = communicator::of_node(world.control()).size();
     return ranks == world.size() && ranks > 1 ? std::vector<int>{1, ranks} : std::vector<int>{1};
+}
+
+/// Host memory that is counted.
+struct counted_space final : host_space {
+    static inline int allocations = 0;
+    static inline std::size_t held = 0;
+    static inline std::size_t most_held = 0;
+
+    [[nodiscard]] void* allocate(std::size_t bytes) const override {
+        ++allocations;
+        held += bytes;
+        most_held = std::max(most_held, held);
+        return host_space::allocate(bytes);
+    }
+    void deallocate(void* memory, std::size_t bytes) const noexcept override {
+        held -= bytes;
+        host_space::deallocate(memory, bytes);
+    }
+};
+inline const counted_space counted;
+
+/// Elements of matrices, and of the product of a left one and a right one, by scalar loops.
+inline double left_at(index row, index column) {
+    return static_cast<double>((3 * row + 5 * column) % 7 - 3);
+}
+inline double right_at(index row, index column) {
+    return static_cast<double>((2 * row + 3 * column) % 5 - 2);
+}
+inline auto product_over(index inner) {
+    return [inner](index row, index column) {
+        double sum = 0;
+        for (index at = 0; at < inner; ++at) {
+            sum += left_at(row, at) * right_at(at, column);
+        }
+        return sum;
+    };
 }
 
 /// A kernel of scalar loops that may be told to throw, counts its calls, and calls itself a contraction where it is a

@@ -8,6 +8,7 @@
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>
 
+#include "blocks.hpp"
 #include "graphs.hpp"
 
 #include <algorithm>
@@ -23,23 +24,6 @@ using namespace ep::testing;
 namespace runs_test {
 
 namespace {
-
-/// Host memory that is counted.
-struct weighed_space final : ep::host_space {
-    static inline std::size_t held = 0;
-    static inline std::size_t most_held = 0;
-
-    [[nodiscard]] void* allocate(std::size_t bytes) const override {
-        held += bytes;
-        most_held = std::max(most_held, held);
-        return ep::host_space::allocate(bytes);
-    }
-    void deallocate(void* memory, std::size_t bytes) const noexcept override {
-        held -= bytes;
-        ep::host_space::deallocate(memory, bytes);
-    }
-};
-const weighed_space weighed;
 
 /// Sums over all ranks.
 std::size_t over_ranks(const ep::context& world, std::size_t mine) {
@@ -190,14 +174,88 @@ TEST_CASE("what depends on lasting inputs alone is computed in the first run, wh
     }
 }
 
+TEST_CASE("any algorithm over many runs, from uneven blocks into uneven blocks, gives what scalar loops give") {
+    ep::context world(MPI_COMM_WORLD);
+    EINPARALLEL_LABELS(i, j, k);
+    constexpr ep::index inner = 6, columns = 4;
+    const int last = world.size() - 1;
+    int wrong = 0;
+    int others = 0;
+    int fed = 0;
+    const auto check = [&](const ep::options& asked, ep::index gap, bool lies, bool pinned) {
+        uneven_rows own(world, inner, gap);
+        uneven_rows target(world, columns, gap);
+        own.fill(left_at);
+        ep::array<double, 2> whole({own.all, inner});
+        for (ep::index at = 0; at < whole.size(); ++at) {
+            whole.data()[at] = left_at(at / inner, at % inner);
+        }
+        const ep::tensor<double, 2> A = lies ? ep::from_distributed(own.on(world)) : ep::from_root(whole, last);
+        const ep::tensor<double, 2> X = ep::placeholder<double>({inner, columns});
+        ep::tensor<double, 2> B, Y;
+        B(i, j) = 2 * A(i, j);
+        Y(i, k) = B(i, j) * X(j, k);
+        const ep::distributed<double, 2> into = target.on(world);
+        if (pinned) {
+            Y.pinned(into.pin());
+        }
+        const ep::plan plan = ep::decompose(world, asked, Y);
+        fed += plan.vertices().back().work.travelling == ep::all_travel ? 1 : 0;
+        for (ep::index run = 0; run < 6; ++run) {
+            ep::array<double, 2> x({inner, columns});
+            for (ep::index at = 0; at < x.size(); ++at) {
+                x.data()[at] = right_at(at / columns + run, at % columns);
+            }
+            const auto x_on_last = [&, mine = world.rank() == last ? inner : 0] {
+                return ep::distributed<double, 2>(world, {inner, columns}, {inner - mine, 0},
+                                                  ep::view<double, 2>(x.data(), {mine, columns}));
+            };
+            if (run == 4) {
+                plan.release(world);
+            }
+            std::ranges::fill(target.memory, unused);
+            const ep::binding bound = run % 3 == 0   ? ep::bind(X, x)
+                                      : run % 3 == 1 ? ep::bind(X, ep::from_root(ep::borrow(x), 0))
+                                                     : ep::bind(X, x_on_last());
+            const ep::results made = plan.run(world, bound, ep::into(Y, into));
+            others += other_bytes(plan, world, made, run % 4 != 0);
+            wrong += target.holds([&](ep::index row, ep::index column) {
+                double sum = 0;
+                for (ep::index at = 0; at < inner; ++at) {
+                    sum += 2 * left_at(row, at) * right_at(at + run, column);
+                }
+                return sum;
+            })
+                         ? 0
+                         : 1;
+            wrong += made.get(Y).held() == into.held() ? 0 : 1;
+        }
+    };
+    for (const int ranks_per_node : nodes_to_try(world)) {
+        for (const ep::algorithm forced : {ep::algorithm::automatic, ep::algorithm::c, ep::algorithm::mn,
+                                           ep::algorithm::k, ep::algorithm::master_worker}) {
+            for (int way = static_cast<int>(forced); way<16; way += world.size()> 2 ? 5 : 1) {
+                ep::options asked = asked_of(world, way % 2 == 0 ? 1 : 10, ranks_per_node);
+                asked.algorithm = forced;
+                asked.objective = way / 8 % 2 == 0 ? ep::objective::bytes : ep::objective::time;
+                asked.machine.seconds_per_flop = 1e-6;
+                check(asked, way / 2 % 2 * 3, way / 4 % 2 == 0, way % 3 == 0 && forced == ep::algorithm::automatic);
+            }
+        }
+    }
+    CHECK(wrong == 0);
+    CHECK(others == 0);
+    CHECK((fed > 0) == (world.size() > 1));
+}
+
 TEST_CASE("two plans keep their own in one context; what nobody can ask for goes, and the context's end frees all") {
-    weighed_space::held = 0;
+    counted_space::held = 0;
     {
         ep::context world(MPI_COMM_WORLD);
         powers one(12, 4, 9, 0);
         powers two(7, 5, 10, world.size() - 1);
         const auto run_of = [&](const ep::plan& plan) {
-            return [&](const ep::binding& x) { return ep::detail::carry_out(plan, world, {&x, 1}, weighed); };
+            return [&](const ep::binding& x) { return ep::detail::carry_out(plan, world, {&x, 1}, counted); };
         };
         std::optional<ep::plan> first = ep::decompose_vertices(asked_of(world, 10), {one.Y});
         const ep::plan second = ep::decompose_vertices(asked_of(world, 10), {two.Y});
@@ -208,39 +266,39 @@ TEST_CASE("two plans keep their own in one context; what nobody can ask for goes
             CHECK((repetition == 0 || one.sum_work->calls + two.sum_work->calls == 0));
         }
         CHECK(wrong == 0);
-        const std::size_t with_both = weighed_space::held;
+        const std::size_t with_both = counted_space::held;
         {
             const ep::plan equal = ep::decompose_vertices(asked_of(world, 10), {one.Y});
             first.reset();
             wrong += two.wrong(0, run_of(second)) + one.wrong(0, run_of(equal));
             CHECK(one.sum_work->calls > 0);  // kept for no one in between
-            CHECK(weighed_space::held == with_both);
+            CHECK(counted_space::held == with_both);
         }
         wrong += two.wrong(0, run_of(second));
         CHECK(wrong == 0);
-        CHECK(over_ranks(world, weighed_space::held) < over_ranks(world, with_both));
-        const std::size_t kept = weighed_space::held;
+        CHECK(over_ranks(world, counted_space::held) < over_ranks(world, with_both));
+        const std::size_t kept = counted_space::held;
         second.release(world);
-        CHECK(over_ranks(world, weighed_space::held) < over_ranks(world, kept));
+        CHECK(over_ranks(world, counted_space::held) < over_ranks(world, kept));
     }
-    CHECK(weighed_space::held == 0);
+    CHECK(counted_space::held == 0);
 }
 
 TEST_CASE("a run holds no more than the plan says, what is kept included") {
     ep::context world(MPI_COMM_WORLD);
     powers graph(40, 30, 20, 0);
     const ep::plan plan = ep::decompose_vertices(asked_of(world, 10), {graph.Y, graph.M});
-    weighed_space::held = weighed_space::most_held = 0;
+    counted_space::held = counted_space::most_held = 0;
     int wrong = 0;
     for (int repetition = 0; repetition < 3; ++repetition) {
         wrong += graph.wrong(0, [&](const ep::binding& x) {
-            return ep::detail::carry_out(plan, world, {&x, 1}, weighed);
+            return ep::detail::carry_out(plan, world, {&x, 1}, counted);
         });
-        CHECK(weighed_space::most_held <= plan.peak_bytes(world.rank()));
+        CHECK(counted_space::most_held <= plan.peak_bytes(world.rank()));
     }
     CHECK(wrong == 0);
     world.release_memory();
-    CHECK(weighed_space::held == 0);
+    CHECK(counted_space::held == 0);
 }
 
 TEST_CASE("a result that lasts is the application's to write to") {
@@ -270,12 +328,12 @@ TEST_CASE("a run that fails keeps nothing half, and takes nothing from what is k
         int others = 0;
         const auto run = [&](bool again) {
             return [&, again](const ep::binding& x) {
-                const ep::results made = ep::detail::carry_out(plan, world, {&x, 1}, weighed);
+                const ep::results made = ep::detail::carry_out(plan, world, {&x, 1}, counted);
                 others += other_bytes(plan, world, made, again);
                 return made;
             };
         };
-        weighed_space::held = 0;
+        counted_space::held = 0;
         graph.sum_work->throws = last;
         CHECK(!sentence_of([&] { graph.wrong(0, run(false)); }).empty());
         graph.sum_work->throws = false;

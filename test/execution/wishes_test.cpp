@@ -29,22 +29,10 @@ constexpr ep::index rows = 13;
 constexpr ep::index inner = 12;
 constexpr ep::index columns = 14;
 
-double a_at(ep::index row, ep::index column) {
-    return static_cast<double>((3 * row + 5 * column) % 7 - 3);
-}
-double b_at(ep::index row, ep::index column) {
-    return static_cast<double>((2 * row + 3 * column) % 5 - 2);
-}
 double c_at(ep::index row, ep::index column) {
     return static_cast<double>(row - 2 * column);
 }
-double product_at(ep::index row, ep::index column) {
-    double sum = 0;
-    for (ep::index at = 0; at < inner; ++at) {
-        sum += a_at(row, at) * b_at(at, column);
-    }
-    return sum;
-}
+const auto product_at = product_over(inner);
 
 template <class F>
 ep::array<double, 2> table(ep::index height, ep::index width, F f) {
@@ -59,7 +47,7 @@ ep::array<double, 2> table(ep::index height, ep::index width, F f) {
 
 /// Z = A · B, S = Z + C; B has to be bound.
 struct pinned_graph {
-    ep::tensor<double, 2> A = ep::generate<double>({rows, inner}, a_at).named("A");
+    ep::tensor<double, 2> A = ep::generate<double>({rows, inner}, left_at).named("A");
     ep::tensor<double, 2> B = ep::placeholder<double>({inner, columns}).named("B");
     ep::tensor<double, 2> C = ep::generate<double>({rows, columns}, c_at).named("C");
     ep::tensor<double, 2> Z, S;
@@ -88,7 +76,7 @@ ep::index check_elements(const ep::distributed<double, 2>& made, Expected expect
 TEST_CASE("pinned tensors lie where they are told to, and the numbers are right") {
     ep::context world(MPI_COMM_WORLD);
     const int ranks = world.size();
-    const ep::array<double, 2> b = table(inner, columns, b_at);
+    const ep::array<double, 2> b = table(inner, columns, right_at);
     const int half = ranks % 2 == 0 ? 2 : 1;
     const int rest = ranks / half;
     for (const ep::objective wanted : {ep::objective::time, ep::objective::bytes, ep::objective::paper}) {
@@ -137,7 +125,7 @@ TEST_CASE("pinned tensors lie where they are told to, and the numbers are right"
 
 TEST_CASE("a result that is pinned goes on in the application's own distribution, and back") {
     ep::context world(MPI_COMM_WORLD);
-    const ep::array<double, 2> b = table(inner, columns, b_at);
+    const ep::array<double, 2> b = table(inner, columns, right_at);
     pinned_graph graph;
     graph.S.pinned({{"i", world.size()}});
     const ep::distributed<double, 2> S =
@@ -172,7 +160,7 @@ TEST_CASE("a softmax whose rows lie on one rank each sends nothing in any of its
     weights(i, k) = softmax(k, graph.S(i, k) / 100.0);
     graph.S.pinned({{"i", world.size()}});
     weights.named("weights").without_communication();
-    const ep::array<double, 2> b = table(inner, columns, b_at);
+    const ep::array<double, 2> b = table(inner, columns, right_at);
     const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, weights);
     for (const ep::planned_vertex& each : plan.vertices()) {
         CHECK((!each.name.starts_with("weights") || each.bytes == 0));
