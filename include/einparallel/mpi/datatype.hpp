@@ -11,6 +11,7 @@
 #include <limits>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace einparallel {
 
@@ -84,9 +85,9 @@ EINPARALLEL_INLINE box_type type_of_strided(std::span<const index> extents, std:
                                             std::size_t element_bytes, std::ptrdiff_t offset = 0,
                                             index limit = detail::largest_count);
 
-/// The elements of `region` in a dense row-major buffer over `place`.
+/// The elements of `region` in a buffer over `place`, dense and row-major or with these strides, in elements.
 /// @pre contains(place, region)
 EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes,
-                                        index limit = detail::largest_count);
+                                        index limit = detail::largest_count, std::vector<index> strides = {});
 
 }  // namespace einparallel

@@ -152,11 +152,12 @@ EINPARALLEL_INLINE box_type type_of_strided(std::span<const index> extents, std:
     return made;
 }
 
-EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes, index limit) {
+EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes, index limit,
+                                        std::vector<index> strides) {
     if (region.empty()) {
         return type_of_strided(std::array<index, 1>{0}, std::array<index, 1>{0}, element_bytes, 0, limit);
     }
-    std::vector<index> strides = dense_strides(place);
+    strides = strides.empty() ? dense_strides(place) : std::move(strides);
     std::vector<index> extents(region.rank());
     std::ptrdiff_t offset = 0;
     for (std::size_t dimension = 0; dimension < region.rank(); ++dimension) {

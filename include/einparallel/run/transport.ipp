@@ -13,14 +13,9 @@ EINPARALLEL_INLINE prepared_messages::prepared_messages(const program& of_rank, 
         into.reserve(from.size());
         for (const message& moved : from) {
             const buffer& place = of_rank.buffers[static_cast<std::size_t>(moved.place)];
-            std::vector<index> strides = strides_of(place);
-            const index offset = offset_of(moved.region, place.region, strides);
-            for (index& stride : strides) {
-                stride *= static_cast<index>(place.element_bytes);
-            }
-            into.push_back({moved.peer, moved.place,
-                            type_of_strided(extents_of(moved.region), strides, place.element_bytes,
-                                            offset * static_cast<index>(place.element_bytes))});
+            into.push_back(
+                {moved.peer, moved.place,
+                 type_of_box(place.region, moved.region, place.element_bytes, largest_count, place.strides)});
         }
     };
     prepare(each.receives, receives);
