@@ -54,14 +54,9 @@ public:
             for (std::size_t dimension = 0; dimension < each.bounds.size(); ++dimension) {
                 add(subject(number) + ", dimension " + std::to_string(dimension), "extent", each.bounds[dimension]);
             }
-        }
-        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
-            add_source(graph, number);
-        }
-        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
-            const vertex_wishes& wishes = graph.vertices[number]->wishes;
-            add(subject(number), "pin", wishes.pin ? wishes.pin_text() : "none");
-            add(subject(number), "without_communication", wishes.without_communication ? "marked" : "not marked");
+            add_source(subject(number), each);
+            add(subject(number), "pin", each.wishes.pin ? each.wishes.pin_text() : "none");
+            add(subject(number), "without_communication", each.wishes.without_communication ? "marked" : "not marked");
         }
     }
 
@@ -122,22 +117,21 @@ private:
         add(who, "operands", operands);
     }
 
-    void add_source(const einsum_graph& graph, std::size_t number) {
-        const vertex& each = *graph.vertices[number];
+    void add_source(const std::string& who, const vertex& each) {
         if (!each.is_input() || each.origin == nullptr) {
             return;
         }
         if (keeps_) {
-            add(subject(number), "elements", each.origin->lasts() ? "that last" : "that may change");
+            add(who, "elements", each.origin->lasts() ? "that last" : "that may change");
         }
         if (each.origin->kind() == source_kind::root) {
-            add(subject(number), "root", each.origin->root());
+            add(who, "root", each.origin->root());
         } else if (each.origin->kind() == source_kind::resting) {
             fingerprint parts;
             for (int rank = 0; rank < each.origin->holders(); ++rank) {
                 parts.add(each.origin->held_by(rank));
             }
-            add(subject(number), "fingerprint of its parts", std::to_string(parts.value()));
+            add(who, "fingerprint of its parts", std::to_string(parts.value()));
         }
     }
 
