@@ -130,21 +130,17 @@ void for_each_dealt_part(const dealt_matrix& how, int process, const strided_box
 EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const dealt_part& dealt,
                                           const distribution& where, const strided_box& mine, bool deals) {
     return move_boxes(world, "block_cyclic", {}, [&] {
-        moving_program made{{}, {step{}}};
-        step& now = made.steps.front();
-        const auto add = [&](const strided_box& place) {
-            made.places.push_back(place);
-            return static_cast<buffer_id>(made.places.size()) - 1;
-        };
+        moving_program made;
+        step& now = made.add_step();
         const auto exchange = [&](bool sends, int peer, const strided_box& place) {
-            (sends ? now.sends : now.receives).push_back({peer, add(place), place.held});
+            (sends ? now.sends : now.receives).push_back({peer, made.add(place), place.held});
         };
         const strided_box anybodys{nullptr, {}, {1, 1}, mine.element_bytes};
         for (int peer = 0; peer < world.payload.size(); ++peer) {
             if (peer == world.payload.rank()) {
                 for_each_dealt_part(dealt.how, peer, mine, dealt.elements, [&](const auto& here, const auto& there) {
-                    const buffer_id in_box = add(here);
-                    const buffer_id in_memory = add(there);
+                    const buffer_id in_box = made.add(here);
+                    const buffer_id in_memory = made.add(there);
                     now.work.emplace_back(
                         local_move{deals ? in_memory : in_box, deals ? in_box : in_memory, here.held});
                 });

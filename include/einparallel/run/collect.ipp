@@ -5,10 +5,9 @@
 #include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/print.hpp>
-#include <einparallel/mpi/datatype.hpp>
-#include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/executable.ipp>
 #include <einparallel/run/own_layout.ipp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
@@ -17,9 +16,9 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <ostream>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -124,92 +123,64 @@ EINPARALLEL_INLINE void copy_part(const strided_box& into, const strided_box& fr
     }
 }
 
-/// The same box, dense and row-major in `memory`.
-EINPARALLEL_INLINE strided_box dense_in(std::vector<std::byte>& memory, const strided_box& original) {
-    memory.resize(static_cast<std::size_t>(original.held.size()) * original.element_bytes);
-    return {memory.data(), original.held, dense_strides(original.held), original.element_bytes};
-}
-
-/// A part of a box as a message takes it, counted from `of.data`.
-/// @pre contains(of.held, region), it is not empty, no stride is negative
-EINPARALLEL_INLINE box_type type_of_part(const strided_box& of, const box& region) {
-    std::vector<index> byte_strides = of.strides;
-    for (index& stride : byte_strides) {
-        stride *= static_cast<index>(of.element_bytes);
-    }
-    return type_of_strided(extents_of(region), byte_strides, of.element_bytes, of.first(region) - of.data);
-}
-
-/// A program of messages and copies between strided boxes.
+/// A program of messages and copies between strided boxes in memory, and buffers without a place.
 struct moving_program {
-    std::vector<strided_box> places;  ///< by the numbers of buffers in the steps
-    std::vector<step> steps;
+    program moves;
+    std::vector<std::byte*> places{};  ///< by buffer, of the first ones
+
+    /// @pre all buffers so far have a place
+    buffer_id add(const strided_box& place) {
+        places.push_back(place.data);
+        const buffer_id number = moves.add_buffer(place.held, place.element_bytes);
+        moves.buffers.back().strides = place.strides;
+        return number;
+    }
+    step& add_step() { return moves.steps.emplace_back(); }
 };
 
 /// One collective call: write(), which may throw, on every rank; an agreement to start, also about the numbers; the
 /// program; an agreement on how it ended. Returns the bytes that this rank sent.
-EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const std::string& call,
+EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char* call,
                                           std::initializer_list<common> numbers, function_ref<moving_program()> write) {
-    const std::string doing = call + ": rank " + std::to_string(world.payload.rank());
-    moving_program moves;
-    std::vector<box_type> types;  // of all messages, in the order in which they start
-    transfers flight(world.payload);
-    const auto place = [&](buffer_id number) -> const strided_box& {
-        return moves.places[static_cast<std::size_t>(number)];
-    };
-    const std::string unprepared = failure_of(doing, [&] {
-        moves = write();
-        for (const step& each : moves.steps) {
-            for (const auto* messages : {&each.receives, &each.sends}) {
-                for (const message& moved : *messages) {
-                    types.push_back(type_of_part(place(moved.place), moved.region));
-                }
-            }
-            flight.reserve(each.receives.size() + each.sends.size());
-        }
-    });
+    const run_watch watch{.rank = world.payload.rank(), .call = call};
+    std::optional<executable> moves;
+    memory_block scratch;
+    transport flight(world.payload);
+    const std::string unprepared = failure_of([&] { return call + (": rank " + std::to_string(watch.rank)); },
+                                              [&] {
+                                                  moving_program made = write();
+                                                  moves.emplace(std::move(made.moves), std::vector<executed_vertex>{});
+                                                  moves->lay_out(the_host, made.places);
+                                                  scratch = memory_block(the_host, moves->scratch_bytes());
+                                                  moves->settle(scratch.data());
+                                                  flight.reserve(moves->most_messages());
+                                              });
     agree(world.control, unprepared, numbers);
     std::string failure;
-    auto type = types.begin();
-    for (const step& each : moves.steps) {
-        for (const message& received : each.receives) {
-            flight.receive(place(received.place).data, *type++, received.peer);
-        }
-        for (const message& sent : each.sends) {
-            flight.send(place(sent.place).data, *type++, sent.peer);
-        }
-        const std::string lost = failure_of(doing, [&] {
-            for (const action& done : each.work) {
-                const local_move& kept = std::get<local_move>(done);
-                copy_part(place(kept.into), place(kept.from), kept.region);
-            }
-            flight.wait();
-        });
-        failure = failure.empty() ? lost : failure;
-    }
+    moves->carry_out(the_host, flight, watch, failure);
     agree(world.control, failure);
     return flight.bytes_sent();
 }
 
 /// Brings wanted.held_by(rank) to every rank, to where place() says. `wanted` is the same on all of them, and read
 /// after place().
-EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const distributed_part& part,
-                                           const std::string& call, std::initializer_list<common> numbers,
-                                           const distribution& wanted, function_ref<strided_box()> place) {
-    std::vector<std::byte> sent_from;
-    std::vector<std::byte> received_into;
+EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const distributed_part& part, const char* call,
+                                           std::initializer_list<common> numbers, const distribution& wanted,
+                                           function_ref<strided_box()> place) {
     return move_boxes(world, call, numbers, [&] {
         const strided_box target = place();
-        strided_box held = part.elements;
-        if (!held.held.empty() && (is_backwards(held) || meet(held, target))) {
-            held = dense_in(sent_from, part.elements);
-            copy_part(held, part.elements, held.held);
+        moving_program made;
+        const buffer_id held = made.add(part.elements);
+        const buffer_id here = made.add(target);
+        buffer_id from = held;
+        if (is_backwards(part.elements) || meet(part.elements, target)) {
+            from = made.moves.add_buffer(part.elements.held, part.elements.element_bytes);
+            made.add_step().move(from, held, part.elements.held);
         }
-        moving_program made{{held, target}, {redistribution_step(*part.where, wanted, world.payload.rank(), 0, 1)}};
-        if (is_backwards(target)) {
-            made.places[1] = dense_in(received_into, target);
-            made.places.push_back(target);
-            made.steps.push_back({1, {}, {}, {local_move{2, 1, target.held}}});
+        const buffer_id into = is_backwards(target) ? made.moves.add_buffer(target.held, target.element_bytes) : here;
+        made.add_step() = redistribution_step(*part.where, wanted, world.payload.rank(), from, into);
+        if (into != here) {
+            made.add_step().move(here, into, target.held);
         }
         return made;
     });
@@ -266,19 +237,17 @@ EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_re
     const int size = world->payload.size();
     const auto ring = [&] {
         const box everything = whole_box(part.where->bounds());
-        moving_program made{
-            {part.elements, {allocate(), everything, dense_strides(everything), part.elements.element_bytes}},
-            {{0, {}, {}, {local_move{1, 0, part.elements.held}}}}};
+        moving_program made;
+        const buffer_id own = made.add(part.elements);
+        const buffer_id all =
+            made.add({allocate(), everything, dense_strides(everything), part.elements.element_bytes});
+        made.add_step().move(all, own, part.elements.held);
         for (int hop = 1; hop < size; ++hop) {
             const box sent = part.where->held_by((rank + size - hop + 1) % size);
             const box received = part.where->held_by((rank + size - hop) % size);
-            step& now = made.steps.emplace_back();
-            if (!received.empty()) {
-                now.receives.push_back({(rank + size - 1) % size, 1, received});
-            }
-            if (!sent.empty()) {
-                now.sends.push_back({(rank + 1) % size, 1, sent});
-            }
+            step& now = made.add_step();
+            now.receive((rank + size - 1) % size, all, received);
+            now.send((rank + 1) % size, all, sent);
         }
         return made;
     };

@@ -112,9 +112,9 @@ public:
     [[nodiscard]] std::span<result_target> targets() { return targets_; }
 
     /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
-    /// supplies. Local; may throw. Plans anew only where other buffers lie in the application's memory than before, or
-    /// with other strides.
-    void lay_out(const memory_space& space) {
+    /// supplies. `places`: of the first buffers, in the application's memory. Local; may throw. Plans anew only where
+    /// other buffers lie in the application's memory than before, or with other strides.
+    void lay_out(const memory_space& space, std::span<std::byte* const> places = {}) {
         const auto has_strides = [&](std::size_t number, std::vector<index>& strides) {
             if (strides != program_.buffers[number].strides) {
                 std::swap(strides, program_.buffers[number].strides);
@@ -137,6 +137,7 @@ public:
             borrowed_[number] = found;
             has_strides(number, strides_);
         }
+        std::ranges::copy(places, borrowed_.begin());
         if (steps_.empty()) {
             steps_ = prepare_steps(program_, window_, vertices_);
         }
@@ -220,7 +221,7 @@ public:
     /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
     /// `failure`, with this rank's number; where it is not empty at the start, no work is done. `again`: on all ranks
     /// what earlier runs have kept is there.
-    void carry_out(const memory_space& space, transport& ranks, const run_watch& watch, int rank, std::string& failure,
+    void carry_out(const memory_space& space, transport& ranks, const run_watch& watch, std::string& failure,
                    bool again = false) {
         is_kept_ = is_kept_ && again;
         paced_polls polls(ranks, watch.progress);
@@ -234,12 +235,12 @@ public:
                 continue;
             }
             if (std::exchange(current, each.vertex) != each.vertex && watch.vertices != nullptr) {
-                begin_vertex(*watch.vertices, each.vertex, rank, failure);
+                begin_vertex(watch, each.vertex, failure);
             }
             const bool moves = each.messages.waits() || each.messages.has_neighbours();
             trace* const seen = moves ? watch.seen : nullptr;
             if (each.messages.waits()) {
-                attempt(current, rank, failure, [&] { space.finish(given); });
+                attempt(watch, current, failure, [&] { space.finish(given); });
             }
             timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes());
             if (each.messages.waits()) {
@@ -251,19 +252,19 @@ public:
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
                     const timed_span span(watch.seen, activity_of(done), each.vertex);
-                    perform(space, reported, done, rank, failure);
+                    perform(space, reported, done, watch, failure);
                 }
                 polls.poll();
             }
             given = space.given();
             const timed_span waiting(seen, activity::wait, each.vertex);
-            attempt(current, rank, failure, [&] { ranks.complete(each.messages); });
+            attempt(watch, current, failure, [&] { ranks.complete(each.messages); });
             if (each.messages.has_neighbours()) {
-                attempt(current, rank, failure, [&] { space.finish(given); });
+                attempt(watch, current, failure, [&] { space.finish(given); });
                 ranks.enter_next(each.messages);
             }
         }
-        attempt(current, rank, failure, [&] { space.finish(given); });
+        attempt(watch, current, failure, [&] { space.finish(given); });
     }
 
 private:
@@ -297,29 +298,28 @@ private:
                                                         : activity::combine;
     }
 
-    void begin_vertex(const vertex_function& users, std::size_t vertex, int rank, std::string& failure) const {
+    void begin_vertex(const run_watch& watch, std::size_t vertex, std::string& failure) const {
         const executed_vertex& begun = vertices_[vertex];
         if (begun.number > 0 && failure.empty()) {
-            attempt(vertex, rank, failure, [&] { users(begun.number, einsums_, begun.name); });
+            attempt(watch, vertex, failure, [&] { (*watch.vertices)(begun.number, einsums_, begun.name); });
         }
     }
 
     /// f(); what it throws is this rank's failure at a vertex, where it is the first.
     template <class F>
-    void attempt(std::size_t vertex, int rank, std::string& failure, F&& f) const {
+    void attempt(const run_watch& watch, std::size_t vertex, std::string& failure, F&& f) const {
         const std::string thrown = failure_of("", f);
         if (!thrown.empty() && failure.empty()) {
-            const std::string where =
-                vertex == local_move::no_vertex ? "" : "vertex '" + vertices_[vertex].name + "', ";
-            failure =
-                "run: " + where + "rank " + std::to_string(rank) + (thrown.starts_with(": ") ? "" : ": ") + thrown;
+            const std::string where = vertex < vertices_.size() ? "vertex '" + vertices_[vertex].name + "', " : "";
+            failure = watch.call + (": " + where) + "rank " + std::to_string(watch.rank) +
+                      (thrown.starts_with(": ") ? "" : ": ") + thrown;
         }
     }
 
-    void perform(const memory_space& space, progress_hook* hook, prepared_action& done, int rank,
+    void perform(const memory_space& space, progress_hook* hook, prepared_action& done, const run_watch& watch,
                  std::string& failure) {
         const std::size_t vertex = std::visit([](const auto& each) { return each.vertex; }, done);
-        attempt(vertex, rank, failure, [&] {
+        attempt(watch, vertex, failure, [&] {
             if (auto* read = std::get_if<read_source>(&done)) {
                 if (borrowed_[static_cast<std::size_t>(read->into)] == nullptr) {
                     space.read(*sources_[vertex], program_.buffers[static_cast<std::size_t>(read->into)].region,

@@ -72,7 +72,7 @@ public:
         compare_inputs(control);
         settle();
         const run_watch watch{world_->progress ? &world_->progress : nullptr,
-                              world_->vertices ? &world_->vertices : nullptr, seen_};
+                              world_->vertices ? &world_->vertices : nullptr, seen_, cache_.rank};
         if (seen_ != nullptr) {
             seen_->start(all_have == kept_too);
         }
@@ -83,11 +83,11 @@ public:
             extra += move_dealt(*world_, *each.part, *each.where, each.elements, false);
         }
         for (executable* moves : redistributions_) {
-            moves->carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure);
+            moves->carry_out(cache_.space, cache_.transfers, watch, failure);
         }
         const std::size_t brought = cache_.transfers.bytes_sent() - before;
         extra += brought;
-        ready_->moves().carry_out(cache_.space, cache_.transfers, watch, cache_.rank, failure, all_have == kept_too);
+        ready_->moves().carry_out(cache_.space, cache_.transfers, watch, failure, all_have == kept_too);
         const std::size_t sent = cache_.transfers.bytes_sent() - before - brought;
         const std::size_t read = cache_.transfers.bytes_read() - read_before;
         std::vector<results::part> parts;

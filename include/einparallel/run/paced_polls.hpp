@@ -12,11 +12,13 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What watches a run on this rank: the application's functions and trace, or null.
+/// What watches a run on this rank: the application's functions and trace, or null; and how failures name it.
 struct run_watch {
     const std::function<void()>* progress = nullptr;
     const vertex_function* vertices = nullptr;
     trace* seen = nullptr;
+    int rank = 0;
+    const char* call = "run";
 };
 
 /// The function of a progress hook: every `seconds_between` it polls the messages of a step until they have arrived,

@@ -54,13 +54,16 @@ EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type ele
     attempt("save_npy", [&] {
         preamble = npy_preamble(element, bounds);
         if (is_backwards(elements)) {
-            elements = dense_in(copied, part.elements);
-            copy_part(elements, part.elements, elements.held);
+            copied.resize(static_cast<std::size_t>(elements.held.size()) * element.bytes);
+            elements.read(elements.held, copied.data(), "save_npy");
+            elements.data = copied.data();
+            elements.strides = dense_strides(elements.held);
         }
         std::vector<box> regions;
         add_slices(elements.held, std::max<index>(1, most_bytes / static_cast<index>(element.bytes)), regions);
         for (const box& region : regions) {
-            slices.emplace_back(type_of_box(whole_box(bounds), region, element.bytes), type_of_part(elements, region));
+            slices.emplace_back(type_of_box(whole_box(bounds), region, element.bytes),
+                                type_of_box(elements.held, region, element.bytes, largest_count, elements.strides));
         }
     });
     agree(control, failure,

@@ -68,9 +68,9 @@ EINPARALLEL_INLINE void feed_workers(step_collector& steps, const rank_share& sh
             }
             const std::vector<interval> ranges = fed_ranges(work, worker);
             for (std::size_t operand = 0; operand < share.operands.size(); ++operand) {
-                send(now, worker, share.operands[operand], fed_operand(work, ranges, operand, turn));
+                now.send(worker, share.operands[operand], fed_operand(work, ranges, operand, turn));
             }
-            receive(now, worker, output, fed_output(work, ranges, turn));
+            now.receive(worker, output, fed_output(work, ranges, turn));
         }
     }
 }
@@ -84,7 +84,7 @@ EINPARALLEL_INLINE void work_for_master(step_collector& steps, const rank_share&
     buffer_id made = no_buffer;
     for (int turn = 0; turn < slices + 2; ++turn) {
         step& now = steps.at(compute_phase + static_cast<std::size_t>(turn));
-        send(now, work.feed.master, made, fed_output(work, share.ranges, turn));
+        now.send(work.feed.master, made, fed_output(work, share.ranges, turn));
         if (turn >= 1 && turn <= slices) {
             std::vector<interval> slice = fed_slice(work, share.ranges, turn - 1);
             made = steps.target().add_buffer(region_of(work.form.output, slice), work.output_bytes);
@@ -94,7 +94,7 @@ EINPARALLEL_INLINE void work_for_master(step_collector& steps, const rank_share&
             const box coming = fed_operand(work, share.ranges, operand, turn);
             if (turn == 0 || work.form.in_operand(operand, work.feed.label)) {
                 fed[operand] = steps.target().add_buffer(coming, work.operand_bytes[operand]);
-                receive(now, work.feed.master, fed[operand], coming);
+                now.receive(work.feed.master, fed[operand], coming);
             }
         }
     }

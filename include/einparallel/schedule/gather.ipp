@@ -16,11 +16,11 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE void gather_round_ring(step_collector& steps, const distribution& resting, int rank, buffer_id piece,
                                           buffer_id block) {
     const replica_ring ring = replica_ring::of(resting, rank);
-    add_move(steps.at(0), block, piece, ring.piece(0));
+    steps.at(0).move(block, piece, ring.piece(0));
     for (int hop = 0; hop + 1 < ring.size(); ++hop) {
         step& now = steps.at(static_cast<std::size_t>(hop));
-        send(now, ring.at(-1), hop == 0 ? piece : block, ring.piece(hop));
-        receive(now, ring.at(1), block, ring.piece(hop + 1));
+        now.send(ring.at(-1), hop == 0 ? piece : block, ring.piece(hop));
+        now.receive(ring.at(1), block, ring.piece(hop + 1));
     }
 }
 
@@ -28,13 +28,13 @@ EINPARALLEL_INLINE void gather_round_ring(step_collector& steps, const distribut
 EINPARALLEL_INLINE void gather_along_trees(step_collector& steps, const distribution& resting, int rank,
                                            buffer_id piece, buffer_id block) {
     const replica_ring ring = replica_ring::of(resting, rank);
-    add_move(steps.at(0), block, piece, ring.piece(0));
+    steps.at(0).move(block, piece, ring.piece(0));
     for_each_tree_edge(ring, [&](const box& region, bool own, std::size_t level, int peer, bool below) {
         step& now = steps.at(tree_rounds(ring.size()) - 1 - level);
         if (below) {
-            send(now, peer, own ? piece : block, region);
+            now.send(peer, own ? piece : block, region);
         } else {
-            receive(now, peer, block, region);
+            now.receive(peer, block, region);
         }
     });
 }
@@ -63,13 +63,13 @@ EINPARALLEL_INLINE void reduce_pairwise(step_collector& steps, const rank_share&
                                         buffer_id output) {
     const replica_ring ring = replica_ring::of(share.work.output, share.rank);
     const box own = ring.piece(0);
-    add_move(steps.at(reduce_phase), output, block, own);
+    steps.at(reduce_phase).move(output, block, own);
     for (int turn = 1; turn < ring.size(); ++turn) {
         step& now = steps.at(reduce_phase + static_cast<std::size_t>(turn) - 1);
-        send(now, ring.at(-turn), block, ring.piece(-turn));
+        now.send(ring.at(-turn), block, ring.piece(-turn));
         const buffer_id summand = steps.target().add_buffer(own, share.work.output_bytes);
-        receive(now, ring.at(turn), summand, own);
-        add_move(steps.at(reduce_phase + static_cast<std::size_t>(turn)), output, summand, own, share.vertex);
+        now.receive(ring.at(turn), summand, own);
+        steps.at(reduce_phase + static_cast<std::size_t>(turn)).move(output, summand, own, share.vertex);
     }
 }
 
@@ -78,15 +78,15 @@ EINPARALLEL_INLINE void reduce_pairwise(step_collector& steps, const rank_share&
 EINPARALLEL_INLINE void reduce_along_trees(step_collector& steps, const rank_share& share, buffer_id block,
                                            buffer_id output) {
     const replica_ring ring = replica_ring::of(share.work.output, share.rank);
-    add_move(steps.at(reduce_phase), output, block, ring.piece(0));
+    steps.at(reduce_phase).move(output, block, ring.piece(0));
     for_each_tree_edge(ring, [&](const box& region, bool own, std::size_t level, int peer, bool below) {
         const std::size_t phase = reduce_phase + 2 * level;
         if (below) {
             const buffer_id summand = steps.target().add_buffer(region, share.work.output_bytes);
-            receive(steps.at(phase), peer, summand, region);
-            add_move(steps.at(phase + 1), own ? output : block, summand, region, share.vertex);
+            steps.at(phase).receive(peer, summand, region);
+            steps.at(phase + 1).move(own ? output : block, summand, region, share.vertex);
         } else {
-            send(steps.at(phase), peer, block, region);
+            steps.at(phase).send(peer, block, region);
         }
     });
 }

@@ -129,6 +129,12 @@ struct step {
     bool once = false;       ///< left out by later runs, which read what it wrote: the same in all steps of a phase
 
     friend bool operator==(const step&, const step&) = default;
+
+    /// Adds messages, and moves of this rank's own elements, where the region is not empty.
+    EINPARALLEL_INLINE void send(int peer, buffer_id place, const box& region);
+    EINPARALLEL_INLINE void receive(int peer, buffer_id place, const box& region);
+    EINPARALLEL_INLINE void move(buffer_id into, buffer_id from, const box& region,
+                                 std::size_t of_sum = local_move::no_vertex);
 };
 
 namespace EINPARALLEL_DETAIL {

@@ -77,6 +77,24 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
 
 namespace einparallel {
 
+EINPARALLEL_INLINE void step::send(int peer, buffer_id place, const box& region) {
+    if (!region.empty()) {
+        sends.push_back({peer, place, region});
+    }
+}
+
+EINPARALLEL_INLINE void step::receive(int peer, buffer_id place, const box& region) {
+    if (!region.empty()) {
+        receives.push_back({peer, place, region});
+    }
+}
+
+EINPARALLEL_INLINE void step::move(buffer_id into, buffer_id from, const box& region, std::size_t of_sum) {
+    if (!region.empty()) {
+        work.emplace_back(local_move{into, from, region, of_sum});
+    }
+}
+
 EINPARALLEL_INLINE buffer_id program::add_buffer(box region, std::size_t element_bytes) {
     buffers.push_back({std::move(region), element_bytes});
     return static_cast<buffer_id>(buffers.size()) - 1;

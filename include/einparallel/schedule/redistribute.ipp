@@ -14,14 +14,14 @@ EINPARALLEL_INLINE step redistribution_step(const distribution& from, const dist
     for (const int owner : from.ranks_meeting(wanted)) {
         const box common = intersect(from.held_by(owner), wanted);
         if (owner == rank) {
-            add_move(made, arriving, resting, common);
+            made.move(arriving, resting, common);
         } else {
-            receive(made, owner, arriving, common);
+            made.receive(owner, arriving, common);
         }
     }
     for (const int reader : to.ranks_meeting(had)) {
         if (reader != rank) {
-            send(made, reader, resting, intersect(had, to.held_by(reader)));
+            made.send(reader, resting, intersect(had, to.held_by(reader)));
         }
     }
     return made;

@@ -55,15 +55,11 @@ EINPARALLEL_INLINE void ring_double(step_collector& steps, const rank_share& sha
             const interval given = intersect(own, slice_of(peer, turn));
             const interval taken = intersect(piece(number), slice);
             if (number == ring.self) {
-                add_move(now, held, resting, rests ? no_box(0) : region_of(taken));
+                now.move(held, resting, rests ? no_box(0) : region_of(taken));
                 continue;
             }
-            if (!given.empty()) {
-                send(now, peer, resting, region_of(given));
-            }
-            if (!taken.empty()) {
-                receive(now, peer, held, region_of(taken));
-            }
+            now.send(peer, resting, region_of(given));
+            now.receive(peer, held, region_of(taken));
         }
         return held;
     };

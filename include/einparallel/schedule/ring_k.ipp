@@ -66,7 +66,7 @@ EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, b
         share.contract(now, share.operands, arrived_in, std::move(ranges),
                        turn < 2 ? write_mode::overwrite : write_mode::combine);
         if (turn >= 1 && turn < last) {
-            send(now, ring.at(-1), computed_in, computed);
+            now.send(ring.at(-1), computed_in, computed);
         }
         computed = std::move(arrived);
         computed_in = arrived_in;
@@ -74,7 +74,7 @@ EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, b
             arrived = half_of(turn + 1);
             arrived_in = place_of(turn + 1, arrived);
             if (turn >= 1) {
-                receive(now, ring.at(1), arrived_in, arrived);
+                now.receive(ring.at(1), arrived_in, arrived);
             }
         }
     }

@@ -27,9 +27,9 @@ EINPARALLEL_INLINE void ring_mn(step_collector& steps, const rank_share& share, 
         writer.contract(now, blocks, cut ? piece.sides[*cut] : interval{0, piece.nothing ? 0 : 1});
         if (turn + 1 < ring.size()) {
             const box next = ring.piece(turn + 1);
-            send(now, ring.at(-1), held, piece);
+            now.send(ring.at(-1), held, piece);
             blocks[travelling] = steps.target().add_buffer(next, share.work.operand_bytes[travelling]);
-            receive(now, ring.at(1), blocks[travelling], next);
+            now.receive(ring.at(1), blocks[travelling], next);
         }
     }
     writer.finish(steps.at(compute_phase), share.operands);

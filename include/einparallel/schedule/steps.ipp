@@ -7,6 +7,7 @@
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <map>
 #include <utility>
@@ -39,26 +40,6 @@ private:
     std::map<std::size_t, step> steps_;
 };
 
-EINPARALLEL_INLINE void send(step& in, int peer, buffer_id place, const box& region) {
-    if (!region.empty()) {
-        in.sends.push_back({peer, place, region});
-    }
-}
-
-EINPARALLEL_INLINE void receive(step& in, int peer, buffer_id place, const box& region) {
-    if (!region.empty()) {
-        in.receives.push_back({peer, place, region});
-    }
-}
-
-/// A copy, or with the ⊕ of a vertex a sum.
-EINPARALLEL_INLINE void add_move(step& in, buffer_id into, buffer_id from, const box& region,
-                                 std::size_t vertex = local_move::no_vertex) {
-    if (!region.empty()) {
-        in.work.emplace_back(local_move{into, from, region, vertex});
-    }
-}
-
 /// Part `part` of `parts` of a box along one dimension; a box that cannot be cut (rank 0) is part 0 whole.
 EINPARALLEL_INLINE box piece_of(box whole, std::size_t dimension, int parts, int part) {
     if (whole.rank() == 0) {
@@ -70,11 +51,7 @@ EINPARALLEL_INLINE box piece_of(box whole, std::size_t dimension, int parts, int
 }
 
 EINPARALLEL_INLINE std::size_t tree_rounds(int ranks) {
-    std::size_t rounds = 0;
-    while ((1 << rounds) < ranks) {
-        ++rounds;
-    }
-    return rounds;
+    return static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(ranks - 1)));
 }
 
 EINPARALLEL_INLINE bool every_replica_has_a_piece(const distribution& resting) {
