@@ -149,6 +149,38 @@ bool in_long_runs(const program& of_rank) {
     return true;
 }
 
+/// A task's operands, and what it must make of them.
+struct played_task {
+    played_operators operators;
+    loop_kernel loops{operators};
+    std::vector<whole_tensor> operands;
+    std::vector<played_vertex> vertices;  ///< operands, then the einsum
+    whole_tensor expected;
+
+    played_task(const task& work, random_tasks& random)
+        : operators(random.one_in(2) ? played_operators::sum_of_products : played_operators::max_of_sums) {
+        for (const distribution& operand : work.operands) {
+            operands.push_back(random_tensor(operand.bounds(), random));
+        }
+        for (const whole_tensor& operand : operands) {
+            vertices.push_back({{}, nullptr, reader_of(operand)});
+        }
+        vertices.push_back({work.form, &loops, {}});
+        expected = reference(work, operands, operators);
+    }
+    played_task(const played_task&) = delete;
+    played_task& operator=(const played_task&) = delete;
+
+    [[nodiscard]] std::string broken(const std::vector<program>& programs) const {
+        return check_programs(programs,
+                              [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; });
+    }
+    [[nodiscard]] bool agrees(const task& work, const std::vector<program>& programs, bool together) const {
+        std::vector<played_memory> memories = play(programs, vertices, together);
+        return results_agree(work.output, programs, memories, expected);
+    }
+};
+
 }  // namespace
 
 TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops give") {
@@ -164,34 +196,19 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
     for (int trial = 0; trial < 4000; ++trial) {
         const task given = random.any_task();
         task work = given;
-        const auto operators = random.one_in(2) ? played_operators::sum_of_products : played_operators::max_of_sums;
-        const loop_kernel loops(operators);
-        std::vector<whole_tensor> operands;
-        std::vector<played_vertex> vertices;
-        for (const distribution& operand : work.operands) {
-            operands.push_back(random_tensor(operand.bounds(), random));
-        }
-        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            vertices.push_back({{}, nullptr, reader_of(operands[operand])});
-        }
-        vertices.push_back({work.form, &loops, {}});
-        const whole_tensor expected = reference(work, operands, operators);
+        const played_task values(work, random);
         const int world = work.ranks.size() + (random.one_in(3) ? 2 : 0);
         for (const index extent : work.extents) {
             uneven += extent % std::max(work.ranks.size(), 1) != 0 ? 1 : 0;
         }
-        for (int travelling = operands_travel; travelling < static_cast<int>(operands.size()); ++travelling) {
+        for (int travelling = operands_travel; travelling < static_cast<int>(work.operands.size()); ++travelling) {
             work = travelling == operands_travel ? cut_together(given) : given;
             work.travelling = travelling;
             const std::vector<program> programs = programs_of(work, world);
             INFO(describe(work));
-            const std::string broken = check_programs(
-                programs, [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; });
-            REQUIRE(broken == "");
-            std::vector<played_memory> apart = play(programs, vertices, false);
-            REQUIRE(results_agree(work.output, programs, apart, expected));
-            std::vector<played_memory> together = play(programs, vertices, true);
-            REQUIRE(results_agree(work.output, programs, together, expected));
+            REQUIRE(values.broken(programs) == "");
+            REQUIRE(values.agrees(work, programs, false));
+            REQUIRE(values.agrees(work, programs, true));
 
             std::size_t sent = 0;
             for (const program& each : programs) {
@@ -211,12 +228,9 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
                     sent_packed += bytes_sent(each);
                     REQUIRE(in_long_runs(each));
                 }
-                REQUIRE(check_programs(packed, [&](std::size_t vertex) -> const einsum_form& {
-                            return vertices[vertex].form;
-                        }) == "");
+                REQUIRE(values.broken(packed) == "");
                 REQUIRE(sent_packed == sent);
-                std::vector<played_memory> memories = play(packed, vertices, trial % 8 == 0);
-                REQUIRE(results_agree(work.output, packed, memories, expected));
+                REQUIRE(values.agrees(work, packed, trial % 8 == 0));
             }
             ++played;
             k_rings += detail::runs_k_ring(work) ? 1 : 0;
@@ -424,28 +438,14 @@ TEST_CASE("master-worker: any label of the output, any master, any slices, gives
         const task work = fed_task(make_task(given.form, given.extents, given.operand_bytes, given.output_bytes,
                                              mesh{{{one_of_them(), ranks}}}, first),
                                    {random.between(0, ranks - 1), one_of_them(), random.between(1, 6)});
-        const auto operators = random.one_in(2) ? played_operators::sum_of_products : played_operators::max_of_sums;
-        const loop_kernel loops(operators);
-        std::vector<whole_tensor> operands;
-        std::vector<played_vertex> vertices;
-        for (const distribution& operand : work.operands) {
-            operands.push_back(random_tensor(operand.bounds(), random));
-        }
-        for (const whole_tensor& operand : operands) {
-            vertices.push_back({{}, nullptr, reader_of(operand)});
-        }
-        vertices.push_back({work.form, &loops, {}});
-        const whole_tensor expected = reference(work, operands, operators);
+        const played_task values(work, random);
         INFO(describe(work) << " master " << work.feed.master << " label " << work.feed.label << " slices "
                             << work.feed.slices);
         CHECK(algorithm_of(work) == algorithm::master_worker);
         const std::vector<program> programs = programs_of(work, ranks + (random.one_in(3) ? 2 : 0));
-        REQUIRE(check_programs(programs,
-                               [&](std::size_t vertex) -> const einsum_form& { return vertices[vertex].form; }) == "");
-        for (const bool together : {false, true}) {
-            std::vector<played_memory> memories = play(programs, vertices, together);
-            REQUIRE(results_agree(work.output, programs, memories, expected));
-        }
+        REQUIRE(values.broken(programs) == "");
+        REQUIRE(values.agrees(work, programs, false));
+        REQUIRE(values.agrees(work, programs, true));
         // A worker is sent what its part reads of every operand, once, and sends back what it makes.
         std::size_t operands_sent = 0;
         std::size_t returned = 0;
@@ -458,7 +458,7 @@ TEST_CASE("master-worker: any label of the output, any master, any slices, gives
             }
             returned += makes * work.output_bytes;
             CHECK(bytes_sent(programs[static_cast<std::size_t>(rank)]) == makes * work.output_bytes);
-            for (std::size_t operand = 0; operand < operands.size() && makes > 0; ++operand) {
+            for (std::size_t operand = 0; operand < values.operands.size() && makes > 0; ++operand) {
                 operands_sent += static_cast<std::size_t>(detail::region_of(work.form.operands[operand], part).size()) *
                                  work.operand_bytes[operand];
             }
