@@ -197,7 +197,7 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
 /// to stay alive.
 class shared_results {
 public:
-    std::size_t entries = 0;  ///< of tables that were looked at
+    explicit shared_results(effort_count* effort) : effort_(effort) {}
 
     /// The minimum over a bucket's variable; the same table for equal buckets.
     EINPARALLEL_INLINE std::shared_ptr<const std::vector<double>> minimum(const bucket& of) {
@@ -212,9 +212,11 @@ public:
             key.push_back(-2);
         }
         return minima_.at(key, [&] {
-            auto made = std::make_shared<const std::vector<double>>(minimum_over(of));
-            entries += made->size() * of.own->count;
-            return made;
+            const std::size_t before = std::exchange(entries_, entries_ + of.cells(std::size_t{1} << 60U));
+            if (effort_ != nullptr) {
+                effort_->add(entries_ / 16 - before / 16);
+            }
+            return std::make_shared<const std::vector<double>>(minimum_over(of));
         });
     }
 
@@ -245,6 +247,8 @@ public:
 private:
     EINPARALLEL_INLINE static index address(const void* of) { return reinterpret_cast<index>(of); }
 
+    effort_count* effort_;
+    std::size_t entries_ = 0;  // of tables that were looked at
     memo<std::shared_ptr<const std::vector<double>>> minima_;
     memo<std::shared_ptr<const state_classes>> refined_;
 };

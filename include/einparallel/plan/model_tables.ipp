@@ -27,15 +27,19 @@ struct model {
     cost_sum sum;
     std::vector<std::vector<int>> states;  ///< by kind: the states of the sum; -1 for the rest
     bool whole = true;                     ///< no factor was split into pairs
-    std::size_t entries = 0;               ///< that were worked out
 };
 
 /// Writes the tables of a factor graph.
 EINPARALLEL_INLINE class model_writer {
 public:
     /// @param known what some placement costs: combinations that cost more are not worked out to the end
-    model_writer(factor_graph& graph, const options& asked, which states, double known)
-        : graph_(graph), is_paper_(asked.objective == objective::paper), states_(states), slack_(known) {
+    /// @param effort gets the entries that are worked out
+    model_writer(factor_graph& graph, const options& asked, which states, double known, effort_count& effort)
+        : graph_(graph),
+          is_paper_(asked.objective == objective::paper),
+          states_(states),
+          slack_(known),
+          effort_(effort) {
         std::vector<std::shared_ptr<const std::vector<double>>> own;
         for (const domain& each : graph.domains()) {
             std::vector<int>& kept = made_.states.emplace_back();
@@ -170,9 +174,7 @@ private:
             key.push_back(each.reader == is_maker ? -1 : 0);
         }
         table.cost = costs_.at(key, [&] {
-            auto made = std::make_shared<const std::vector<double>>(costs_of(of, parts, table.classes, shares));
-            made_.entries += made->size();
-            return made;
+            return std::make_shared<const std::vector<double>>(costs_of(of, parts, table.classes, shares));
         });
         made_.sum.tables.push_back(std::move(table));
     }
@@ -203,6 +205,7 @@ private:
         std::vector<std::size_t> at(readers.size());
         std::vector<const wanted_places*> wanted(readers.size());
         do {
+            effort_.add(1);
             std::size_t made_as = 0;
             for (std::size_t place = 0; place < parts.size(); ++place) {
                 (parts[place].reader == is_maker ? made_as : at[parts[place].reader]) = turn[place];
@@ -232,7 +235,7 @@ private:
         if (least > slack_) {
             return least;
         }
-        ++made_.entries;
+        effort_.add(1);
         return graph_.moves().of(of, from, wanted, counting::exact);
     }
 
@@ -240,6 +243,7 @@ private:
     bool is_paper_;
     which states_;
     double slack_;
+    effort_count& effort_;
     model made_;
     memo<side> sides_;
     memo<std::shared_ptr<const std::vector<double>>> costs_;

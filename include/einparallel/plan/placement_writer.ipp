@@ -20,11 +20,11 @@ EINPARALLEL_INLINE std::vector<const state*> pointers(const std::vector<state>& 
 /// Writes down the exact states of a factor graph's open ones.
 class placement_writer {
 public:
-    EINPARALLEL_INLINE placement_writer(const einsum_graph& graph, factor_graph& factors)
-        : graph_(graph), factors_(factors) {}
+    /// @param effort gets the states and factors that are looked at
+    EINPARALLEL_INLINE placement_writer(const einsum_graph& graph, factor_graph& factors, effort_count& effort)
+        : graph_(graph), factors_(factors), effort_(effort) {}
 
     std::size_t few = few_states;  ///< exact states of an open one up to which all of them are written down
-    std::size_t spent = 0;         ///< states and factors that were looked at
 
     static constexpr std::size_t few_states = 48;
 
@@ -36,8 +36,8 @@ public:
         for (const std::size_t number : factors_.touching(variable)) {
             sum += factors_.moves().of(factors_.factors()[number], chosen, how);
         }
-        spent += factors_.touching(variable).size() + 1;
         chosen[variable] = before;
+        effort_.add(factors_.touching(variable).size() + 1);
         return sum;
     }
 
@@ -180,7 +180,7 @@ private:
         }
         const std::size_t before = into.size();
         const bool all = factors_.states_of(variable).placements_of(of, like, most, into);
-        spent += into.size() - before;
+        effort_.add(into.size() - before);
         return all;
     }
 
@@ -204,6 +204,7 @@ private:
 
     const einsum_graph& graph_;
     factor_graph& factors_;
+    effort_count& effort_;
     std::vector<state> rounded_;  // by variable: a placement with the vectors of a model
 };
 

@@ -32,7 +32,7 @@ class placement_search {
 public:
     EINPARALLEL_INLINE placement_search(const einsum_graph& graph, const options& asked,
                                         const std::vector<vertex_cuts>& may_be, place_table& table)
-        : graph_(graph), asked_(asked), factors_(graph, asked, may_be, table), written_(graph, factors_) {
+        : graph_(graph), asked_(asked), factors_(graph, asked, may_be, table), written_(graph, factors_, effort_) {
         const std::size_t variables = std::max<std::size_t>(factors_.size(), 1);
         factor_limit_ = std::max(std::size_t{1} << 14, (std::size_t{1} << 22) / variables);
         split_limit_ = std::max(std::size_t{1} << 18, (std::size_t{1} << 26) / variables);
@@ -40,20 +40,64 @@ public:
 
     /// The best placement found with so many table entries and states looked at.
     EINPARALLEL_INLINE placed_graph run(std::size_t effort) {
-        constexpr std::size_t seeds = 3;  // rounds in which placements are also made of what no rest is part of
         start();
         find_best();
+        try {
+            refine(effort);
+        } catch (const effort_count::exceeded&) {  // best_ and bound_ hold
+        }
+        return result();
+    }
+
+    /// One partition vector per vertex along the paper's paths.
+    EINPARALLEL_INLINE placed_graph run_along_paths() {
+        constexpr std::size_t vectors = 512;
+        start();
+        for (domain& each : factors_.domains()) {
+            if (!each.states.empty()) {
+                each.grow(vectors);
+            }
+        }
+        factors_.update_bound();
+        const model of = model_writer(factors_, asked_, which::written, infinity, effort_).write(0);
+        best_.states = taken(of, minimise_along_paths(of.sum));
+        bound_ = solve(which::all).least.bound;
+        return result();
+    }
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    /// Vertices up to which all of them begin with the usual cuts; more need the effort elsewhere.
+    static constexpr std::size_t few_vertices = 24;
+    /// States that a domain begins with.
+    static constexpr std::size_t first_states = 24;
+    /// Table entries that may be looked at to find states that are in no better plan.
+    static constexpr std::size_t most_looks = std::size_t{1} << 26;
+
+    /// A model and its minimum.
+    struct answer {
+        model of;
+        minimum least;
+        std::vector<state> taken;  ///< by variable
+    };
+
+    /// Round after round until bound and plan meet, nothing is left to write down, or the effort is spent: a round may
+    /// take twice as much again, and is then broken off. What is done does not depend on the effort, only how much of
+    /// it.
+    EINPARALLEL_INLINE void refine(std::size_t effort) {
+        constexpr std::size_t seeds = 3;  // rounds in which placements are also made of what no rest is part of
         std::size_t most = 1;
         double gap = infinity;
         for (std::size_t round = 0;; ++round) {
             most = std::min<std::size_t>(2 * most, 64);
             const answer loose = solve(which::all, infinity, most_looks);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
+            effort_.limit = 3 * std::min(effort, std::numeric_limits<std::size_t>::max() / 3);
             const bool stays = best_.cost - bound_ >= std::exchange(gap, best_.cost - bound_);
             if (asked_.on_progress) {
-                asked_.on_progress({round, written_.spent, effort, best_.cost, bound_});
+                asked_.on_progress({round, effort_.spent, effort, best_.cost, bound_});
             }
-            if (!(bound_ < best_.cost * (1 - 1e-12)) || written_.spent > effort) {
+            if (!(bound_ < best_.cost * (1 - 1e-12)) || effort_.spent > effort) {
                 break;
             }
             drop(loose);
@@ -80,46 +124,12 @@ public:
             }
             find_best();
         }
-        return result();
     }
-
-    /// One partition vector per vertex along the paper's paths.
-    EINPARALLEL_INLINE placed_graph run_along_paths() {
-        constexpr std::size_t vectors = 512;
-        start();
-        for (domain& each : factors_.domains()) {
-            if (!each.states.empty()) {
-                each.grow(vectors);
-            }
-        }
-        factors_.update_bound();
-        const model of = model_writer(factors_, asked_, which::written, infinity).write(0);
-        best_.states = taken(of, minimise_along_paths(of.sum));
-        bound_ = solve(which::all).least.bound;
-        return result();
-    }
-
-private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-    /// Vertices up to which all of them begin with the usual cuts; more need the effort elsewhere.
-    static constexpr std::size_t few_vertices = 24;
-    /// States that a domain begins with.
-    static constexpr std::size_t first_states = 24;
-    /// Table entries that may be looked at to find states that are in no better plan.
-    static constexpr std::size_t most_looks = std::size_t{1} << 26;
-
-    /// A model and its minimum.
-    struct answer {
-        model of;
-        minimum least;
-        std::vector<state> taken;  ///< by variable
-    };
 
     /// @param known what some placement costs
     EINPARALLEL_INLINE answer solve(which states, double known = infinity, std::size_t looks = 0) {
-        answer made{model_writer(factors_, asked_, states, known).write(factor_limit_), {}, {}};
-        made.least = minimise(made.of.sum, split_limit_, looks);
-        written_.spent += made.of.entries + made.least.entries / 16;
+        answer made{model_writer(factors_, asked_, states, known, effort_).write(factor_limit_), {}, {}};
+        made.least = minimise(made.of.sum, split_limit_, looks, &effort_);
         made.taken = taken(made.of, made.least.states);
         return made;
     }
@@ -333,6 +343,7 @@ private:
     const einsum_graph& graph_;
     const options& asked_;
     factor_graph factors_;
+    effort_count effort_;
     placement_writer written_;
     placed_graph best_;  // states by variable
     double bound_ = 0;

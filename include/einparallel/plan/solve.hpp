@@ -21,6 +21,22 @@ constexpr bool better(double cost, double best) {
     return cost < best - best * tie || (best == std::numeric_limits<double>::infinity() && cost < best);
 }
 
+/// What a search has looked at. Beyond the limit it is broken off, wherever it is.
+struct effort_count {
+    struct exceeded {};
+
+    std::size_t spent = 0;  ///< states and table entries
+    std::size_t limit = std::numeric_limits<std::size_t>::max();
+
+    /// @throws exceeded
+    void add(std::size_t looked_at) {
+        spent += looked_at;
+        if (spent > limit) {
+            throw exceeded{};
+        }
+    }
+};
+
 /// Class of every state of a variable. Two states of one class look alike to whoever shares the table: M[v, d_Z] of the
 /// paper has one entry per output partitioning, whatever the contracted labels do.
 struct state_classes {
@@ -51,7 +67,6 @@ struct minimum {
     std::vector<int> states;
     double bound = 0;
     bool exact = true;
-    std::size_t entries = 0;  ///< table entries that were looked at
     /// By variable and state: what no assignment costs less than that takes the state. Empty where not asked for, or
     /// where that would take too long.
     std::vector<std::vector<double>> least_with;
@@ -62,6 +77,8 @@ struct minimum {
 /// of M[v, d_Z]. Variables with equal tables around them, as equal layers have, are worked out once.
 /// @param limit entries that the elimination of one variable may look at before its tables are split
 /// @param looks entries that may be looked at for least_with
-EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t looks = 0);
+/// @param effort gets a sixteenth of the entries that are looked at: they are added up side by side
+EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t looks = 0,
+                                    effort_count* effort = nullptr);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -36,8 +36,9 @@ EINPARALLEL_INLINE double cost_sum::at(std::span<const int> states) const {
 
 EINPARALLEL_INLINE class elimination {
 public:
-    elimination(const cost_sum& sum, std::size_t limit)
+    elimination(const cost_sum& sum, std::size_t limit, effort_count* effort)
         : limit_(limit),
+          shared_(effort),
           variables_(sum.variables),
           touching_(variables_.size()),
           neighbours_(variables_.size()),
@@ -70,7 +71,6 @@ public:
             made_.states[buckets_[begin].variable] = best_of(begin, end);
             end = begin;
         }
-        made_.entries = shared_.entries;
         if (looks_ <= looks) {
             look_back();
         }
@@ -295,6 +295,7 @@ private:
     }
 
     std::size_t limit_;
+    shared_results shared_;
     std::vector<std::shared_ptr<const std::vector<double>>> variables_;
     std::vector<live_table> tables_;
     std::vector<std::vector<std::size_t>> touching_;    // numbers of tables, by variable
@@ -305,11 +306,10 @@ private:
     minimum made_;
     std::vector<bucket> buckets_;
     std::size_t looks_ = 0;  // that look_back takes
-    shared_results shared_;
 };
 
-EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t looks) {
-    return elimination(sum, limit).run(looks);
+EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t looks, effort_count* effort) {
+    return elimination(sum, limit, effort).run(looks);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
