@@ -110,12 +110,12 @@ private:
         rank_grid grid;
         std::vector<index> grids;   ///< how many cells every dimension may be cut into: numbers of such grids
         place_id whole = anywhere;  ///< itself where nothing
-        std::map<int, std::vector<int>> cells;  ///< of the ranks that are looked at of so many
+        std::map<int, std::vector<double>> cells;  ///< of the ranks that are looked at of so many
     };
 
     [[nodiscard]] static std::size_t at(place_id number) { return static_cast<std::size_t>(number); }
     EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(const distribution& resting) const;
-    EINPARALLEL_INLINE const std::vector<int>& cells_of(place& of, int ranks);
+    EINPARALLEL_INLINE const std::vector<double>& cells_of(place& of, int ranks);
 
     bool elements_only_;
     std::vector<place> places_;
@@ -137,6 +137,7 @@ private:
         bool is_exact = false;    ///< its elements are
     };
     std::vector<pair_traffic> by_pair_;
+    memo<traffic> counted_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

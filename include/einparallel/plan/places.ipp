@@ -3,6 +3,7 @@
 #include <einparallel/plan/places.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -204,7 +205,7 @@ EINPARALLEL_INLINE std::vector<index> place_table::key_of(const distribution& re
 }
 
 /// The cells of all of few ranks, of many of some that differ in all their digits.
-EINPARALLEL_INLINE const std::vector<int>& place_table::cells_of(place& of, int ranks) {
+EINPARALLEL_INLINE const std::vector<double>& place_table::cells_of(place& of, int ranks) {
     const auto [known, fresh] = of.cells.try_emplace(ranks);
     if (fresh) {
         std::vector<int> looked;
@@ -272,13 +273,14 @@ EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
 EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
     const rank_grid& before = places_[at(from)].grid;
     const rank_grid& after = places_[at(to)].grid;
-    const int ranks = std::max(before.ranks, after.ranks);
     if (from == to || !before.is_valid || !after.is_valid || (before.is_even && after.is_even)) {
         return between(from, to);
     }
-    std::vector<int> all(static_cast<std::size_t>(ranks));
-    std::iota(all.begin(), all.end(), 0);
-    return regular_traffic(before, after, before.cells_of(all), after.cells_of(all), all.size(), false);
+    return counted_.at(std::array<index, 2>{from, to}, [&] {
+        std::vector<int> all(static_cast<std::size_t>(std::max(before.ranks, after.ranks)));
+        std::iota(all.begin(), all.end(), 0);
+        return regular_traffic(before, after, before.cells_of(all), after.cells_of(all), all.size(), false);
+    });
 }
 
 EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {

@@ -32,13 +32,14 @@ struct rank_grid {
     };
     struct side {
         index extent = 1;
-        int parts = 1;
-        int pieces = 1;
-        std::vector<index> points;    ///< cut points of the parts; none: even blocks
-        std::vector<interval> cells;  ///< where they are few, or the blocks uneven
-        std::vector<int> before;      ///< of short extents, by index: cells with elements that begin no later
+        mesh_axis axis;           ///< the parts, and their cut points
+        int pieces = 1;           ///< of each part
+        std::vector<int> before;  ///< of short extents, by index: cells with elements that begin no later
 
-        EINPARALLEL_INLINE [[nodiscard]] interval cell(int number) const;
+        [[nodiscard]] index cells() const { return index{axis.parts} * pieces; }
+        [[nodiscard]] interval cell(int number) const {
+            return block_of(axis.block(extent, number / pieces), pieces, number % pieces);
+        }
         /// Elements of the largest cell.
         EINPARALLEL_INLINE [[nodiscard]] index largest() const;
         /// Cells that meet one that is not empty.
@@ -59,8 +60,8 @@ struct rank_grid {
     EINPARALLEL_INLINE rank_grid(const std::vector<index>& bounds, const mesh& over,
                                  const std::vector<label_id>& labels, std::size_t cut);
 
-    /// The cells of these ranks, dimension by dimension; -1 of ranks that hold nothing.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<int> cells_of(const std::vector<int>& of_ranks) const;
+    /// Where the cells of these ranks begin, then where they end, dimension by dimension; 0 of ranks that hold nothing.
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<double> cells_of(const std::vector<int>& of_ranks) const;
 };
 
 /// What moves between two binary grids of one tensor, in closed form. Of grids that cut unevenly an estimate.
@@ -69,7 +70,7 @@ EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid
 /// The same of any two valid grids, from the cells of `tried` of their ranks (cells_of); without the busiest rank and
 /// its messages with `elements_only`. Time: tried.
 EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_grid& to,
-                                           const std::vector<int>& sent_from, const std::vector<int>& wanted,
+                                           const std::vector<double>& sent_from, const std::vector<double>& wanted,
                                            std::size_t tried, bool elements_only);
 
 /// The same from the digits of the ranks' numbers, where those of both grids go together: ranks keep a product over

@@ -11,26 +11,32 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE interval rank_grid::side::cell(int number) const {
-    return cells.empty() ? block_of(block_of(extent, parts, number / pieces), pieces, number % pieces)
-                         : cells[static_cast<std::size_t>(number)];
-}
+/// Extents and numbers of cells that are gone through one by one.
+inline constexpr index is_short = 4096;
 
-EINPARALLEL_INLINE std::vector<int> rank_grid::cells_of(const std::vector<int>& of_ranks) const {
-    std::vector<int> made(of_ranks.size() * sides.size(), 0);
-    for (const digit& each : digits) {
-        for (std::size_t place = 0; place < of_ranks.size(); ++place) {
-            made[each.dimension * of_ranks.size() + place] += of_ranks[place] / each.stride % each.radix * each.weight;
+EINPARALLEL_INLINE std::vector<double> rank_grid::cells_of(const std::vector<int>& of_ranks) const {
+    const std::size_t count = of_ranks.size();
+    std::vector<double> made(2 * count * sides.size());
+    for (std::size_t dimension = 0; dimension < sides.size(); ++dimension) {
+        for (std::size_t place = 0; place < count; ++place) {
+            int number = 0;
+            for (const digit& each : digits) {
+                number += each.dimension == dimension ? of_ranks[place] / each.stride % each.radix * each.weight : 0;
+            }
+            const interval held = of_ranks[place] < ranks ? sides[dimension].cell(number) : interval{};
+            made[2 * dimension * count + place] = static_cast<double>(held.begin);
+            made[(2 * dimension + 1) * count + place] = static_cast<double>(held.end);
         }
-    }
-    for (std::size_t cell = 0; cell < made.size(); ++cell) {
-        made[cell] = of_ranks[cell % of_ranks.size()] < ranks ? made[cell] : -1;
     }
     return made;
 }
 
 EINPARALLEL_INLINE index rank_grid::side::largest() const {
-    return points.empty() ? cell(0).size() : std::ranges::max(cells, {}, &interval::size).size();
+    index most = cell(0).size();
+    for (int number = 1; number < cells() && !axis.points.empty(); ++number) {
+        most = std::max(most, cell(number).size());
+    }
+    return most;
 }
 
 EINPARALLEL_INLINE double rank_grid::side::meeting(interval held) const {
@@ -38,10 +44,14 @@ EINPARALLEL_INLINE double rank_grid::side::meeting(interval held) const {
         const int first = before[static_cast<std::size_t>(held.begin)];
         return before[static_cast<std::size_t>(held.end - 1)] + 1 - first;
     }
-    if (!points.empty()) {
-        return static_cast<double>(
-            std::ranges::count_if(cells, [&](interval each) { return !intersect(each, held).empty(); }));
+    if (!axis.points.empty()) {
+        int met = 0;
+        for (int number = 0; number < cells(); ++number) {
+            met += intersect(cell(number), held).empty() ? 0 : 1;
+        }
+        return met;
     }
+    const int parts = axis.parts;
     // The part of [0, bound) that an index lies in.
     const auto part_at = [](index bound, int count, index position) {
         const index small = bound / count;
@@ -67,12 +77,12 @@ EINPARALLEL_INLINE double rank_grid::side::meeting(interval held) const {
 }
 
 EINPARALLEL_INLINE double rank_grid::side::most_meeting(const side& others) const {
-    if (cells.empty()) {
-        const index all = index{others.parts} * others.pieces;
-        return static_cast<double>(std::min(all, all / (index{parts} * pieces) + 2));
+    if (cells() > is_short && axis.points.empty()) {
+        return static_cast<double>(std::min(others.cells(), others.cells() / cells() + 2));
     }
     double most = 0;
-    for (const interval& each : cells) {
+    for (int number = 0; number < cells(); ++number) {
+        const interval each = cell(number);
         most = std::max(most, each.empty() ? 0 : others.meeting(each));
     }
     return most;
@@ -101,29 +111,22 @@ EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const 
                 const auto place = std::find(labels.begin(), labels.end(), label) - labels.begin();
                 const std::size_t dimension = piece ? cut : static_cast<std::size_t>(place);
                 side& along = sides[dimension];
-                digits.push_back({stride, parts, dimension, along.parts * along.pieces});
-                (piece ? along.pieces : along.parts) *= parts;
+                digits.push_back({stride, parts, dimension, static_cast<int>(along.cells())});
+                (piece ? along.pieces : along.axis.parts) *= parts;
                 if (!piece && !points.empty()) {
-                    along.points = points;
+                    along.axis.points = points;
                     is_binary = is_even = false;
                 }
             }
         }
     }
     for (side& along : sides) {
-        constexpr index is_short = 4096;
-        const index all = index{along.parts} * along.pieces;
-        for (int number = 0; number < all && (all <= is_short || !along.points.empty()); ++number) {
-            const mesh_axis axis{no_label, along.parts, along.points};
-            along.cells.push_back(
-                block_of(axis.block(along.extent, number / along.pieces), along.pieces, number % along.pieces));
-        }
-        for (const interval& each : along.extent <= is_short ? along.cells : std::vector<interval>{}) {
-            along.before.insert(along.before.end(), static_cast<std::size_t>(each.size()),
+        for (int number = 0; number < along.cells() && std::max(along.cells(), along.extent) <= is_short; ++number) {
+            along.before.insert(along.before.end(), static_cast<std::size_t>(along.cell(number).size()),
                                 along.before.empty() ? 1 : along.before.back() + 1);
         }
-        is_even = is_even && along.extent % all == 0;
-        mean *= static_cast<double>(along.extent) / static_cast<double>(all);
+        is_even = is_even && along.extent % along.cells() == 0;
+        mean *= static_cast<double>(along.extent) / static_cast<double>(along.cells());
     }
     bits.resize(bounds.size());
     std::ranges::sort(digits, std::greater<>(), &digit::weight);
@@ -187,38 +190,41 @@ EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid
 }
 
 EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_grid& to,
-                                           const std::vector<int>& sent_from, const std::vector<int>& wanted,
+                                           const std::vector<double>& sent_from, const std::vector<double>& wanted,
                                            std::size_t tried, bool elements_only) {
+    constexpr std::size_t lanes = 32;  // ranks that are worked on side by side: the loops over them are vectorised
     traffic moving;
-    for (std::size_t trial = 0; trial < tried; ++trial) {
-        double sent = 1;
-        double received = 1;
-        double kept = 1;
-        double targets = 1;
-        double sources = 1;
+    for (std::size_t first = 0; first < tried && !from.sides.empty(); first += lanes) {  // else one element, on rank 0
+        const std::size_t count = std::min(lanes, tried - first);
+        std::array<double, lanes> sent, received, kept, targets, sources;
+        for (std::array<double, lanes>* each : {&sent, &received, &kept, &targets, &sources}) {
+            each->fill(1);
+        }
         for (std::size_t dimension = 0; dimension < from.sides.size(); ++dimension) {
-            const rank_grid::side& had = from.sides[dimension];
-            const rank_grid::side& has = to.sides[dimension];
-            const int here = sent_from[dimension * tried + trial];
-            const int there = wanted[dimension * tried + trial];
-            const interval before = here < 0 ? interval{} : had.cell(here);
-            const interval after = there < 0 ? interval{} : has.cell(there);
-            sent *= static_cast<double>(before.size());
-            received *= static_cast<double>(after.size());
-            kept *= static_cast<double>(intersect(before, after).size());
-            if (!elements_only) {
-                targets *= before.empty() ? 0 : has.meeting(before);
-                sources *= after.empty() ? 0 : had.meeting(after);
+            const double* const had = sent_from.data() + 2 * dimension * tried + first;  // begins, `tried` on the ends
+            const double* const has = wanted.data() + 2 * dimension * tried + first;
+            for (std::size_t lane = 0; lane < count; ++lane) {
+                const double both = std::min(had[tried + lane], has[tried + lane]) - std::max(had[lane], has[lane]);
+                sent[lane] *= had[tried + lane] - had[lane];
+                received[lane] *= has[tried + lane] - has[lane];
+                kept[lane] *= std::max(both, 0.0);
+            }
+            const auto meeting = [&](const rank_grid::side& others, const double* held) {
+                const interval cell{static_cast<index>(held[0]), static_cast<index>(held[tried])};
+                return cell.empty() ? 0 : others.meeting(cell);
+            };
+            for (std::size_t lane = 0; lane < count && !elements_only; ++lane) {
+                targets[lane] *= meeting(to.sides[dimension], had + lane);
+                sources[lane] *= meeting(from.sides[dimension], has + lane);
             }
         }
-        if (from.sides.empty()) {  // one element, on rank 0
-            return moving;
+        for (std::size_t lane = 0; lane < count; ++lane) {
+            const int stays = kept[lane] > 0 ? 1 : 0;
+            moving.elements += received[lane] - kept[lane];
+            moving.busiest = std::max({moving.busiest, sent[lane] - kept[lane], received[lane] - kept[lane]});
+            moving.messages = std::max({moving.messages, targets[lane] - (targets[lane] > 0 ? stays : 0),
+                                        sources[lane] - (sources[lane] > 0 ? stays : 0)});
         }
-        moving.elements += received - kept;
-        moving.busiest = std::max({moving.busiest, sent - kept, received - kept});
-        const int stays = kept > 0 ? 1 : 0;
-        moving.messages =
-            std::max({moving.messages, targets - (targets > 0 ? stays : 0), sources - (sources > 0 ? stays : 0)});
     }
     moving.elements *= static_cast<double>(std::max(from.ranks, to.ranks)) / static_cast<double>(tried);
     return moving;
