@@ -98,6 +98,13 @@ public:
         return states.size() > before;
     }
 
+    /// Adds the state of the cheapest partition vector with all sums finished; false where it is known.
+    EINPARALLEL_INLINE bool grow_finished() {
+        const std::vector<partition_family> finished{may_be_.families.front()};
+        const auto first = cheapest_partitions(*einsum_, finished, *asked_, seen_.lasting).next();
+        return first && add_vector(*first);
+    }
+
     /// Adds open states whose partition vector follows a mesh over some of the labels: its cuts, and what ranks are
     /// left along any one label. False where nothing new is added.
     EINPARALLEL_INLINE bool follow(const mesh& like) {

@@ -71,6 +71,8 @@ private:
     static constexpr std::size_t few_vertices = 24;
     /// States that a domain begins with.
     static constexpr std::size_t first_states = 24;
+    /// States with pending sums after which one without is looked for by itself.
+    static constexpr std::size_t many_pending = 512;
     /// Table entries that may be looked at to find states that are in no better plan.
     static constexpr std::size_t most_looks = std::size_t{1} << 26;
 
@@ -166,7 +168,8 @@ private:
                 add_usual(of, factors_.vertex_at(variable));
             }
             const auto finished = [](const state& each) { return each.sums.none(); };
-            while (std::ranges::none_of(of.states, finished) && of.grow(first_states)) {
+            while (std::ranges::none_of(of.states, finished) &&
+                   ((of.states.size() >= many_pending && of.grow_finished()) || of.grow(first_states))) {
             }
             const auto known = std::ranges::find_if(of.states, finished);
             if (known == of.states.end()) {
