@@ -75,10 +75,8 @@ struct plan_builder {
         std::vector<std::vector<const distribution*>> blocks(count);  // the same of blocks that are held
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
-            each.origin = graph.origin_of(number);
-            if (const auto twins = graph.twins.find(each.origin.get()); twins != graph.twins.end()) {
-                each.twins = twins->second;
-            }
+            each.origin = graph.origins[number].front();
+            each.twins.assign(graph.origins[number].begin() + 1, graph.origins[number].end());
             each.name = graph.name_of(number);
             each.wishes = each.origin->wishes;
             each.bounds = each.origin->bounds;

@@ -5,7 +5,6 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,18 +16,12 @@ struct einsum_graph {
     std::vector<std::shared_ptr<vertex>> vertices;
     std::vector<std::vector<std::size_t>> inputs;  ///< numbers of each vertex's operands
     std::vector<std::size_t> outputs;
-    std::vector<std::size_t> result_of;            ///< of each vertex's statement; itself where it is no intermediate
-    std::vector<std::size_t> step_of;              ///< of an intermediate: which one of its statement, from 1
-    std::vector<std::shared_ptr<vertex>> origins;  ///< whom vertices stand for; empty: all of them for themselves
+    std::vector<std::size_t> result_of;  ///< of each vertex's statement; itself where it is no intermediate
+    std::vector<std::size_t> step_of;    ///< of an intermediate: which one of its statement, from 1
+    std::vector<std::vector<std::shared_ptr<vertex>>> origins;  ///< the user's vertices that each is computed for
 
-    /// By the vertex that a handle refers to: others that compute the same, and are computed with it.
-    std::map<const vertex*, std::vector<std::shared_ptr<vertex>>> twins;
-
-    /// The vertex that the user's handles refer to.
-    EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<vertex>& origin_of(std::size_t number) const;
-
-    /// The user's name of a vertex (Z = W where twins have names), or "v3" by its number. What a statement makes on the
-    /// way to its result Z is Z.1, Z.2, ….
+    /// The user's names of a vertex (Z = W), or "v3" by its number. What a statement makes on the way to its result Z
+    /// is Z.1, Z.2, ….
     EINPARALLEL_INLINE [[nodiscard]] std::string name_of(std::size_t number) const;
 };
 

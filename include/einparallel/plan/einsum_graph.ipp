@@ -10,17 +10,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE const std::shared_ptr<vertex>& einsum_graph::origin_of(std::size_t number) const {
-    return origins.empty() ? vertices[number] : origins[number];
-}
-
 EINPARALLEL_INLINE std::string einsum_graph::name_of(std::size_t number) const {
-    std::string name = vertices[number]->name;
-    if (const auto known = twins.find(origin_of(number).get()); known != twins.end()) {
-        for (const std::shared_ptr<vertex>& twin : known->second) {
-            if (!twin->name.empty() && twin->name != name) {
-                name += (name.empty() ? "" : " = ") + twin->name;
-            }
+    std::string name;
+    for (const std::shared_ptr<vertex>& origin : origins[number]) {
+        if (!origin->name.empty() && origin->name != name) {
+            name += (name.empty() ? "" : " = ") + origin->name;
         }
     }
     if (!name.empty()) {
@@ -87,12 +81,11 @@ EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {
             std::shared_ptr<vertex>& first = made.vertices[(*known)[place]];
             both = each->work->equals(*first->work) ? either_of(first, each) : nullptr;
             if (both != nullptr) {
-                std::vector<std::shared_ptr<vertex>> others = std::move(made.twins[first.get()]);
-                made.twins.erase(first.get());
-                others.push_back(both == first ? each : first);
+                std::vector<std::shared_ptr<vertex>>& origins = made.origins[(*known)[place]];
+                origins.push_back(each);
+                std::swap(origins.front(), both == each ? origins.back() : origins.front());
                 number_of.push_back((*known)[place]);
                 first = both;
-                made.twins[both.get()] = std::move(others);
             }
         }
         if (both == nullptr) {
@@ -101,6 +94,7 @@ EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {
                 known->push_back(made.vertices.size());
             }
             made.vertices.push_back(each);
+            made.origins.push_back({each});
             made.inputs.push_back(std::move(inputs));
         }
     }
@@ -157,6 +151,7 @@ EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex
                 inputs.push_back(number_of.at(read.get()));
             }
             number_of[current.get()] = graph.vertices.size();
+            graph.origins.push_back({current});
             graph.vertices.push_back(std::move(current));
             graph.inputs.push_back(std::move(inputs));
             path.pop_back();

@@ -126,12 +126,11 @@ EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::
         std::ranges::for_each(tree.inner, [&](std::size_t inner) { gone[inner] = true; });
     }
     einsum_graph made;
-    made.twins = graph.twins;
     std::vector<std::size_t> number_of(graph.vertices.size(), 0);
-    const auto add = [&](std::shared_ptr<vertex> next, std::shared_ptr<vertex> origin,
+    const auto add = [&](std::shared_ptr<vertex> next, std::vector<std::shared_ptr<vertex>> origins,
                          std::vector<std::size_t> inputs) {
         made.vertices.push_back(std::move(next));
-        made.origins.push_back(std::move(origin));
+        made.origins.push_back(std::move(origins));
         made.inputs.push_back(std::move(inputs));
         return made.vertices.size() - 1;
     };
@@ -144,7 +143,7 @@ EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::
             known.push_back(number_of[read]);
         }
         if (tree_of[number] == nullptr) {
-            number_of[number] = add(graph.vertices[number], graph.origin_of(number), std::move(known));
+            number_of[number] = add(graph.vertices[number], graph.origins[number], std::move(known));
             continue;
         }
         const product_tree& tree = *tree_of[number];
@@ -157,11 +156,11 @@ EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::
             const vertex& like = *graph.vertices[is_last ? number : tree.inner[step]];
             const std::array<recording_builder::operand_type, 2> operands{
                 {{made.vertices[known[left]], labels[left]}, {made.vertices[known[right]], labels[right]}}};
-            std::shared_ptr<vertex> next = recording.record(is_last ? tree.output : kept, operands, like.work);
+            const std::shared_ptr<vertex> next = recording.record(is_last ? tree.output : kept, operands, like.work);
             next->name = like.name;
             next->is_intermediate = like.is_intermediate;
-            const std::shared_ptr<vertex> origin = is_last ? graph.origin_of(number) : next;
-            known.push_back(add(std::move(next), origin, {known[left], known[right]}));
+            known.push_back(
+                add(next, is_last ? graph.origins[number] : std::vector{next}, {known[left], known[right]}));
             labels.push_back(kept);
         }
         number_of[number] = known.back();
