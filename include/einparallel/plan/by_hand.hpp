@@ -75,14 +75,12 @@ private:
 /// plan_with for outputs whose types are not known.
 EINPARALLEL_INLINE [[nodiscard]] plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                                          const std::vector<std::shared_ptr<vertex>>& outputs);
-/// The same with some vertices cut by name.
-EINPARALLEL_INLINE [[nodiscard]] plan plan_vertices_with(const options& asked, const hand_cuts& cuts,
-                                                         const std::vector<std::shared_ptr<vertex>>& outputs);
 
 inline namespace EINPARALLEL_WAY {
 
-/// The plan in which every vertex is cut as `rule` says: a value like every plan, with its cost, bytes and seconds, and
-/// it runs. A rule may leave ranks idle. options.objective decides nothing here, options.algorithm only what travels.
+/// The plan in which every vertex is cut as `rule` (or hand_cuts) says: a value like every plan, with its cost, bytes
+/// and seconds, and it runs. A rule may leave ranks idle. options.objective decides nothing here, options.algorithm
+/// only what travels.
 ///
 /// The cut that a vertex's operands bring (from_operands): each label has the parts that the first computed operand
 /// with this label was made with, in the order of operands and dimensions; where that takes more ranks than the plan
@@ -96,13 +94,6 @@ template <class T, std::size_t Rank, class... More>
 [[nodiscard]] plan plan_with(const options& asked, const cutting_rule& rule, const tensor<T, Rank>& output,
                              const More&... more) {
     return plan_vertices_with(asked, rule, {output.node(), more.node()...});
-}
-
-/// The same with some vertices cut by name; see hand_cuts.
-template <class T, std::size_t Rank, class... More>
-[[nodiscard]] plan plan_with(const options& asked, const hand_cuts& cuts, const tensor<T, Rank>& output,
-                             const More&... more) {
-    return plan_vertices_with(asked, cuts, {output.node(), more.node()...});
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -169,14 +169,11 @@ namespace einparallel {
 
 EINPARALLEL_INLINE plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                            const std::vector<std::shared_ptr<vertex>>& outputs) {
-    return detail::plan_by_rule(asked, rule, detail::checked_graph(asked, outputs));
-}
-
-EINPARALLEL_INLINE plan plan_vertices_with(const options& asked, const hand_cuts& cuts,
-                                           const std::vector<std::shared_ptr<vertex>>& outputs) {
     const detail::einsum_graph graph = detail::checked_graph(asked, outputs);
-    cuts.check_all_are_in(graph);
-    return detail::plan_by_rule(asked, cuts, graph);
+    if (const hand_cuts* const named = rule.target<hand_cuts>()) {
+        named->check_all_are_in(graph);
+    }
+    return detail::plan_by_rule(asked, rule, graph);
 }
 
 }  // namespace einparallel
