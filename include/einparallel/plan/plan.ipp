@@ -29,53 +29,44 @@ EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vert
     return all;
 }
 
-EINPARALLEL_INLINE double plan::cost() const {
-    double sum = 0;
-    for (const planned_vertex& each : vertices_) {
-        sum += each.join + each.aggregation + each.repartition;
-    }
+namespace EINPARALLEL_DETAIL {
+
+/// The sum of a member, or of what a function says, over some vertices.
+auto sum_over(const std::vector<planned_vertex>& vertices, auto of) {
+    std::remove_cvref_t<std::invoke_result_t<decltype(of), const planned_vertex&>> sum{};
+    std::ranges::for_each(vertices, [&](const planned_vertex& each) { sum += std::invoke(of, each); });
     return sum;
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
+EINPARALLEL_INLINE double plan::cost() const {
+    return detail::sum_over(vertices_,
+                            [](const planned_vertex& each) { return each.join + each.aggregation + each.repartition; });
 }
 
 EINPARALLEL_INLINE double plan::seconds() const {
-    double sum = 0;
-    for (const planned_vertex& each : vertices_) {
-        sum += each.seconds;
-    }
-    return sum;
+    return detail::sum_over(vertices_, &planned_vertex::seconds);
 }
 
 EINPARALLEL_INLINE double plan::seconds_again() const {
-    double sum = 0;
-    for (const planned_vertex& each : vertices_) {
-        sum += each.seconds_again;
-    }
-    return sum;
+    return detail::sum_over(vertices_, &planned_vertex::seconds_again);
 }
 
 EINPARALLEL_INLINE std::size_t plan::bytes_moved() const {
-    std::size_t sum = 0;
-    for (const planned_vertex& each : vertices_) {
-        sum += each.bytes;
-    }
-    return sum;
+    return detail::sum_over(vertices_, &planned_vertex::bytes);
 }
 
 EINPARALLEL_INLINE double plan::objective_cost() const {
-    double again = 0;
-    for (const planned_vertex& each : vertices_) {
-        again += options_.objective == objective::paper   ? each.numbers_again
-                 : options_.objective == objective::bytes ? static_cast<double>(each.bytes_again)
-                                                          : each.seconds_again;
-    }
-    again *= static_cast<double>(options_.runs - 1);
+    const auto again = static_cast<double>(options_.runs - 1);
     switch (options_.objective) {
         case objective::paper:
-            return cost() + again;
+            return cost() + again * detail::sum_over(vertices_, &planned_vertex::numbers_again);
         case objective::bytes:
-            return static_cast<double>(bytes_moved()) + again;
+            return static_cast<double>(bytes_moved()) +
+                   again * static_cast<double>(detail::sum_over(vertices_, &planned_vertex::bytes_again));
         default:
-            return seconds() + again;
+            return seconds() + again * seconds_again();
     }
 }
 
