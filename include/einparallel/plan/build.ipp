@@ -7,7 +7,7 @@
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/partition.hpp>
+#include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/search.ipp>
@@ -28,14 +28,15 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Where an input rests that nobody reads (it is an output itself): cut along its first dimensions, over as many ranks
 /// as it allows.
 EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int processes) {
-    const partition_vectors rows = viable(bounds, processes);
+    int left = largest_product(bounds, processes);
+    partition_ways ways(bounds);
     mesh ranks;
     std::vector<label_id> labels;
     for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
         labels.push_back(static_cast<label_id>(dimension));
-        const int parts = rows[rows.size() - 1][dimension];
-        if (parts > 1) {
+        if (const int parts = ways.choices(dimension, left).back(); parts > 1) {
             ranks.axes.push_back({labels.back(), parts});
+            left /= parts;
         }
     }
     return {bounds, std::move(ranks), std::move(labels), 0};

@@ -13,8 +13,8 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -48,11 +48,11 @@ public:
             element_bytes_.push_back(static_cast<double>(operand->element.bytes));
         }
         element_bytes_.push_back(static_cast<double>(einsum.element.bytes));
-        choices_.resize(families.size());
         for (std::size_t number = 0; number < families.size(); ++number) {
             const partition_family& each = families[number];
+            ways_.emplace_back(each.free);
             for (std::size_t place = 0; place < each.products.size(); ++place) {
-                if (each.free.empty() ? each.products[place] == 1 : !choices(number, 0, each.products[place]).empty()) {
+                if (ways_[number].count(0, each.products[place]) > 0) {
                     push({{0, 0, each.fixed, number}, place, 0, each.products[place]});
                 }
             }
@@ -112,7 +112,7 @@ private:
     EINPARALLEL_INLINE void settle() {
         while (!open_.empty() && !gave_up_ && open_.front().label < families_[open_.front().made.family].free.size()) {
             const node first = pop();
-            for (const int parts : choices(first.made.family, first.label, first.left)) {
+            for (const int parts : ways_[first.made.family].choices(first.label, first.left)) {
                 node next = first;
                 next.made.parts[next.label++] *= parts;
                 next.left /= parts;
@@ -120,20 +120,6 @@ private:
             }
             gave_up_ = open_.size() > most_nodes;
         }
-    }
-
-    /// Parts of a label with which the product `left` can be placed on it and the labels behind it.
-    EINPARALLEL_INLINE const std::vector<int>& choices(std::size_t family, std::size_t label, int left) {
-        const auto [known, fresh] = choices_[family].try_emplace({label, left});
-        const std::vector<index>& free = families_[family].free;
-        for (const int parts : fresh ? divisors_of(left) : std::vector<int>{}) {
-            const bool fits = parts == 1 || parts <= free[label];
-            if (fits &&
-                (label + 1 == free.size() ? parts == left : !choices(family, label + 1, left / parts).empty())) {
-                known->second.push_back(parts);
-            }
-        }
-        return known->second;
     }
 
     /// What a whole vector costs (with cut points at least: even blocks cost least), or what all costs at least that
@@ -216,8 +202,8 @@ private:
     lasting_work lasting_;
     double operations_;
     std::vector<double> element_bytes_;
-    std::vector<std::map<std::pair<std::size_t, int>, std::vector<int>>> choices_;  // by family
-    std::vector<node> open_;                                                        // a heap
+    std::vector<partition_ways> ways_;  // by family
+    std::vector<node> open_;            // a heap
     bool gave_up_ = false;
 };
 

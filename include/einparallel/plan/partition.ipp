@@ -5,6 +5,8 @@
 #include <einparallel/notation/sort_range.hpp>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -20,37 +22,41 @@ EINPARALLEL_INLINE std::vector<int> divisors_of(int number) {
     return divisors;
 }
 
-/// For every label the number of ways to place each divisor of `product` on that label and the ones after it, no label
-/// cut finer than its extent: `ways[label][divisor]`. Counts stop at the largest std::size_t.
-struct placement_counts {
-    std::vector<int> divisors;
-    std::vector<std::vector<std::size_t>> ways;
+/// The ways to place numbers of parts on labels, one label after the other, none cut finer than its extent.
+class partition_ways {
+public:
+    EINPARALLEL_INLINE explicit partition_ways(std::span<const index> extents)
+        : extents_(extents.begin(), extents.end()) {}
 
-    EINPARALLEL_INLINE placement_counts(std::span<const index> extents, int product) : divisors(divisors_of(product)) {
-        constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
-        ways.assign(extents.size() + 1, std::vector<std::size_t>(divisors.size(), 0));
-        ways[extents.size()][0] = 1;
-        for (std::size_t label = extents.size(); label-- > 0;) {
-            for (std::size_t whole = 0; whole < divisors.size(); ++whole) {
-                std::size_t count = 0;
-                for (const int part : divisors) {
-                    if (part > 1 && part > extents[label]) {
-                        break;
-                    }
-                    if (divisors[whole] % part == 0) {
-                        const std::size_t more = ways[label + 1][position_of(divisors[whole] / part)];
-                        count = more > largest - count ? largest : count + more;
-                    }
-                }
-                ways[label][whole] = count;
+    /// Parts of a label with which the product `left` can be placed on it and the labels behind it, ascending.
+    const std::vector<int>& choices(std::size_t label, int left) { return at(label, left).parts; }
+    /// Ways to place it; they stop at the largest std::size_t.
+    std::size_t count(std::size_t label, int left) { return at(label, left).count; }
+
+private:
+    struct ways {
+        std::vector<int> parts;
+        std::size_t count = 0;
+    };
+
+    EINPARALLEL_INLINE const ways& at(std::size_t label, int left) {
+        const auto [known, fresh] = known_.try_emplace({label, left});
+        ways& made = known->second;
+        if (label == extents_.size()) {
+            made.count = left == 1 ? 1 : 0;
+        }
+        for (const int parts : fresh&& label < extents_.size() ? divisors_of(left) : std::vector<int>{}) {
+            const std::size_t more = parts == 1 || parts <= extents_[label] ? count(label + 1, left / parts) : 0;
+            made.count += std::min(more, std::numeric_limits<std::size_t>::max() - made.count);
+            if (more > 0) {
+                made.parts.push_back(parts);
             }
         }
+        return made;
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t position_of(int divisor) const {
-        return static_cast<std::size_t>(std::lower_bound(divisors.begin(), divisors.end(), divisor) - divisors.begin());
-    }
-    [[nodiscard]] std::size_t total() const { return ways.front().back(); }
+    std::vector<index> extents_;
+    std::map<std::pair<std::size_t, int>, ways> known_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -62,12 +68,12 @@ EINPARALLEL_INLINE std::span<const int> partition_vectors::operator[](std::size_
 }
 
 EINPARALLEL_INLINE std::size_t count_partitions(std::span<const index> extents, int product) {
-    return detail::placement_counts(extents, product).total();
+    return detail::partition_ways(extents).count(0, product);
 }
 
 EINPARALLEL_INLINE partition_vectors all_partitions(std::span<const index> extents, int product) {
-    const detail::placement_counts counts(extents, product);
-    partition_vectors found{product, extents.size(), counts.total(), {}};
+    detail::partition_ways ways(extents);
+    partition_vectors found{product, extents.size(), ways.count(0, product), {}};
     found.entries.reserve(found.count * found.labels);
     std::vector<int> row(extents.size());
     const auto place = [&](const auto& place_rest, std::size_t label, int left) -> void {
@@ -75,17 +81,12 @@ EINPARALLEL_INLINE partition_vectors all_partitions(std::span<const index> exten
             found.entries.insert(found.entries.end(), row.begin(), row.end());
             return;
         }
-        for (const int part : counts.divisors) {
-            if (left % part == 0 && (part == 1 || part <= extents[label]) &&
-                counts.ways[label + 1][counts.position_of(left / part)] > 0) {
-                row[label] = part;
-                place_rest(place_rest, label + 1, left / part);
-            }
+        for (const int part : ways.choices(label, left)) {
+            row[label] = part;
+            place_rest(place_rest, label + 1, left / part);
         }
     };
-    if (found.count > 0) {
-        place(place, 0, product);
-    }
+    place(place, 0, product);
     return found;
 }
 
@@ -96,7 +97,8 @@ EINPARALLEL_INLINE int largest_product(std::span<const index> extents, int proce
     }
     int product = planned_processes(processes, powers_of_two);
     product = powers_of_two ? product : static_cast<int>(std::min<index>(product, capacity));
-    while (product > 1 && count_partitions(extents, product) == 0) {
+    detail::partition_ways ways(extents);
+    while (product > 1 && ways.count(0, product) == 0) {
         product = powers_of_two ? product / 2 : product - 1;
     }
     return product;
