@@ -109,8 +109,7 @@ struct plan_builder {
                                               : table.exact(bounds, ranks, labels, cut);
             };
             const std::vector<label_id>& output = each.work.form.output;
-            resting[number] = chosen.sums.output ? place(output, detail::axes_of_summands(chosen.ranks, output), 0)
-                                                 : place(output, chosen.ranks, chosen.cuts.output);
+            resting[number] = chosen.output >= 0 ? chosen.output : place(output, chosen.ranks, chosen.cuts.output);
             double bytes = detail::task_bytes(each.work);
             double bytes_again = each.lasts ? 0 : bytes;
             each.seconds_again = each.lasts ? 0 : each.seconds;
@@ -167,14 +166,7 @@ private:
     EINPARALLEL_INLINE static void add_task(planned_vertex& each, const vertex& einsum, const detail::state& chosen,
                                             const detail::vertex_cuts& may_be, const options& asked,
                                             const detail::lasting_work& lasting) {
-        each.work = make_task(with_sums(einsum.form, einsum.extents, chosen.sums, chosen.ranks),
-                              detail::operand_bytes_of(einsum), einsum.element.bytes, chosen.ranks, chosen.cuts);
-        if (chosen.feed.slices > 0) {
-            each.work = fed_task(std::move(each.work), chosen.feed);
-        } else {
-            detail::choose_best_travelling(each.work, may_be.wanted, einsum.work->operations_per_point(), asked,
-                                           lasting);
-        }
+        each.work = detail::task_of(einsum, chosen, may_be.wanted, asked, lasting);
         if (each.work.travelling == output_travels &&
             detail::stays_in_nodes(each.work.output, each.work.ranks.size(), asked.ranks_per_node)) {
             each.work.travelling = nothing_travels;  // neighbours add in place: nothing to hide, and thicker calls

@@ -1,6 +1,5 @@
 #pragma once
-// The states of a vertex: all that can be decided about it at once. How it is cut, on which ranks its blocks are, along
-// which dimension shared blocks rest in pieces, and which sums it takes and leaves unfinished.
+// The states of a vertex, made as they are asked for.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -13,6 +12,7 @@
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/places.hpp>
+#include <einparallel/plan/state.ipp>
 #include <einparallel/plan/traffic.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -25,18 +25,6 @@
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// One state of a vertex. An open one stands for every placement with its partition vector.
-struct state {
-    mesh ranks;
-    task_cuts cuts;
-    pending_sums sums;
-    std::vector<place_id> operands;  ///< where each is wanted; anywhere where every rank reads what it wants
-    place_id output = anywhere;      ///< anywhere where nobody reads it
-    feeding feed;                    ///< exact states that are run as master–worker
-    double cost = 0;                 ///< of the vertex's own work, in the unit of the objective
-    bool open = false;
-};
 
 /// How a vertex may be cut.
 struct vertex_cuts {
@@ -54,14 +42,6 @@ struct seen_tensors {
     bool pieces = true;  ///< where blocks rest counts, not only how large they are
     lasting_work lasting;
 };
-
-EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
-    std::vector<std::size_t> bytes;
-    for (const std::shared_ptr<vertex>& operand : einsum.operands) {
-        bytes.push_back(operand->element.bytes);
-    }
-    return bytes;
-}
 
 /// The states of vertices of one kind, made as they are asked for: open ones, the cheapest first, and the exact ones
 /// that an open one stands for.
@@ -149,17 +129,17 @@ public:
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, of.sums, of.ranks);
         const std::vector<mesh> orders = axis_orders(*einsum_, of.ranks, like);
-        std::vector<task_cuts> cuts = cuts_for(summed, of.ranks, of.sums.output, true);
+        std::vector<task_cuts> cuts = cuts_for(of, summed, true);
         const bool all = of.ranks.axes.size() <= 4 && orders.size() * cuts.size() <= few;
         if (!all) {
-            cuts = cuts_for(summed, of.ranks, of.sums.output, false);
+            cuts = cuts_for(of, summed, false);
         }
         for (const task_cuts& cut : cuts) {
             state made = of;
             made.open = false;
             made.cuts = cut;
             if (asked_->objective == objective::time) {
-                made.cost = cost_of(summed, of.ranks, cut);
+                made.cost = cost_of(made);
             }
             for (const mesh& ranks : orders) {
                 made.ranks = ranks;
@@ -237,17 +217,19 @@ private:
             return true;
         }
         if (asked_->memory_limit > 0) {
-            made.cuts = cuts_for(summed, made.ranks, made.sums.output, true).front();
-            const double memory = task_memory(work_of(summed, made.ranks, made.cuts));
+            made.cuts = cuts_for(made, summed, true).front();
+            const double memory = task_memory(work_of(made));
             if (memory > static_cast<double>(asked_->memory_limit)) {
                 least_memory_ = std::min(least_memory_, memory);
                 return false;
             }
         }
-        made.cost = made.open ? cost_of(summed, made.ranks, made.cuts) : next.least;
+        made.cost = made.open ? cost_of(made) : next.least;
         if (asked_->objective == objective::time) {
-            for (const task_cuts& cuts : cuts_for(summed, made.ranks, made.sums.output, true)) {
-                made.cost = std::min(made.cost, cost_of(summed, made.ranks, cuts));
+            state other = made;
+            for (task_cuts& cuts : cuts_for(made, summed, true)) {
+                other.cuts = std::move(cuts);
+                made.cost = std::min(made.cost, cost_of(other));
             }
         }
         if (!made.open && einsum_->wishes.without_communication && moves_input(made)) {
@@ -280,15 +262,11 @@ private:
         }
         const task unfed = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, like.ranks, like.cuts);
         for (const int master : masters) {
-            const double operations = einsum_->work->operations_per_point();
-            const task work = best_fed(unfed, master, operations, asked_->machine);
+            const task work = best_fed(unfed, master, einsum_->work->operations_per_point(), asked_->machine);
             state made = like;
             made.open = false;
             made.feed = work.feed;
-            made.cost = asked_->objective == objective::paper ? least
-                        : asked_->objective == objective::bytes
-                            ? task_bytes(work, seen_.lasting)
-                            : task_seconds(work, operations, asked_->machine, seen_.lasting);
+            made.cost = asked_->objective == objective::paper ? least : cost_of(made);
             const int holder = asked_->objective == objective::paper ? 0 : master;  // the paper knows no ranks
             for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
                 const std::vector<index>& bounds = work.operands[operand].bounds();
@@ -324,16 +302,12 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] task work_of(const summed_einsum& summed, const mesh& ranks,
-                                                  const task_cuts& cuts) const {
-        task work = make_task(summed, operand_bytes_of(*einsum_), einsum_->element.bytes, ranks, cuts);
-        choose_best_travelling(work, may_be_.wanted, einsum_->work->operations_per_point(), *asked_, seen_.lasting);
-        return work;
+    EINPARALLEL_INLINE [[nodiscard]] task work_of(const state& made) const {
+        return task_of(*einsum_, made, may_be_.wanted, *asked_, seen_.lasting);
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] double cost_of(const summed_einsum& summed, const mesh& ranks,
-                                                    const task_cuts& cuts) const {
-        const task work = work_of(summed, ranks, cuts);
+    EINPARALLEL_INLINE [[nodiscard]] double cost_of(const state& made) const {
+        const task work = work_of(made);
         return asked_->objective == objective::bytes
                    ? task_bytes(work, seen_.lasting)
                    : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine, seen_.lasting);
@@ -342,10 +316,11 @@ private:
     /// Along which dimensions shared blocks rest in pieces. The usual cuts first, then those that leave every sharer a
     /// slice (of the output two): every combination, or each tensor's other cuts beside the usual ones of the others;
     /// under a memory limit those that keep to it, or the ones that need the least.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<task_cuts> cuts_for(const summed_einsum& summed, const mesh& ranks,
-                                                                     bool output_is_pending, bool all) const {
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<task_cuts> cuts_for(const state& of, const summed_einsum& summed,
+                                                                     bool all) const {
+        const mesh& ranks = of.ranks;
         std::vector<task_cuts> found{choose_cuts(summed.form, summed.extents, ranks)};
-        found.front().output = output_is_pending ? 0 : found.front().output;
+        found.front().output = of.sums.output ? 0 : found.front().output;
         const auto vary = [&](const std::vector<label_id>& labels, int slices, auto&& cut_of) {
             const int pieces = sharers(labels, ranks);
             const std::size_t before = all ? found.size() : 1;
@@ -371,11 +346,15 @@ private:
                      [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
             }
         }
-        if (!output_is_pending) {
+        if (!of.sums.output) {
             vary(summed.form.output, 2, [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
         }
         if (asked_->memory_limit > 0) {
-            const auto memory_of = [&](const task_cuts& cuts) { return task_memory(work_of(summed, ranks, cuts)); };
+            const auto memory_of = [&](const task_cuts& cuts) {
+                state other = of;
+                other.cuts = cuts;
+                return task_memory(work_of(other));
+            };
             const task_cuts least = *std::ranges::min_element(found, {}, memory_of);
             std::erase_if(found, [&](const task_cuts& cuts) {
                 return !(cuts == least) && memory_of(cuts) > static_cast<double>(asked_->memory_limit);

@@ -9,7 +9,7 @@
 //                              ranks compete, or has costs depend on how blocks rest
 //   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
 //   what a state decides       domain.ipp; vertex_cuts.ipp says which partition vectors compete, constraints.ipp what
-//                              the user fixed, sums.ipp which sums may stay pending
+//                              the user fixed, pending_offers.ipp which sums may stay pending
 //   what a move costs          move_cost.ipp; rank_grid.ipp, the one count of redistribution traffic; places.ipp, which
 //                              of them is exact; least_traffic.ipp, what none costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out

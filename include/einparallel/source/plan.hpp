@@ -21,6 +21,7 @@
 #include <einparallel/plan/by_hand.ipp>
 #include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/cut_points.ipp>
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/einsum_graph.ipp>
@@ -35,6 +36,7 @@
 #include <einparallel/plan/model_tables.ipp>
 #include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/partition.ipp>
+#include <einparallel/plan/pending_offers.ipp>
 #include <einparallel/plan/placement_writer.ipp>
 #include <einparallel/plan/places.ipp>
 #include <einparallel/plan/plan.ipp>
@@ -45,6 +47,7 @@
 #include <einparallel/plan/rivals.ipp>
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/solve.ipp>
+#include <einparallel/plan/state.ipp>
 #include <einparallel/plan/traffic.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>
 #include <einparallel/plan/words.ipp>
