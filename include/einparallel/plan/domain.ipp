@@ -5,12 +5,12 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/axis_orders.ipp>
 #include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/feeding.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
+#include <einparallel/plan/orders_and_cuts.ipp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/state.ipp>
 #include <einparallel/plan/traffic.hpp>
@@ -313,42 +313,10 @@ private:
                    : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine, seen_.lasting);
     }
 
-    /// Along which dimensions shared blocks rest in pieces. The usual cuts first, then those that leave every sharer a
-    /// slice (of the output two): every combination, or each tensor's other cuts beside the usual ones of the others;
-    /// under a memory limit those that keep to it, or the ones that need the least.
+    /// Under a memory limit those cuts that keep to it, or the ones that need the least.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<task_cuts> cuts_for(const state& of, const summed_einsum& summed,
                                                                      bool all) const {
-        const mesh& ranks = of.ranks;
-        std::vector<task_cuts> found{choose_cuts(summed.form, summed.extents, ranks)};
-        found.front().output = of.sums.output ? 0 : found.front().output;
-        const auto vary = [&](const std::vector<label_id>& labels, int slices, auto&& cut_of) {
-            const int pieces = sharers(labels, ranks);
-            const std::size_t before = all ? found.size() : 1;
-            for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1; ++dimension) {
-                const label_id label = labels[dimension];
-                const index extent = label == no_label ? 1 : summed.extents[static_cast<std::size_t>(label)];
-                if (dimension == cut_of(found.front()) || ranks.largest_block(label, extent) < index{slices} * pieces) {
-                    continue;
-                }
-                for (std::size_t position = 0; position < before; ++position) {
-                    task_cuts other = found[position];
-                    cut_of(other) = dimension;
-                    found.push_back(std::move(other));
-                }
-            }
-        };
-        const auto shared = std::ranges::count_if(summed.form.operands, [&](const std::vector<label_id>& labels) {
-            return sharers(labels, ranks) > 1;  // two of them may travel together, cut along one label
-        });
-        for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
-            if (seen_.rests[operand] || shared > 1) {
-                vary(summed.form.operands[operand], 1,
-                     [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
-            }
-        }
-        if (!of.sums.output) {
-            vary(summed.form.output, 2, [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
-        }
+        std::vector<task_cuts> found = resting_cuts(summed, of, seen_.rests, all);
         if (asked_->memory_limit > 0) {
             const auto memory_of = [&](const task_cuts& cuts) {
                 state other = of;

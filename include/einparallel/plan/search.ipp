@@ -229,14 +229,7 @@ private:
                 continue;
             }
             // Variables of one kind in equal surroundings ask for the same.
-            std::vector<index> key{static_cast<index>(kind)};
-            for (const std::size_t number : factors_.touching(variable)) {
-                const factor& each = factors_.factors()[number];
-                key.push_back(each.maker ? loose.least.states[*each.maker] : -1);
-                for (const tensor_reader& reader : each.readers) {
-                    key.push_back(reader.variable == variable ? -2 : loose.least.states[reader.variable]);
-                }
-            }
+            std::vector<index> key = written_.surroundings(variable, loose.taken);
             key.push_back(loose.least.states[variable]);
             if (!met.number_of(key).second) {
                 continue;

@@ -14,7 +14,6 @@
 #include <einparallel/layout/distribution.ipp>
 #include <einparallel/layout/mesh.ipp>
 #include <einparallel/layout/placement.ipp>
-#include <einparallel/plan/axis_orders.ipp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/bucket.ipp>
 #include <einparallel/plan/build.ipp>
@@ -35,6 +34,7 @@
 #include <einparallel/plan/lower_bound.ipp>
 #include <einparallel/plan/model_tables.ipp>
 #include <einparallel/plan/move_cost.ipp>
+#include <einparallel/plan/orders_and_cuts.ipp>
 #include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/pending_offers.ipp>
 #include <einparallel/plan/placement_writer.ipp>

@@ -1,10 +1,14 @@
 #pragma once
-// The orders of a vertex's mesh axes, once its partition vector is chosen.
+// What is left to choose of a placement once its partition vector is: the order of the mesh axes, and along which
+// dimensions shared blocks rest in pieces.
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/state.ipp>
+#include <einparallel/schedule/pending.hpp>
+#include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -72,6 +76,45 @@ EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mes
         std::erase_if(orders, [&](const mesh& ranks) { return !follows_pin(einsum, ranks); });
     }
     return orders;
+}
+
+/// Along which dimensions shared blocks rest in pieces. The usual cuts first, then those that leave every sharer a
+/// slice (of the output two): every combination, or each tensor's other cuts beside the usual ones of the others.
+/// @param rests by operand: it matters where its blocks rest
+EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summed, const state& of,
+                                                       const std::vector<bool>& rests, bool all) {
+    const mesh& ranks = of.ranks;
+    std::vector<task_cuts> found{choose_cuts(summed.form, summed.extents, ranks)};
+    found.front().output = of.sums.output ? 0 : found.front().output;
+    const auto vary = [&](const std::vector<label_id>& labels, int slices, auto&& cut_of) {
+        const int pieces = sharers(labels, ranks);
+        const std::size_t before = all ? found.size() : 1;
+        for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1; ++dimension) {
+            const label_id label = labels[dimension];
+            const index extent = label == no_label ? 1 : summed.extents[static_cast<std::size_t>(label)];
+            if (dimension == cut_of(found.front()) || ranks.largest_block(label, extent) < index{slices} * pieces) {
+                continue;
+            }
+            for (std::size_t position = 0; position < before; ++position) {
+                task_cuts other = found[position];
+                cut_of(other) = dimension;
+                found.push_back(std::move(other));
+            }
+        }
+    };
+    const auto shared = std::ranges::count_if(summed.form.operands, [&](const std::vector<label_id>& labels) {
+        return sharers(labels, ranks) > 1;  // two of them may travel together, cut along one label
+    });
+    for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
+        if (rests[operand] || shared > 1) {
+            vary(summed.form.operands[operand], 1,
+                 [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
+        }
+    }
+    if (!of.sums.output) {
+        vary(summed.form.output, 2, [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
+    }
+    return found;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
