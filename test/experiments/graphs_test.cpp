@@ -8,10 +8,10 @@
 #include <graphs/matrix_chain.hpp>
 #include <graphs/mp2.hpp>
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/rivals.hpp>
 
 #include <doctest/doctest.h>

@@ -4,8 +4,8 @@
 #include "random_graph.hpp"
 #include "random_wishes.hpp"
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/traffic.hpp>

@@ -2,8 +2,8 @@
 
 #include "random_wishes.hpp"
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>

@@ -3,8 +3,8 @@
 
 #include "random_graph.hpp"
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <doctest/doctest.h>

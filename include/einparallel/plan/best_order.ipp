@@ -1,15 +1,15 @@
 #pragma once
 // The order of contractions whose plan is fastest: orders that are worth a plan each, and those plans.
 
+#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/product_tree.hpp>
 #include <einparallel/kernel/contraction_order.hpp>
 #include <einparallel/kernel/exact_order.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/product_tree.ipp>
 #include <einparallel/plan/solve.hpp>
 
 #include <algorithm>

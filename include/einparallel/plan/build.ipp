@@ -1,9 +1,9 @@
 #pragma once
 // From states to the plan: tasks, and what each of them costs.
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/cost.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/options.hpp>

@@ -2,11 +2,11 @@
 // Plans by hand: somebody else says how every vertex is cut; axis orders, rings and costs are found as for EinDecomp's
 // own plans, so that the two can be compared, and run.
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
 

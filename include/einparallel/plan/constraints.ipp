@@ -2,13 +2,13 @@
 // What is fixed before anything is searched: pins and marks of a graph and where its inputs lie; and whether a plan
 // obeys.
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>

@@ -1,11 +1,11 @@
 #pragma once
 // Where labels may be cut into uneven blocks: at the cut points of pins and of inputs that rest somewhere.
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/plan/einsum_graph.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,12 +2,12 @@
 
 #include <einparallel/plan/decompose.hpp>
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/build.ipp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>

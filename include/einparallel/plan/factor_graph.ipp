@@ -10,19 +10,19 @@
 //   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
 //   what a state decides       domain.ipp; vertex_cuts.ipp says which partition vectors compete, constraints.ipp what
 //                              the user fixed, pending_offers.ipp which sums may stay pending
-//   what a move costs          move_cost.ipp; rank_grid.ipp, the one count of redistribution traffic; places.ipp, which
-//                              of them is exact; least_traffic.ipp, what none costs less than
+//   what a move costs          move_cost.ipp; layout/redistribution_traffic.ipp, the one count; places.ipp, which
+//                              of them is exact, and what none costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; decompose.ipp puts
 //                              the stages together, build.ipp writes the plan
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/numbering.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // What depends on lasting inputs alone over the runs of a plan (options.runs): brought and computed once, and kept.
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/traffic.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 // Which sums may be left pending: tensors whose readers can all work on summands, where that can be worth it.
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
 
 #include <cstdint>

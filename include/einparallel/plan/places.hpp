@@ -2,11 +2,12 @@
 // Where a tensor may lie, and what moving it from one place to another costs.
 
 #include <einparallel/layout/distribution.hpp>
+#include <einparallel/layout/rank_grid.hpp>
+#include <einparallel/layout/redistribution_traffic.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/rank_grid.hpp>
 
 #include <cstddef>
 #include <map>
@@ -30,22 +31,6 @@ constexpr place_id wherever(std::size_t reader) {
 /// Seconds of a redistribution on the busiest rank.
 EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
                                                  const machine& constants);
-
-/// How a tensor is cut, whatever the order of the mesh axes: the parts of every dimension and the pieces that each
-/// block rests in.
-struct tensor_cut {
-    std::vector<int> parts;
-    int pieces = 1;
-    int ranks = 1;                             ///< of the whole vertex
-    std::vector<std::vector<index>> points{};  ///< by dimension, none for even blocks; none at all where all are even
-};
-
-EINPARALLEL_INLINE tensor_cut cut_of(const mesh& ranks, const std::vector<label_id>& labels);
-
-/// Share of a tensor's elements that at least have to change ranks between two cuts, whatever the orders of the mesh
-/// axes: a rank keeps at most a box that fits into both of its boxes.
-EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& from,
-                                               const tensor_cut& to);
 
 /// Places, numbered by where they put what (the labels that got them there do not matter), and the traffic between any
 /// two of them. A place is exact, or open: any place whose tensor is cut so.

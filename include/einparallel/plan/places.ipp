@@ -17,35 +17,6 @@ EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::siz
            moving.busiest * static_cast<double>(element_bytes) * constants.seconds_per_byte;
 }
 
-/// What moves between any two distributions. The boxes of the irregular one are looked up in the other.
-EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to, bool from_boxes) {
-    const auto ranks = static_cast<std::size_t>(std::max(from.holders(), to.holders()));
-    std::vector<traffic> sent(ranks);
-    std::vector<traffic> received(ranks);
-    const distribution& listed = from_boxes ? from : to;
-    const distribution& found = from_boxes ? to : from;
-    for (int rank = 0; rank < listed.holders(); ++rank) {
-        const box held = listed.held_by(rank);
-        for (const int other : held.empty() ? std::vector<int>{} : found.ranks_meeting(held)) {
-            const auto elements = static_cast<double>(intersect(found.held_by(other), held).size());
-            if (other != rank && elements > 0) {
-                for (traffic* one : {&sent[static_cast<std::size_t>(from_boxes ? rank : other)],
-                                     &received[static_cast<std::size_t>(from_boxes ? other : rank)]}) {
-                    one->elements += elements;
-                    one->messages += 1;
-                }
-            }
-        }
-    }
-    traffic total;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        total.elements += sent[rank].elements;
-        total.busiest = std::max({total.busiest, sent[rank].elements, received[rank].elements});
-        total.messages = std::max({total.messages, sent[rank].messages, received[rank].messages});
-    }
-    return total;
-}
-
 EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds, const mesh& ranks,
                                                const std::vector<label_id>& labels, std::size_t cut) {
     // The digits by dimension, then those that replicate.
@@ -299,6 +270,51 @@ EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
         }
     }
     return by_cuts(from, to);
+}
+
+EINPARALLEL_INLINE traffic place_table::by_cuts(place_id from, place_id to) const {
+    if (from == to || from < 0 || to < 0) {
+        return {};
+    }
+    const place& before = places_[at(from)];
+    const place& after = places_[at(to)];
+    if (!before.cut || !after.cut || !before.cut->points.empty() || !after.cut->points.empty()) {
+        return {};
+    }
+    double elements = 1;
+    for (const index bound : before.bounds) {
+        elements *= static_cast<double>(bound);
+    }
+    traffic least;
+    least.elements = elements * smallest_moved_share(before.bounds, *before.cut, *after.cut);
+    if (least.elements <= elements * 1e-9) {
+        return {};
+    }
+    least.busiest = least.elements / std::min(before.cut->ranks, after.cut->ranks);
+    // Ranks that hold something at least: where a block has fewer slices than pieces, perhaps one of its sharers.
+    const auto holders = [&](const tensor_cut& cut) {
+        bool all = true;
+        for (std::size_t dimension = 0; dimension < cut.parts.size() && cut.pieces > 1; ++dimension) {
+            all = all && before.bounds[dimension] / cut.parts[dimension] >= cut.pieces;
+        }
+        return all ? cut.ranks : cut.ranks / cut.pieces;
+    };
+    const auto partners = [](int many, int few) { return many > few ? (many - 1) / few : 0; };  // ⌈(many − few) / few⌉
+    least.messages = std::max(1, partners(holders(*after.cut), before.cut->ranks));
+    if (is_diagonal(from) || is_diagonal(to)) {
+        return least;
+    }
+    double targets = before.cut->pieces == 1 ? 1 : 0;  // blocks that one block meets
+    double sources = after.cut->pieces == 1 ? 1 : 0;
+    for (std::size_t dimension = 0; dimension < before.bounds.size(); ++dimension) {
+        const int had = before.cut->parts[dimension];
+        const int wanted = after.cut->parts[dimension];
+        sources *= had > wanted ? (had + wanted - 1) / wanted : 1;
+        targets *= wanted > had ? (wanted + had - 1) / had : 1;
+    }
+    const int senders = partners(holders(*before.cut), after.cut->ranks);
+    least.messages = std::max({least.messages, static_cast<double>(senders), sources - 1, targets - 1});
+    return least;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

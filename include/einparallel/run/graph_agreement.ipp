@@ -1,10 +1,10 @@
 #pragma once
 // Do all ranks hold the same graph? Recorded apart on every rank, it must be the same before anybody plans.
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/plan/einsum_graph.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>

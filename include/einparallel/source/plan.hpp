@@ -3,7 +3,9 @@
 
 #include <einparallel/source/interface.hpp>
 
+#include <einparallel/graph/einsum_graph.ipp>
 #include <einparallel/graph/inputs.ipp>
+#include <einparallel/graph/product_tree.ipp>
 #include <einparallel/graph/record.ipp>
 #include <einparallel/graph/vertex.ipp>
 #include <einparallel/io/box_reader.ipp>
@@ -14,6 +16,8 @@
 #include <einparallel/layout/distribution.ipp>
 #include <einparallel/layout/mesh.ipp>
 #include <einparallel/layout/placement.ipp>
+#include <einparallel/layout/rank_grid.ipp>
+#include <einparallel/layout/redistribution_traffic.ipp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/bucket.ipp>
 #include <einparallel/plan/build.ipp>
@@ -23,13 +27,11 @@
 #include <einparallel/plan/cut_points.ipp>
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/domain.ipp>
-#include <einparallel/plan/einsum_graph.ipp>
 #include <einparallel/plan/explain.ipp>
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/figures.ipp>
 #include <einparallel/plan/json.ipp>
 #include <einparallel/plan/lasting.ipp>
-#include <einparallel/plan/least_traffic.ipp>
 #include <einparallel/plan/linearize.ipp>
 #include <einparallel/plan/lower_bound.ipp>
 #include <einparallel/plan/model_tables.ipp>
@@ -40,9 +42,7 @@
 #include <einparallel/plan/placement_writer.ipp>
 #include <einparallel/plan/places.ipp>
 #include <einparallel/plan/plan.ipp>
-#include <einparallel/plan/product_tree.ipp>
 #include <einparallel/plan/program.ipp>
-#include <einparallel/plan/rank_grid.ipp>
 #include <einparallel/plan/repetition.ipp>
 #include <einparallel/plan/rivals.ipp>
 #include <einparallel/plan/search.ipp>

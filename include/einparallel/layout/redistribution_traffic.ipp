@@ -1,141 +1,41 @@
 #pragma once
 
-#include <einparallel/plan/rank_grid.hpp>
+#include <einparallel/layout/redistribution_traffic.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <functional>
 #include <limits>
 #include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Extents and numbers of cells that are gone through one by one.
-inline constexpr index is_short = 4096;
-
-EINPARALLEL_INLINE std::vector<double> rank_grid::cells_of(const std::vector<int>& of_ranks) const {
-    const std::size_t count = of_ranks.size();
-    std::vector<double> made(2 * count * sides.size());
-    for (std::size_t dimension = 0; dimension < sides.size(); ++dimension) {
-        for (std::size_t place = 0; place < count; ++place) {
-            int number = 0;
-            for (const digit& each : digits) {
-                number += each.dimension == dimension ? of_ranks[place] / each.stride % each.radix * each.weight : 0;
-            }
-            const interval held = of_ranks[place] < ranks ? sides[dimension].cell(number) : interval{};
-            made[2 * dimension * count + place] = static_cast<double>(held.begin);
-            made[(2 * dimension + 1) * count + place] = static_cast<double>(held.end);
-        }
-    }
-    return made;
-}
-
-EINPARALLEL_INLINE index rank_grid::side::largest() const {
-    index most = cell(0).size();
-    for (int number = 1; number < cells() && !axis.points.empty(); ++number) {
-        most = std::max(most, cell(number).size());
-    }
-    return most;
-}
-
-EINPARALLEL_INLINE double rank_grid::side::meeting(interval held) const {
-    if (!before.empty()) {
-        const int first = before[static_cast<std::size_t>(held.begin)];
-        return before[static_cast<std::size_t>(held.end - 1)] + 1 - first;
-    }
-    if (!axis.points.empty()) {
-        int met = 0;
-        for (int number = 0; number < cells(); ++number) {
-            met += intersect(cell(number), held).empty() ? 0 : 1;
-        }
-        return met;
-    }
-    const int parts = axis.parts;
-    // The part of [0, bound) that an index lies in.
-    const auto part_at = [](index bound, int count, index position) {
-        const index small = bound / count;
-        const index larger = bound % count;
-        return position < larger * (small + 1) ? position / (small + 1)
-                                               : larger + (position - larger * (small + 1)) / small;
-    };
-    const auto pieces_of = [&](index part) {
-        return std::min<index>(pieces, block_of(extent, parts, static_cast<int>(part)).size());
-    };
-    const auto piece_at = [&](index part, index position) {
-        const interval block = block_of(extent, parts, static_cast<int>(part));
-        return part_at(block.size(), pieces, position - block.begin);
-    };
-    const index first = part_at(extent, parts, held.begin);
-    const index last = part_at(extent, parts, held.end - 1);
-    index count = piece_at(last, held.end - 1) + 1 - piece_at(first, held.begin);
-    if (first != last) {  // what the first part has from there on, and all of the parts between
-        const index larger = std::clamp<index>(extent % parts - first, 0, last - first);
-        count += larger * pieces_of(first) + (last - first - larger) * pieces_of(last - 1);
-    }
-    return static_cast<double>(count);
-}
-
-EINPARALLEL_INLINE double rank_grid::side::most_meeting(const side& others) const {
-    if (cells() > is_short && axis.points.empty()) {
-        return static_cast<double>(std::min(others.cells(), others.cells() / cells() + 2));
-    }
-    double most = 0;
-    for (int number = 0; number < cells(); ++number) {
-        const interval each = cell(number);
-        most = std::max(most, each.empty() ? 0 : others.meeting(each));
-    }
-    return most;
-}
-
-EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const mesh& over,
-                                        const std::vector<label_id>& labels, std::size_t cut)
-    : ranks(over.size()),
-      is_valid(true),
-      is_binary(std::has_single_bit(static_cast<unsigned>(ranks))),
-      is_even(is_binary) {
-    for (const index bound : bounds) {
-        sides.emplace_back().extent = bound;
-    }
-    int stride = 1;
-    for (const bool piece : {true, false}) {  // the digits of a part stand before those of its pieces
-        stride = 1;
-        for (std::size_t axis = over.axes.size(); axis-- > 0; stride *= over.axes[axis].parts) {
-            const auto& [label, parts, points] = over.axes[axis];
-            const auto times = std::count(labels.begin(), labels.end(), label);
-            if (times > 1 || (times == 0 && bounds.empty())) {
-                is_valid = is_binary = is_even = false;  // a diagonal covers no tensor; or one element for many ranks
-                return;
-            }
-            if (piece == (times == 0)) {
-                const auto place = std::find(labels.begin(), labels.end(), label) - labels.begin();
-                const std::size_t dimension = piece ? cut : static_cast<std::size_t>(place);
-                side& along = sides[dimension];
-                digits.push_back({stride, parts, dimension, static_cast<int>(along.cells())});
-                (piece ? along.pieces : along.axis.parts) *= parts;
-                if (!piece && !points.empty()) {
-                    along.axis.points = points;
-                    is_binary = is_even = false;
+EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to, bool from_boxes) {
+    const auto ranks = static_cast<std::size_t>(std::max(from.holders(), to.holders()));
+    std::vector<traffic> sent(ranks);
+    std::vector<traffic> received(ranks);
+    const distribution& listed = from_boxes ? from : to;
+    const distribution& found = from_boxes ? to : from;
+    for (int rank = 0; rank < listed.holders(); ++rank) {
+        const box held = listed.held_by(rank);
+        for (const int other : held.empty() ? std::vector<int>{} : found.ranks_meeting(held)) {
+            const auto elements = static_cast<double>(intersect(found.held_by(other), held).size());
+            if (other != rank && elements > 0) {
+                for (traffic* one : {&sent[static_cast<std::size_t>(from_boxes ? rank : other)],
+                                     &received[static_cast<std::size_t>(from_boxes ? other : rank)]}) {
+                    one->elements += elements;
+                    one->messages += 1;
                 }
             }
         }
     }
-    for (side& along : sides) {
-        for (int number = 0; number < along.cells() && std::max(along.cells(), along.extent) <= is_short; ++number) {
-            along.before.insert(along.before.end(), static_cast<std::size_t>(along.cell(number).size()),
-                                along.before.empty() ? 1 : along.before.back() + 1);
-        }
-        is_even = is_even && along.extent % along.cells() == 0;
-        mean *= static_cast<double>(along.extent) / static_cast<double>(along.cells());
+    traffic total;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        total.elements += sent[rank].elements;
+        total.busiest = std::max({total.busiest, sent[rank].elements, received[rank].elements});
+        total.messages = std::max({total.messages, sent[rank].messages, received[rank].messages});
     }
-    bits.resize(bounds.size());
-    std::ranges::sort(digits, std::greater<>(), &digit::weight);
-    for (const digit& each : is_binary ? digits : std::vector<digit>{}) {
-        for (int bit = std::countr_zero(static_cast<unsigned>(each.radix)); bit-- > 0;) {
-            bits[each.dimension].push_back(std::countr_zero(static_cast<unsigned>(each.stride)) + bit);
-        }
-    }
-    std::ranges::sort(digits, {}, &digit::stride);
+    return total;
 }
 
 /// Ranks keep something where all bits that both grids cut a dimension by agree; they all keep the same amount then.
@@ -324,6 +224,57 @@ EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, c
         moving.messages = std::max(targets - (stays_here > 0 ? 1 : 0), sources - (stays_there > 0 ? 1 : 0));
     }
     return moving;
+}
+
+EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& from,
+                                               const tensor_cut& to) {
+    if (from.parts.empty()) {
+        return 0;  // one element, on rank 0 before and after
+    }
+    // How many of the largest boxes a dimension has room for: fewer than parts where these are uneven.
+    const auto boxes_along = [&](std::size_t dimension, index parts) {
+        const index extent = bounds[dimension];
+        return extent % parts == 0 || extent == 0
+                   ? static_cast<double>(parts)
+                   : static_cast<double>(extent) / static_cast<double>(extent / parts + 1);
+    };
+    const auto times_boxes = [&](std::size_t dimension, index parts, index finer) {
+        return finer == parts ? 1.0 : boxes_along(dimension, finer) / boxes_along(dimension, parts);
+    };
+    // Boxes that both cuts together make; the pieces of one block lie along one dimension, whichever makes fewest.
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    double boxes = 1;
+    double both = infinity;                             // pieces of both along one dimension: times so many
+    std::array<double, 2> readers{infinity, infinity};  // of `to` alone: the fewest, and the fewest along another
+    std::size_t least_along = 0;
+    for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
+        const index before = from.parts[dimension];
+        const index after = to.parts[dimension];
+        const index parts = std::max(before, after);
+        boxes *= boxes_along(dimension, parts);
+        both = std::min(both, times_boxes(dimension, parts, std::max(before * from.pieces, after * to.pieces)));
+        const double with_reader = times_boxes(dimension, parts, std::max(before, after * to.pieces));
+        if (with_reader < readers[0]) {
+            readers = {with_reader, readers[0]};
+            least_along = dimension;
+        } else {
+            readers[1] = std::min(readers[1], with_reader);
+        }
+    }
+    double apart = infinity;
+    for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
+        const index before = from.parts[dimension];
+        const index after = to.parts[dimension];
+        const double with_maker =
+            times_boxes(dimension, std::max(before, after), std::max(before * from.pieces, after));
+        apart = std::min(apart, with_maker * readers[dimension == least_along ? 1 : 0]);
+    }
+    double wanted = static_cast<double>(to.ranks) / to.pieces;  // less than 1 of a diagonal's blocks
+    for (const int parts : to.parts) {
+        wanted /= parts;
+    }
+    const double kept = std::min(from.ranks, to.ranks) / (boxes * std::min(both, apart));
+    return std::max(0.0, wanted - kept);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

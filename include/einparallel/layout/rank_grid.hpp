@@ -1,5 +1,5 @@
 #pragma once
-// Regular distributions as grids of cells, and what moves between two of them: the one count of redistribution traffic.
+// Regular distributions as grids of cells, and how a tensor is cut where no more than that is known.
 
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/box.hpp>
@@ -7,19 +7,20 @@
 #include <einparallel/notation/einsum_form.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// What a redistribution costs, in all and the rank with the most to do.
-struct traffic {
-    double elements = 0;  ///< moved in all
-    double busiest = 0;   ///< elements sent or received by one rank
-    double messages = 0;  ///< sent or received by one rank
-
-    friend bool operator==(const traffic&, const traffic&) = default;
+/// How a tensor is cut, whatever the order of the mesh axes: the parts of every dimension and the pieces that each
+/// block rests in.
+struct tensor_cut {
+    std::vector<int> parts;
+    int pieces = 1;
+    int ranks = 1;                             ///< of the whole vertex
+    std::vector<std::vector<index>> points{};  ///< by dimension, none for even blocks; none at all where all are even
 };
+
+EINPARALLEL_INLINE tensor_cut cut_of(const mesh& ranks, const std::vector<label_id>& labels);
 
 /// A regular distribution by the digits of a rank's number, each of which counts in one dimension: in the number of the
 /// part, or of the piece of a part, that the rank has along it.
@@ -63,20 +64,5 @@ struct rank_grid {
     /// Where the cells of these ranks begin, then where they end, dimension by dimension; 0 of ranks that hold nothing.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<double> cells_of(const std::vector<int>& of_ranks) const;
 };
-
-/// What moves between two binary grids of one tensor, in closed form. Of grids that cut unevenly an estimate.
-EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid& to);
-
-/// The same of any two valid grids, from the cells of `tried` of their ranks (cells_of); without the busiest rank and
-/// its messages with `elements_only`. Time: tried.
-EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_grid& to,
-                                           const std::vector<double>& sent_from, const std::vector<double>& wanted,
-                                           std::size_t tried, bool elements_only);
-
-/// The same from the digits of the ranks' numbers, where those of both grids go together: ranks keep a product over
-/// groups of dimensions that share digits, so each group is summed up by itself. Of uneven cells the busiest rank and
-/// the messages are no less than they are.
-/// Nothing where digits do not go together, or a group is too large.
-EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, const rank_grid& to, bool elements_only);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/plan/einsum_graph.hpp>
+#include <einparallel/graph/einsum_graph.hpp>
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
