@@ -140,76 +140,64 @@ private:
         return shares;
     }
 
-    static constexpr std::size_t is_maker = static_cast<std::size_t>(-1);
-
-    /// A variable of a factor.
-    struct part {
-        std::size_t variable;
-        const side* seen;
-        std::size_t reader;  // or is_maker
-    };
-
-    /// Adds the table of a factor whose costs are divided by `shares` of its only reader's classes.
+    /// Adds the table of a factor whose costs are divided by `shares` of its only reader's classes. Tensors that are
+    /// bound have their variables behind all readers.
     void add(const factor& of, const std::vector<index>& shares) {
-        std::vector<part> parts;
+        const side lies{nullptr, {{of.from}}, {of.from}};
+        const side& maker = of.maker ? side_at(*of.maker, {}) : lies;
+        std::vector<const side*> readers;
         std::vector<index> key{of.from, static_cast<index>(of.element_bytes), std::bit_cast<index>(of.runs),
                                of.is_bound ? static_cast<index>(of.first) : -1};
         key.insert(key.end(), shares.begin(), shares.end());
         key.push_back(-1);
+        cost_table table;
+        const auto add_variable = [&](std::size_t variable, const side& seen) {
+            table.scope.push_back(variable);
+            table.classes.push_back(seen.classes);
+        };
         if (of.maker) {
-            parts.push_back({*of.maker, &side_at(*of.maker, {}), is_maker});
             key.push_back(static_cast<index>(graph_.kind_of(*of.maker)));
         }
-        for (std::size_t reader = 0; reader < of.readers.size(); ++reader) {
-            const tensor_reader& each = of.readers[reader];
-            parts.push_back({each.variable, &side_at(each.variable, each.operands), reader});
+        if (of.maker && !of.is_bound) {
+            add_variable(*of.maker, maker);
+        }
+        for (const tensor_reader& each : of.readers) {
+            readers.push_back(&side_at(each.variable, each.operands));
+            add_variable(each.variable, *readers.back());
             key.push_back(-1 - static_cast<index>(graph_.kind_of(each.variable)));
             key.insert(key.end(), each.operands.begin(), each.operands.end());
         }
-        std::ranges::sort(parts, {}, &part::variable);
-        cost_table table;
-        for (const part& each : parts) {
-            table.scope.push_back(each.variable);
-            table.classes.push_back(each.seen->classes);
-            key.push_back(each.reader == is_maker ? -1 : 0);
+        if (of.is_bound) {
+            add_variable(*of.maker, maker);
         }
         table.cost = costs_.at(key, [&] {
-            return std::make_shared<const std::vector<double>>(costs_of(of, parts, table.classes, shares));
+            return std::make_shared<const std::vector<double>>(costs_of(of, maker, readers, table.classes, shares));
         });
         made_.sum.tables.push_back(std::move(table));
     }
 
-    std::vector<double> costs_of(const factor& of, const std::vector<part>& parts,
+    std::vector<double> costs_of(const factor& of, const side& maker, const std::vector<const side*>& readers,
                                  const std::vector<std::shared_ptr<const state_classes>>& classes,
                                  const std::vector<index>& shares) {
-        const side lies{nullptr, {{of.from}}, {of.from}};
-        const side* maker = &lies;
-        std::vector<const side*> readers(of.readers.size());
-        for (const part& each : parts) {
-            (each.reader == is_maker ? maker : readers[each.reader]) = each.seen;
-        }
         // Of several readers that want different places, the sum of what each of them alone costs.
         std::vector<std::vector<double>> alone(readers.size());
         for (std::size_t reader = 0; reader < readers.size() && readers.size() > 1; ++reader) {
             factor one = of;
             one.readers = {of.readers[reader]};
             one.first = reader;
-            for (const wanted_places& from : maker->places) {
+            for (const wanted_places& from : maker.places) {
                 for (const wanted_places& to : readers[reader]->places) {
                     alone[reader].push_back(cost(one, from.front(), {&to}));
                 }
             }
         }
         std::vector<double> costs;
-        std::vector<std::size_t> turn(parts.size(), 0);
-        std::vector<std::size_t> at(readers.size());
+        std::vector<std::size_t> turn(classes.size(), 0);
+        const std::size_t* const at = turn.data() + (of.maker && !of.is_bound ? 1 : 0);  // by reader
         std::vector<const wanted_places*> wanted(readers.size());
         do {
             effort_.add(1);
-            std::size_t made_as = 0;
-            for (std::size_t place = 0; place < parts.size(); ++place) {
-                (parts[place].reader == is_maker ? made_as : at[parts[place].reader]) = turn[place];
-            }
+            const std::size_t made_as = !of.maker ? 0 : of.is_bound ? turn.back() : turn.front();
             double sum = 0;
             bool apart = readers.size() > 1;
             for (std::size_t reader = 0; reader < readers.size(); ++reader) {
@@ -220,8 +208,8 @@ private:
                     apart = !graph_.places().may_be_one(seen.only[at[reader]], readers[other]->only[at[other]]);
                 }
             }
-            costs.push_back((apart ? sum : cost(of, maker->places[made_as].front(), wanted)) /
-                            (shares.empty() ? 1 : static_cast<double>(shares[at.front()])));
+            costs.push_back((apart ? sum : cost(of, maker.places[made_as].front(), wanted)) /
+                            (shares.empty() ? 1 : static_cast<double>(shares[*at])));
         } while (next_turn(turn, classes));
         return costs;
     }
