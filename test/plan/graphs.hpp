@@ -8,7 +8,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -17,6 +19,23 @@
 namespace test {
 
 namespace ep = einparallel;
+
+/// Every partition vector with this product, by trying all, in ascending lexicographic order.
+inline std::vector<std::vector<int>> vectors_by_trying(const std::vector<ep::index>& extents, int product) {
+    std::vector<std::vector<int>> found;
+    std::vector<int> row(extents.size(), 1);
+    for (bool more = true; more;) {
+        if (std::accumulate(row.begin(), row.end(), 1, std::multiplies<>()) == product) {
+            found.push_back(row);
+        }
+        std::size_t label = row.size();
+        while (label > 0 && ++row[label - 1] > std::clamp<ep::index>(extents[label - 1], 1, product)) {
+            row[--label] = 1;
+        }
+        more = label > 0;
+    }
+    return found;
+}
 
 /// What the planner knows of ⊗: nothing, that it is a product, or a sum of its operands. ⊕ is +.
 enum class paper_join { opaque, product, terms };

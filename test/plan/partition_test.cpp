@@ -1,5 +1,7 @@
 // Counts and enumeration of partition vectors against brute force.
 
+#include "graphs.hpp"
+
 #include <einparallel/plan/partition.hpp>
 
 #include <doctest/doctest.h>
@@ -33,28 +35,6 @@ static_assert(partitions<0, 2>.empty());
 static_assert(planned_processes(3, false) == 3);
 static_assert(planned_processes(3, true) == 4);
 static_assert(planned_processes(4, true) == 4);
-
-/// Every vector with this product, by trying all of them.
-std::vector<std::vector<int>> tried(const std::vector<index>& extents, int product) {
-    std::vector<std::vector<int>> found;
-    std::vector<int> row(extents.size(), 1);
-    while (true) {
-        int all = 1;
-        for (const int part : row) {
-            all *= part;
-        }
-        if (all == product) {
-            found.push_back(row);
-        }
-        std::size_t label = row.size();
-        while (label > 0 && ++row[label - 1] > std::min<index>(product, std::max<index>(extents[label - 1], 1))) {
-            row[--label] = 1;
-        }
-        if (label == 0) {
-            return found;
-        }
-    }
-}
 
 std::vector<std::vector<int>> rows_of(const partition_vectors& vectors) {
     std::vector<std::vector<int>> rows;
@@ -134,12 +114,12 @@ TEST_CASE("viable is every vector of the largest product that has one") {
         }
         const int processes = between(1, 24);
         int product = processes;
-        while (tried(extents, product).empty()) {
+        while (test::vectors_by_trying(extents, product).empty()) {
             --product;
         }
         const partition_vectors found = viable(extents, processes);
         REQUIRE(found.product == product);
-        REQUIRE(rows_of(found) == tried(extents, product));
+        REQUIRE(rows_of(found) == test::vectors_by_trying(extents, product));
         REQUIRE(count_partitions(extents, product) == found.size());
         smaller += product < processes ? 1 : 0;
     }

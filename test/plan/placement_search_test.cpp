@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <string>
@@ -142,24 +143,6 @@ struct way {
     int output = 0;
     std::vector<int> operands;
 };
-
-/// Vectors with this product, by trying all.
-void all_vectors(const std::vector<index>& extents, int product, std::vector<int> chosen,
-                 std::vector<std::vector<int>>& found) {
-    if (chosen.size() == extents.size()) {
-        if (product == 1) {
-            found.push_back(chosen);
-        }
-        return;
-    }
-    for (int parts = 1; parts <= product && parts <= std::max<index>(extents[chosen.size()], 1); ++parts) {
-        if (product % parts == 0) {
-            chosen.push_back(parts);
-            all_vectors(extents, product / parts, chosen, found);
-            chosen.pop_back();
-        }
-    }
-}
 
 /// Dimensions along which a block that is shared can rest in pieces: those with `each` slices for every sharer, and the
 /// one that choose_cuts() takes.
@@ -360,7 +343,7 @@ private:
             if (!every && product * sums.summands < least) {
                 break;
             }
-            all_vectors(einsum.extents, product, {}, vectors);
+            std::ranges::copy(test::vectors_by_trying(einsum.extents, product), std::back_inserter(vectors));
             std::erase_if(vectors, [&](const std::vector<int>& vector) { return !test::obeys(einsum, vector); });
             if (!vectors.empty()) {
                 largest = std::max(largest, product * sums.summands);
@@ -536,226 +519,139 @@ private:
     double best_ = 0;
 };
 
-constexpr int few_processes[] = {2, 3, 4, 6, 8};
+/// Random graphs that are planned and compared with brute force.
+struct trials {
+    objective wanted = objective::bytes;
+    int graphs = 0;
+    unsigned seed = 0;
+    bool runs = false;  ///< many of them, and lasting inputs
+    bool sums = false;  ///< may be left pending, marks and pins among them
+    bool pins = false;
+    int marks = 0;  ///< one einsum in so many may not communicate
 
-std::vector<node> any_graph(test::random_graphs& random, int trial, int processes) {
-    return random.graph({.vertices = random.between(1, 6),
-                         .labels = 3,
-                         .tree = trial % 3 == 0,
-                         .any_sources = trial % 2 == 0,
-                         .empty_extents = trial % 7 == 0,
-                         .processes = processes});
-}
+    /// Constants with which the tiny tensors of the test are worth distributing.
+    [[nodiscard]] machine constants() const {
+        return wanted == objective::time ? machine{1e-9, 1e-9, 1e-9} : machine{};
+    }
+};
 
-void compare_with_brute_force(objective wanted, int graphs, unsigned seed, machine constants) {
-    test::random_graphs random(seed);
-    int compared = 0;
-    int worse = 0;
+struct outcome {
     int exact = 0;
-    double most = 0;
-    for (int trial = 0; compared < graphs && trial < 20 * graphs; ++trial) {
+    int refused = 0;
+    int left = 0;  ///< plans that leave sums pending
+    int won = 0;   ///< of these and others, that cost less than all plans that do not
+};
+
+/// No plan costs more than the best of all, but over many runs: where several readers may hold one block, the search
+/// charges each its part, and the plan may cost more. It is then not called exact.
+outcome compare_with_brute_force(const trials& of) {
+    constexpr int few_processes[] = {2, 3, 4, 6, 8};
+    test::random_graphs random(of.seed);
+    outcome made;
+    int compared = 0;
+    for (int trial = 0; compared < of.graphs && trial < 100 * of.graphs; ++trial) {
         const int processes = few_processes[trial % 5];
-        const std::vector<node> outputs = any_graph(random, trial, processes);
+        const std::vector<node> outputs =
+            random.graph({.vertices = of.sums ? random.between(2, 5) : random.between(1, 6),
+                          .labels = 3,
+                          .tree = trial % 3 == 0,
+                          .any_sources = trial % 2 == 0,
+                          .empty_extents = trial % 7 == 0,
+                          .processes = processes,
+                          .sums = of.sums});
         if (outputs.empty()) {
             continue;
         }
-        const options asked{.processes = processes, .objective = wanted, .machine = constants, .effort = 30'000'000};
-        brute_force all(outputs, asked);
-        if (all.assignments() > 1e12) {
-            continue;
+        for (const node& each : of.runs ? detail::collect(outputs).vertices : outputs) {
+            if (of.runs && each->is_input() && random.one_in(3)) {
+                each->origin = std::make_shared<test::paper_source>(source_kind::placeholder);
+            }
         }
-        const plan made = decompose_vertices(asked, outputs);
-        const double cost = made.objective_cost();
-        CHECK(made.lower_bound() <= cost * (1 + 1e-9));
-        exact += made.lower_bound() >= cost * (1 - 1e-9) ? 1 : 0;
-        const double best = all.least(cost * (1 + 1e-6) + 1e-30);
-        ++compared;
-        if (best < cost * (1 - 1e-9)) {
-            ++worse;
-            most = std::max(most, cost / best - 1);
-            MESSAGE("trial " << trial << " p " << processes << " plan " << cost << " best " << best);
-        }
-    }
-    MESSAGE(compared << " graphs, " << worse << " of the plans not the best, by at most " << 100 * most << " %");
-    CHECK(compared == graphs);
-    CHECK(worse == 0);
-    CHECK(exact == graphs);
-}
-
-/// The same over many runs. Where several readers may hold one block, the search charges each its part, and the plan
-/// may cost more: it is then not called exact.
-void compare_over_runs(objective wanted, int graphs, unsigned seed, machine constants) {
-    test::random_graphs random(seed);
-    int compared = 0;
-    int exact = 0;
-    for (int trial = 0; compared < graphs && trial < 20 * graphs; ++trial) {
-        const int processes = few_processes[trial % 5];
-        const std::vector<node> outputs = any_graph(random, trial, processes);
-        for (const node& each : outputs.empty() ? outputs : detail::collect(outputs).vertices) {
-            each->origin = each->is_input() && random.one_in(3)
-                               ? std::make_shared<test::paper_source>(source_kind::placeholder)
-                               : each->origin;
+        if (of.pins || (of.sums && trial % 5 == 0)) {
+            test::pin_some(random, outputs, processes, of.sums && trial % 10 == 0 ? 8 : of.marks);
         }
         const options asked{.processes = processes,
-                            .objective = wanted,
-                            .machine = constants,
-                            .runs = trial % 2 == 0 ? 3U : 100U,
+                            .objective = of.wanted,
+                            .machine = of.constants(),
+                            .runs = !of.runs         ? 1U
+                                    : trial % 2 == 0 ? 3U
+                                                     : 100U,
                             .effort = 30'000'000};
-        if (outputs.empty()) {
-            continue;
-        }
-        brute_force all(outputs, asked);
-        if (all.assignments() > 1e12) {
-            continue;
-        }
-        const plan made = decompose_vertices(asked, outputs);
-        const double cost = made.objective_cost();
-        const double best = all.least(cost * (1 + 1e-6) + 1e-30);
-        INFO("trial " << trial << ", plan " << cost << ", best " << best << ", bound " << *made.lower_bound());
-        const bool claimed = *made.lower_bound() >= cost * (1 - 1e-9);
-        CHECK(*made.lower_bound() <= std::min(best, cost) * (1 + 1e-9));
-        CHECK((!claimed || best >= cost * (1 - 1e-9)));
-        exact += claimed ? 1 : 0;
-        ++compared;
-    }
-    MESSAGE(compared << " graphs, " << exact << " of the plans exact");
-    CHECK(compared == graphs);
-    CHECK(exact > graphs / 10 * 8);
-}
-
-/// The same where sums may be left pending; marks and pins are among them.
-void compare_with_sums(objective wanted, int graphs, unsigned seed, machine constants) {
-    test::random_graphs random(seed);
-    int compared = 0;
-    int left = 0;
-    int won = 0;
-    int exact = 0;
-    double most = 1;
-    for (int trial = 0; compared < graphs && trial < 100 * graphs; ++trial) {
-        const int processes = few_processes[trial % 5];
-        const std::vector<node> outputs = random.graph({.vertices = random.between(2, 5),
-                                                        .labels = 3,
-                                                        .tree = trial % 3 == 0,
-                                                        .any_sources = trial % 2 == 0,
-                                                        .empty_extents = trial % 7 == 0,
-                                                        .processes = processes,
-                                                        .sums = true});
-        if (outputs.empty()) {
-            continue;
-        }
-        if (trial % 5 == 0) {
-            test::pin_some(random, outputs, processes, trial % 10 == 0 ? 8 : 0);
-        }
-        const options asked{.processes = processes, .objective = wanted, .machine = constants, .effort = 30'000'000};
-        brute_force all(outputs, asked, true);
-        if (all.offers() == 0 || all.assignments() > 1e12) {
+        brute_force all(outputs, asked, of.sums);
+        if ((of.sums && all.offers() == 0) || all.assignments() > 1e12) {
             continue;
         }
         try {
-            const plan made = decompose_vertices(asked, outputs);
-            const double cost = made.objective_cost();
-            ++compared;
-            left += std::any_of(made.vertices().begin(), made.vertices().end(),
-                                [](const planned_vertex& each) { return each.work.pending != no_label; })
-                        ? 1
-                        : 0;
-            CHECK(made.lower_bound() <= cost * (1 + 1e-9));
-            exact += made.lower_bound() >= cost * (1 - 1e-9) ? 1 : 0;
+            const plan found = decompose_vertices(asked, outputs);
+            const double cost = found.objective_cost();
             const double best = all.least(cost * (1 + 1e-6) + 1e-30);
-            CHECK(best >= cost * (1 - 1e-9));
-            brute_force finished(outputs, asked);
-            const double without = finished.least(2 * cost + 1);
-            won += without > cost * (1 + 1e-9) ? 1 : 0;
-            most = std::max(most, cost > 0 ? without / cost : 1);
-            test::check_obeyed(made);
-        } catch (const error&) {
-            continue;  // marks that nothing obeys: the tests of wishes see to them
-        }
-    }
-    MESSAGE(compared << " graphs, " << left << " plans leave sums pending, " << won
-                     << " cost less than all plans that do not, the best of them " << most << " times less");
-    CHECK(compared == graphs);
-    CHECK(exact > graphs - graphs / 50);  // of a few, the tables are too large
-    CHECK(won > graphs / 40);
-}
-
-/// The same with tensors that are pinned and einsums that may not communicate.
-void compare_with_wishes(objective wanted, int graphs, unsigned seed, machine constants, int marks) {
-    test::random_graphs random(seed);
-    int compared = 0;
-    int refused = 0;
-    int pins = 0;
-    int exact = 0;
-    for (int trial = 0; compared < graphs && trial < 20 * graphs; ++trial) {
-        const int processes = few_processes[trial % 5];
-        const std::vector<node> outputs = any_graph(random, trial, processes);
-        if (outputs.empty()) {
-            continue;
-        }
-        const int made_pins = test::pin_some(random, outputs, processes, marks);
-        const options asked{.processes = processes, .objective = wanted, .machine = constants, .effort = 30'000'000};
-        brute_force all(outputs, asked);
-        if (all.assignments() > 1e12) {
-            continue;
-        }
-        ++compared;
-        pins += made_pins;
-        try {
-            const plan made = decompose_vertices(asked, outputs);
-            const double cost = made.objective_cost();
-            CHECK(made.lower_bound() <= cost * (1 + 1e-9));
-            exact += made.lower_bound() >= cost * (1 - 1e-9) ? 1 : 0;
-            CHECK(all.least(cost * (1 + 1e-6) + 1e-30) >= cost * (1 - 1e-9));
-            test::check_obeyed(made);
+            const bool claimed = *found.lower_bound() >= cost * (1 - 1e-9);
+            INFO("trial " << trial << ", p " << processes << ", plan " << cost << ", best " << best);
+            CHECK(*found.lower_bound() <= std::min(best, cost) * (1 + 1e-9));
+            CHECK(((of.runs && !claimed) || best >= cost * (1 - 1e-9)));
+            test::check_obeyed(found);
+            made.exact += claimed ? 1 : 0;
+            made.left +=
+                std::ranges::any_of(found.vertices(), [](const auto& each) { return each.work.pending != no_label; });
+            made.won += of.sums && brute_force(outputs, asked).least(2 * cost + 1) > cost * (1 + 1e-9) ? 1 : 0;
+            ++compared;
         } catch (const error& refusal) {
-            ++refused;
-            ++exact;
-            CHECK_MESSAGE(std::string(refusal.what()).find("without communication") != std::string::npos,
-                          refusal.what());
-            CHECK(all.least(forbidden / 10) == forbidden / 10);
+            const std::string text = refusal.what();
+            CHECK_MESSAGE(text.find("without communication") != std::string::npos, text);
+            if (!of.sums) {
+                CHECK(all.least(forbidden / 10) == forbidden / 10);
+                ++made.refused;
+                ++compared;
+            }
         }
     }
-    MESSAGE(compared << " graphs, " << pins << " pins and marks, " << refused << " refused");
-    CHECK(compared == graphs);
-    CHECK(exact == graphs);
-    CHECK((refused > 0) == (marks > 0));
+    MESSAGE(compared << " graphs, " << made.exact << " plans exact, " << made.refused << " refused, " << made.left
+                     << " leave sums pending, " << made.won << " cost less than all that do not");
+    CHECK(compared == of.graphs);
+    return made;
 }
 
 }  // namespace
 
-TEST_CASE("with pinned tensors the plan sends what brute force finds") {
-    compare_with_wishes(objective::bytes, 1000, 31, {}, 0);
+TEST_CASE("on random DAGs the plan costs what brute force over whole placements finds") {
+    for (const objective wanted : {objective::bytes, objective::time}) {
+        const unsigned seed = wanted == objective::bytes ? 21 : 22;
+        CHECK(compare_with_brute_force({.wanted = wanted, .graphs = 1000, .seed = seed}).exact == 1000);
+    }
 }
 
-TEST_CASE("with pinned tensors the plan takes the time that brute force finds") {
-    compare_with_wishes(objective::time, 1000, 32, {1e-9, 1e-9, 1e-9}, 0);
+TEST_CASE("with pinned tensors the plan costs what brute force finds") {
+    for (const objective wanted : {objective::bytes, objective::time}) {
+        const unsigned seed = wanted == objective::bytes ? 31 : 32;
+        CHECK(compare_with_brute_force({.wanted = wanted, .graphs = 1000, .seed = seed, .pins = true}).exact == 1000);
+    }
 }
 
 TEST_CASE("einsums that may not communicate do not, at the least cost, or no plan can do that") {
-    compare_with_wishes(objective::bytes, 300, 33, {}, 3);
-    compare_with_wishes(objective::time, 300, 34, {1e-9, 1e-9, 1e-9}, 3);
+    for (const objective wanted : {objective::bytes, objective::time}) {
+        const unsigned seed = wanted == objective::bytes ? 33 : 34;
+        const outcome made =
+            compare_with_brute_force({.wanted = wanted, .graphs = 300, .seed = seed, .pins = true, .marks = 3});
+        CHECK(made.exact + made.refused == 300);
+        CHECK(made.refused > 0);
+    }
 }
 
-TEST_CASE("where sums may be left pending the plan sends what brute force over all of that finds") {
-    compare_with_sums(objective::bytes, 400, 41, {});
-}
-
-TEST_CASE("where sums may be left pending the plan takes the time that brute force over all of that finds") {
-    compare_with_sums(objective::time, 400, 42, {1e-9, 1e-9, 1e-9});
-}
-
-TEST_CASE("on random DAGs the plan sends what brute force over whole placements finds") {
-    compare_with_brute_force(objective::bytes, 1000, 21, {});
-}
-
-TEST_CASE("on random DAGs the plan takes the time that brute force over whole placements finds") {
-    // Constants with which the tiny tensors of the test are worth distributing.
-    compare_with_brute_force(objective::time, 1000, 22, {1e-9, 1e-9, 1e-9});
+TEST_CASE("where sums may be left pending the plan costs what brute force over all of that finds") {
+    for (const objective wanted : {objective::bytes, objective::time}) {
+        const unsigned seed = wanted == objective::bytes ? 41 : 42;
+        const outcome made = compare_with_brute_force({.wanted = wanted, .graphs = 400, .seed = seed, .sums = true});
+        CHECK(made.exact > 392);  // of a few, the tables are too large
+        CHECK(made.won > 10);
+    }
 }
 
 TEST_CASE("no placement costs less over many runs, what is kept and held included") {
-    compare_over_runs(objective::bytes, 400, 31, {});
-    compare_over_runs(objective::time, 400, 32, {1e-9, 1e-9, 1e-9});
+    for (const objective wanted : {objective::bytes, objective::time}) {
+        const unsigned seed = wanted == objective::bytes ? 31 : 32;
+        const outcome made = compare_with_brute_force({.wanted = wanted, .graphs = 400, .seed = seed, .runs = true});
+        CHECK(made.exact > 320);
+    }
 }
 
 }  // namespace placement_search_test

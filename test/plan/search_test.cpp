@@ -23,24 +23,9 @@ using test::node;
 
 /// Vectors with the largest product of at most p that the vertex's pin allows, by trying all.
 std::vector<std::vector<int>> all_vectors(const vertex& einsum, int processes) {
-    const std::vector<index>& extents = einsum.extents;
     for (int product = processes;; --product) {
-        std::vector<std::vector<int>> found;
-        std::vector<int> row(extents.size(), 1);
-        for (bool more = true; more;) {
-            int all = 1;
-            for (const int part : row) {
-                all *= part;
-            }
-            if (all == product && test::obeys(einsum, row)) {
-                found.push_back(row);
-            }
-            std::size_t label = row.size();
-            while (label > 0 && ++row[label - 1] > std::min<index>(product, std::max<index>(extents[label - 1], 1))) {
-                row[--label] = 1;
-            }
-            more = label > 0;
-        }
+        std::vector<std::vector<int>> found = test::vectors_by_trying(einsum.extents, product);
+        std::erase_if(found, [&](const std::vector<int>& row) { return !test::obeys(einsum, row); });
         if (!found.empty()) {
             return found;
         }
