@@ -120,15 +120,13 @@ public:
     }
 
     /// Exact placements with the partition vector of a state; true where these are all of them, and no more than `few`.
-    /// @param like orders of the axes that neighbours have
-    EINPARALLEL_INLINE bool placements_of(const state& of, const std::vector<mesh>& like, std::size_t few,
-                                          std::vector<state>& into) {
+    EINPARALLEL_INLINE bool placements_of(const state& of, std::size_t few, std::vector<state>& into) {
         if (of.feed.slices > 0) {
             into.push_back(of);
             return true;
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, of.sums, of.ranks);
-        const std::vector<mesh> orders = axis_orders(*einsum_, of.ranks, like);
+        const std::vector<mesh> orders = axis_orders(*einsum_, of.ranks);
         std::vector<task_cuts> cuts = cuts_for(of, summed, true);
         const bool all = of.ranks.axes.size() <= 4 && orders.size() * cuts.size() <= few;
         if (!all) {
@@ -185,7 +183,7 @@ private:
         for (std::size_t operand = 0; operand < seen_.from.size(); ++operand) {
             const std::vector<label_id>& labels = einsum_->form.operands[operand];
             bool all = seen_.from[operand] != anywhere;
-            for (const mesh& ranks : all ? axis_orders(*einsum_, made.ranks, {}) : std::vector<mesh>{}) {
+            for (const mesh& ranks : all ? axis_orders(*einsum_, made.ranks) : std::vector<mesh>{}) {
                 const place_id to =
                     table_->exact(bounds_of(labels, einsum_->extents), ranks, labels, made.cuts.operands[operand]);
                 all = all && table_->between(seen_.from[operand], to).elements > 0;

@@ -45,10 +45,9 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
     return ranks;
 }
 
-/// Orders to try for the axes of a mesh, the natural one first: all of them up to four axes, beyond that those of
-/// neighbours and every exchange of two axes; of these what a pin of the vertex allows, where the natural one does.
-EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural,
-                                                 const std::vector<mesh>& like) {
+/// Orders to try for the axes of a mesh, the natural one first: all of them up to four axes, beyond that every exchange
+/// of two axes; of these what a pin of the vertex allows, where the natural one does.
+EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural) {
     std::vector<mesh> orders{natural};
     const std::size_t count = natural.axes.size();
     if (count <= 4) {
@@ -60,16 +59,11 @@ EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mes
                 next.axes.push_back(natural.axes[axis]);
             }
         }
-    } else {
-        orders.insert(orders.end(), like.begin(), like.end());
-        for (std::size_t base = orders.size(); base-- > 0;) {
-            for (std::size_t first = 0; first < count; ++first) {
-                for (std::size_t second = first + 1; second < count; ++second) {
-                    mesh next = orders[base];
-                    std::swap(next.axes[first], next.axes[second]);
-                    orders.push_back(std::move(next));
-                }
-            }
+    }
+    for (std::size_t first = 0; first < count && count > 4; ++first) {
+        for (std::size_t second = first + 1; second < count; ++second) {
+            mesh& next = orders.emplace_back(natural);
+            std::swap(next.axes[first], next.axes[second]);
         }
     }
     if (einsum.wishes.pin && follows_pin(einsum, natural)) {

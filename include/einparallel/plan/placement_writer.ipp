@@ -163,23 +163,11 @@ private:
         return like;
     }
 
-    /// The exact states of one, the axes in orders that neighbours have: those that they know first, the others behind.
+    /// The exact states of one.
     EINPARALLEL_INLINE bool placements_of(std::size_t variable, const state& of, std::size_t most,
                                           std::vector<state>& into) {
-        std::vector<mesh> like;
-        for (const mesh& theirs : of.ranks.axes.size() > 4 ? like_neighbours(variable) : std::vector<mesh>{}) {
-            const auto position = [&](const mesh_axis& axis) {
-                return std::ranges::find(theirs.axes, axis.label, &mesh_axis::label) - theirs.axes.begin();
-            };
-            mesh ordered = of.ranks;
-            std::stable_sort(ordered.axes.begin(), ordered.axes.end(),
-                             [&](const mesh_axis& a, const mesh_axis& b) { return position(a) < position(b); });
-            if (std::ranges::find(like, ordered) == like.end()) {
-                like.push_back(std::move(ordered));
-            }
-        }
         const std::size_t before = into.size();
-        const bool all = factors_.states_of(variable).placements_of(of, like, most, into);
+        const bool all = factors_.states_of(variable).placements_of(of, most, into);
         effort_.add(into.size() - before);
         return all;
     }

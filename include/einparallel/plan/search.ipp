@@ -180,7 +180,7 @@ private:
             }
             if (known->open) {
                 std::vector<state> made;
-                of.placements_of(*known, {}, 0, made);
+                of.placements_of(*known, 0, made);
                 of.add(*std::ranges::min_element(made, {}, &state::cost));
             }
         }
@@ -196,7 +196,7 @@ private:
         }
         for (std::size_t number = before, count = of.states.size(); number < count; ++number) {
             std::vector<state> made;
-            of.placements_of(state(of.states[number]), {}, 0, made);
+            of.placements_of(state(of.states[number]), 0, made);
             of.add(std::move(made.front()));
         }
     }
