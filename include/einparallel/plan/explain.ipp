@@ -44,11 +44,6 @@ EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
 /// `mn ring A`, `mn ring A, B`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
 /// the sum is left to the readers; `mn holds A` where whole blocks of A are kept over runs.
 EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_vertex& each) {
-    if (each.work.pending != no_label) {
-        planned_vertex finished = each;
-        finished.work.pending = no_label;
-        return algorithm_text(shown, finished) + ", pending";
-    }
     std::string word = word_for(each.algorithm);
     const auto add = [&](const char* does, auto&& operands) {
         std::string names;
@@ -65,7 +60,7 @@ EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_v
     if (each.work.held != 0) {
         add(" holds", each.work.held_operands());
     }
-    return word;
+    return word + (each.work.pending != no_label ? ", pending" : "");
 }
 
 /// `3.4 %`

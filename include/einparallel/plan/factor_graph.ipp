@@ -8,10 +8,11 @@
 //                              check_options in decompose.ipp. Who compares with objective::time besides lets fewer
 //                              ranks compete, or has costs depend on how blocks rest
 //   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
-//   what a state decides       domain.ipp; vertex_cuts.ipp says which partition vectors compete, constraints.ipp what
-//                              the user fixed, pending_offers.ipp which sums may stay pending
-//   what a move costs          move_cost.ipp; layout/redistribution_traffic.ipp, the one count; places.ipp, which
-//                              of them is exact, and what none costs less than
+//   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
+//                              constraints.ipp what the user fixed, pending_offers.ipp which sums may stay pending,
+//                              cut_points.ipp where blocks may be uneven, orders_and_cuts.ipp what is then left
+//   what a move costs          move_cost.ipp; layout/redistribution_traffic.ipp, the one count; places.ipp, which of
+//                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; decompose.ipp puts
 //                              the stages together, build.ipp writes the plan
