@@ -218,7 +218,7 @@ message(STATUS "Compilers whose messages are tested: ${einparallel_message_compi
 
 function(einparallel_compile_command variable compiler)
     set(includes "-I${PROJECT_SOURCE_DIR}/include")
-    foreach(folder IN LISTS Boost_INCLUDE_DIRS)
+    foreach(folder IN LISTS Boost_INCLUDE_DIRS MPI_CXX_INCLUDE_DIRS)
         if(NOT folder STREQUAL "/usr/include")
             list(APPEND includes "-isystem" "${folder}")
         endif()
@@ -241,13 +241,17 @@ function(einparallel_add_compile_fail_test file)
     get_filename_component(stem "${file}" NAME_WE)
     foreach(compiler IN LISTS einparallel_message_compilers)
         einparallel_compile_command(command ${compiler})
+        set(most 16)
+        if(compiler STREQUAL "cxx" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT stem STREQUAL "partitions")
+            set(most 8)  # in partitions.cpp each of ours is followed by one of the compiler's own
+        endif()
         add_test(NAME ${stem}.twins.${compiler} COMMAND ${command} "${source}")
         set(entries ${stem}.twins.${compiler})
         foreach(number IN LISTS ARGN)
             set(entry ${stem}.mistakes${number}.${compiler})
             add_test(
                 NAME ${entry}
-                COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${source}" -DMISTAKES=${number} -P
+                COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${source}" -DMISTAKES=${number} -DMOST=${most} -P
                         "${PROJECT_SOURCE_DIR}/cmake/expect_errors.cmake" -- ${command} -DMISTAKES=${number} "${source}"
             )
             list(APPEND entries ${entry})

@@ -19,6 +19,13 @@ namespace einparallel {}
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/kernel/array.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/plan/plan.hpp>
+#if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/run/distributed.hpp>
+#include <einparallel/run/sources.hpp>
+#endif
 // clang-format on
 
 // Arrays, and einsums that run at once.

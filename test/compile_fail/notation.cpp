@@ -29,6 +29,7 @@ ep::array<double, 2> A({2, 3}), B({3, 4}), C({2, 4});
 ep::array<std::complex<double>, 2> Q({2, 3});
 ep::array<double, 1> v({2});
 ep::tensor<double, 2> X = ep::placeholder<double>({2, 3}), Y = ep::placeholder<double>({3, 4}), Z;
+ep::tensor<double, 1> w;
 
 #if MISTAKES == 1  // in what is declared
 
@@ -98,7 +99,7 @@ void mixed_indices() {
 void reduced_label_unknown() {
     C(i, k) = ep::sum(l, A(i, j) * B(j, k));
 }
-// ERROR ep::softmax: the label that it runs over comes first
+// ERROR ONLY labels and functions stand before them
 void softmax_without_label() {
     C(i, k) = ep::softmax(A(i, k));
 }
@@ -114,13 +115,77 @@ void function_of_text() {
 void function_to_text() {
     C(i, k) = ep::join([](double x, double y) { return x < y ? "less" : "more"; }, A(i, j), B(j, k));
 }
-// ERROR tensors are added and multiplied with labels
+// ERROR ONLY tensors are added and multiplied with labels
 void no_labels() {
     C = A * B;
 }
-// ERROR tensors are added and multiplied with labels
+// ERROR ONLY tensors are added and multiplied with labels
 void no_labels_on_one() {
     C(i, k) = A(i, k) + 2 * C;
+}
+// ERROR ONLY exp, max, sum and the like take expressions
+void function_of_a_tensor() {
+    Z(i, k) = exp(X);
+}
+// ERROR ONLY exp, max, sum and the like take expressions
+void sum_of_an_array() {
+    v(i) = ep::sum(A);
+}
+// ERROR ONLY exp, max, sum and the like take expressions
+void label_behind() {
+    v(i) = ep::sum(A(i, j), j);
+}
+// ERROR ONLY exp, max, sum and the like take expressions
+void label_as_text() {
+    v(i) = ep::sum("j", A(i, j));
+}
+// ERROR ONLY exp, max, sum and the like take expressions
+void function_behind() {
+    Z(i, j) = ep::map(X(i, j), [](double x) { return x; });
+}
+// ERROR an operand of a tensor has labels only
+void index_of_a_tensor() {
+    Z(i, j) = X(0, j);
+}
+// ERROR ONLY operands without labels, all of them arrays and views or all of them tensors
+void subscripts_of_both() {
+    C = ep::einsum<"ij,jk->ik">(A, Y);
+}
+// ERROR ONLY subscripts stand in angle brackets
+void subscripts_in_parentheses() {
+    C = ep::einsum("ij,jk->ik", A, B);
+}
+// ERROR ONLY ep::generate: the element type is said
+void generate_without_type() {
+    Z = ep::generate({2, 3}, [](auto, auto) { return 1.0; });
+}
+// ERROR ONLY ep::generate, placeholder: extents stand in braces
+void generate_without_braces() {
+    w = ep::generate<double>(3, [](auto) { return 1.0; });
+}
+// ERROR ONLY ep::generate, placeholder: extents stand in braces
+void placeholder_without_braces() {
+    Z = ep::placeholder<double>(2, 3);
+}
+// ERROR ONLY ep::generate: the function .const. is called with one index for each extent
+void generate_of_too_few() {
+    Z = ep::generate<double>({2, 3}, [](ep::index row) { return double(row); });
+}
+// ERROR ONLY ep::generate: the function .const. is called with one index for each extent
+void generate_of_text() {
+    Z = ep::generate<double>({2, 3}, [](auto, auto) { return "one"; });
+}
+// ERROR ONLY ep::load_npy: element type and number of dimensions are said
+void file_of_any_rank() {
+    Z = ep::load_npy<double>("z.npy");
+}
+// ERROR ONLY pinned: dimensions stand in a list
+void pin_without_list() {
+    Z.pinned({"i", 4});
+}
+// ERROR ONLY pinned: dimensions stand in a list
+void pin_without_braces() {
+    Z.pinned(i, 4);
 }
 // ERROR wrong number of labels
 void output_labels_too_few() {
@@ -140,6 +205,30 @@ void undeclared_label() {  // of a name that label_class has: nothing else is of
 // ERROR einsum: this output label appears in no operand
 void output_label_unknown() {
     Z(i, l) = X(i, j) * Y(j, k);
+}
+// ERROR ONLY on the left of a statement stand labels, too
+void no_labels_on_the_left() {
+    C = A(i, j) * B(j, k);
+}
+// ERROR ONLY on the left of a statement stand labels, too
+void no_labels_on_the_left_of_tensors() {
+    Z = X(i, j) * Y(j, k);
+}
+// ERROR ONLY which ep::from_root makes of an array
+void array_into_tensor() {
+    Z = A;
+}
+// ERROR ONLY ep::tensor: extents come from what is assigned
+void extents_of_a_tensor() {
+    ep::tensor<double, 2> T({2, 3});
+}
+// ERROR ONLY ep::view: extents stand in braces
+void view_without_braces() {
+    ep::view<double, 2> V(A.data(), 2, 3);
+}
+// ERROR ONLY einsum: this output label appears in no operand
+void number_into_tensor() {
+    Z(i, j) = 2.0;
 }
 // ERROR einsum: this output label is repeated
 void output_label_repeated() {
@@ -211,6 +300,10 @@ void accepted() {
     Z = ep::einsum<"ij,jk->ik">(X, Y);
     Q(i, j) = A(i, j);
     C(i, l) = A(i, j) * B(j, k);  // an array knows how far l goes
+    Z = ep::generate<double>({2, 3}, [](ep::index row, int column) { return row + column; });
+    ep::tensor<double, 0> one = ep::generate<double>({}, [] { return 1; });
+    Z = ep::load_npy<double, 2>("z.npy");
+    Z.pinned({{i, 4}, {"k", 2}}).pinned({{0, 2}}).pinned({});
 }
 
 #endif

@@ -15,14 +15,6 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-template <class T>
-inline constexpr bool is_tensor = false;
-template <class T, std::size_t Rank>
-inline constexpr bool is_tensor<tensor<T, Rank>> = true;
-
-template <class T>
-concept TensorOperand = is_tensor<std::remove_cvref_t<T>>;
-
 template <subscripts Text, class... Tensors>
 auto record_einsum(const Tensors&... operands) {
     using Out = typename common_element<typename Tensors::value_type...>::type;

@@ -6,6 +6,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/refused.hpp>
 
 #include <array>
 #include <cstddef>
@@ -67,10 +68,25 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(const std::vector<index>
 /// The source of elements that are bound at the run.
 EINPARALLEL_INLINE std::shared_ptr<const source> placeholder_origin();
 
+/// A function makes elements of type T from as many indices.
+template <class T, class Function, std::size_t... Dimension>
+constexpr bool makes_elements(std::index_sequence<Dimension...> /*all*/) {
+    return requires(const Function& function, const std::array<index, sizeof...(Dimension)>& at) {
+        static_cast<T>(function(at[Dimension]...));
+    };
+}
+
 template <class T, std::size_t Rank>
 tensor<T, Rank> input_tensor(const std::vector<index>& bounds, std::shared_ptr<const source> origin) {
     return tensor<T, Rank>(input_vertex(bounds, element_type_of<T>(), std::move(origin)));
 }
+
+template <class... Arguments>
+struct other_than_extents : refused {
+    static_assert(fits<Arguments...>,
+                  "ep::generate, placeholder: extents stand in braces: ep::generate<double>({m, n}, f), "
+                  "ep::placeholder<double>({m, n})");
+};
 
 template <std::size_t Count>
 std::vector<index> bounds_of(const extent (&extents)[Count]) {
@@ -83,16 +99,32 @@ inline namespace EINPARALLEL_WAY {
 
 /// An input whose elements are function(i, j, …), called on each rank for its own elements, in any order and possibly
 /// more than once: it must be pure. It may throw; every rank of the run then throws.
-template <Element T, std::size_t Rank, class Function>
-tensor<T, Rank> generate(const extent (&extents)[Rank], Function function) {
-    return detail::input_tensor<T, Rank>(
-        detail::bounds_of(extents), std::make_shared<detail::generated_source<T, Rank, Function>>(std::move(function)));
+template <class T = detail::refused, std::size_t Rank, class Function>
+auto generate(const extent (&extents)[Rank], Function function) {
+    static_assert(detail::is_element<T>, "ep::generate: the element type is said: ep::generate<double>({m, n}, f)");
+    constexpr bool makes = Element<T> && detail::makes_elements<T, Function>(std::make_index_sequence<Rank>{});
+    static_assert(
+        makes || !detail::is_element<T>,
+        "ep::generate: the function (const) is called with one index for each extent, and returns an element");
+    if constexpr (makes) {
+        return detail::input_tensor<T, Rank>(
+            detail::bounds_of(extents),
+            std::make_shared<detail::generated_source<T, Rank, Function>>(std::move(function)));
+    } else {
+        return detail::refused();
+    }
 }
 /// The same of rank 0: `ep::generate<double>({}, [] { return 1.0; })`.
 template <Element T, class Function>
 tensor<T, 0> generate(std::array<extent, 0> /*none*/, Function function) {
     return detail::input_tensor<T, 0>({},
                                       std::make_shared<detail::generated_source<T, 0, Function>>(std::move(function)));
+}
+
+/// Other arguments: refused.
+template <class T = detail::refused, class... Arguments>
+detail::other_than_extents<Arguments...> generate(const Arguments&... /*arguments*/) {
+    return {};
 }
 
 /// An input whose elements are given at each run by ep::bind.
@@ -104,6 +136,11 @@ tensor<T, Rank> placeholder(const extent (&extents)[Rank]) {
 template <Element T>
 tensor<T, 0> placeholder(std::array<extent, 0> /*none*/) {
     return detail::input_tensor<T, 0>({}, detail::placeholder_origin());
+}
+/// Other arguments: refused.
+template <class T = detail::refused, class... Arguments>
+detail::other_than_extents<Arguments...> placeholder(const Arguments&... /*arguments*/) {
+    return {};
 }
 
 }  // namespace EINPARALLEL_WAY
@@ -120,9 +157,15 @@ inline namespace EINPARALLEL_WAY {
 /// An input read from a .npy file, in C or Fortran order: every rank opens the file and reads its own part of it at
 /// each run. A file that is missing, truncated, or of another element type or rank fails the next decompose, on every
 /// rank alike, even where only one rank sees it so.
-template <Element T, std::size_t Rank>
-tensor<T, Rank> load_npy(const std::string& path) {
-    return tensor<T, Rank>(detail::npy_vertex(path, element_type_of<T>(), Rank));
+template <class T = detail::refused, std::size_t... Rank>
+auto load_npy(const std::string& path) {
+    constexpr bool said = Element<T> && sizeof...(Rank) == 1;
+    static_assert(said, "ep::load_npy: element type and number of dimensions are said: ep::load_npy<double, 2>(path)");
+    if constexpr (said) {
+        return tensor<T, Rank...>(detail::npy_vertex(path, element_type_of<T>(), (Rank + ...)));
+    } else {
+        return detail::refused();
+    }
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -11,6 +11,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/functions.hpp>
+#include <einparallel/notation/refused.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -25,6 +26,12 @@ namespace EINPARALLEL_DETAIL {
 
 template <class T, std::size_t Rank, class Labels>
 class tensor_target;
+
+template <class... Arguments>
+struct other_than_pins : refused {
+    static_assert(fits<Arguments...>,
+                  "pinned: dimensions stand in a list: Z.pinned({{i, 4}}), Z.pinned({{0, 2}, {1, 2}})");
+};
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -50,12 +57,30 @@ public:
     tensor() = default;
     explicit tensor(std::shared_ptr<vertex> made_by) : node_(std::move(made_by)) {}
 
+    /// A tensor takes its extents from what is assigned to it: refused.
+    template <std::size_t Count>
+    explicit tensor(const einparallel::extent (&/*extents*/)[Count]) {
+        static_assert(
+            detail::fits<T>,
+            "ep::tensor: extents come from what is assigned, or from an input: ep::placeholder<double>({m, n}), "
+            "ep::generate<double>({m, n}, f)");
+    }
+    /// Other values than tensors of this type: refused, with the sentence that says what there is.
+    template <class Other>
+    tensor& operator=(const Other& /*other*/) {
+        static_assert(detail::is_refused<Other>,
+                      "ep::tensor: on the left of a statement stand labels, too: C(i, k) = A(i, j) * B(j, k); without "
+                      "them stands a tensor of the same element type and rank, which ep::from_root makes of an array");
+        return *this;
+    }
+
     /// An operand, and what an einsum can be assigned to. One label for each dimension.
     template <class... Labels>
     auto operator()(const Labels&... /*labels*/) {
         static_assert(sizeof...(Labels) == Rank,
                       "einparallel: wrong number of labels: an operand needs one label for each of its dimensions");
-        static_assert((Label<Labels> && ...), "einparallel: an operand of a tensor has labels only");
+        static_assert((detail::is_label<Labels> && ...),
+                      "einparallel: an operand of a tensor has labels only: EINPARALLEL_LABELS(i, j) declares them");
         using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
         return detail::tensor_target<T, Rank, List>(*this);
     }
@@ -64,7 +89,8 @@ public:
     auto operator()(const Labels&... /*labels*/) const {
         static_assert(sizeof...(Labels) == Rank,
                       "einparallel: wrong number of labels: an operand needs one label for each of its dimensions");
-        static_assert((Label<Labels> && ...), "einparallel: an operand of a tensor has labels only");
+        static_assert((detail::is_label<Labels> && ...),
+                      "einparallel: an operand of a tensor has labels only: EINPARALLEL_LABELS(i, j) declares them");
         using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
         return detail::leaf<detail::tensor_operand<T, Rank>, List>(detail::tensor_operand<T, Rank>{node_});
     }
@@ -78,7 +104,7 @@ public:
     tensor named(std::string name) && { return std::move(named(std::move(name))); }
 
     /// Pins how the tensor lies: exactly these parts of its dimensions, the others uncut, the first one named along the
-    /// outermost axis of the mesh. `Z.pinned({{"i", 4}, {"k", 2}})` names dimensions by their labels in the einsum that
+    /// outermost axis of the mesh. `Z.pinned({{i, 4}, {"k", 2}})` names dimensions by their labels in the einsum that
     /// makes Z, `X.pinned({{0, 4}, {1, 2}})` by their numbers. Where nothing is contracted over several ranks, block
     /// (a, b) of Z then is on rank a · 2 + b. `{"i", ep::cut_points{0, 3, 3, 10, 12}}` cuts there, into blocks of 3, 0,
     /// 7 and 2; readers may be cut at the same points then. Contracted labels stay the planner's to cut: Z's blocks are
@@ -92,6 +118,14 @@ public:
         return *this;
     }
     tensor pinned(std::vector<pinned_part> parts) && { return std::move(pinned(std::move(parts))); }
+    /// One dimension without the outer braces, and what else is no list: refused.
+    ///@{
+    detail::other_than_pins<T> pinned(pinned_part /*part*/) const& { return {}; }
+    template <class... Arguments>
+        requires(sizeof...(Arguments) != 1)
+    detail::other_than_pins<Arguments...> pinned(const Arguments&... /*arguments*/)
+    const& { return {}; }
+    ///@}
 
     /// Marks the statement that makes the tensor: its run sends nothing. This holds for each of the einsums that it
     /// consists of, where it is a softmax, a product of three tensors or more, or a sum of products: only labels that
@@ -126,6 +160,14 @@ private:
 };
 
 namespace EINPARALLEL_DETAIL {
+
+template <class T>
+inline constexpr bool is_tensor = false;
+template <class T, std::size_t Rank>
+inline constexpr bool is_tensor<tensor<T, Rank>> = true;
+
+template <class T>
+concept TensorOperand = is_tensor<std::remove_cvref_t<T>>;
 
 /// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
 template <class Out, class LeftLabels, class E>

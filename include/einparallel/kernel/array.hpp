@@ -151,6 +151,13 @@ public:
         elements_ = std::move(other.elements_);
         return *this;
     }
+    /// What labels should stand beside: refused.
+    template <Expression E>
+    array& operator=(const E& /*right*/) {
+        static_assert(detail::is_refused<E>,
+                      "ep::array: on the left of a statement stand labels, too: C(i, k) = A(i, j) * B(j, k)");
+        return *this;
+    }
     ~array() = default;
 
     /// The first element; row-major, aligned to a cache line.

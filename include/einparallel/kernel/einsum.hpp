@@ -245,6 +245,14 @@ contraction_decision decision_of(const X& x, const Y& y) {
     return decision_of_product(labels.form(), blocks_of(output, x, y), element_type_of<T>());
 }
 
+template <class... Operands>
+struct other_than_dense : refused {
+    static_assert(
+        fits<Operands...>,
+        "ep::einsum: subscripts stand in angle brackets, operands without labels, all of them arrays and views or "
+        "all of them tensors: ep::einsum<\"ij,jk->ik\">(A, B)");
+};
+
 template <subscripts Text, class... Operands>
 auto einsum_new(const Operands&... operands) {
     using Out = typename common_element<typename Operands::value_type...>::type;
@@ -272,6 +280,12 @@ auto einsum(const Operands&... operands) {
         return array<typename detail::common_element<typename detail::readable_t<Operands>::value_type...>::type,
                      detail::spelled_output_rank(Text)>();
     }
+}
+
+/// Other operands: refused.
+template <subscripts Text = "", class... Operands>
+detail::other_than_dense<Operands...> einsum(const Operands&... /*operands*/) {
+    return {};
 }
 
 /// How einsum<Text>(x, y) would contract two operands of one type, by their extents and strides: what to look at where

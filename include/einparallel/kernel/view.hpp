@@ -41,6 +41,13 @@ public:
             strides_[dimension] = strides[dimension];
         }
     }
+    /// Extents without braces: refused.
+    template <std::integral... Extents>
+        requires(sizeof...(Extents) > 0)
+    view(T* /*data*/, Extents... /*extents*/) {
+        static_assert(detail::fits<Extents...>,
+                      "ep::view: extents stand in braces: ep::view<double, 2> V(pointer, {m, n})");
+    }
     /// Rank 0: ep::view<double, 0>(ptr, {}).
     view(T* data, std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) : data_(data) {}
 

@@ -163,6 +163,8 @@ struct statement {
 /// An operand may stand in a statement that is recorded, or in one that runs at once.
 template <class Operand, bool Recorded>
 inline constexpr bool stands_in = !Recorded;
+template <bool Recorded>
+inline constexpr bool stands_in<refused_operand, Recorded> = true;
 
 /// All leaves of E may.
 template <bool Recorded, class E>
@@ -285,45 +287,43 @@ class assignable {
 public:
     /// An expression; or a number for every element of an array, s() = 2.0.
     template <class E, assignment How = assignment::set>
-        requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator=(const E& right) const {
-            const auto& node = as_node<T>(right);
-            using node_type = std::remove_cvref_t<decltype(node)>;
-            using wrong = mistakes<Labels, node_type>;
-            static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
-            static_assert(!Recorded || is_in_an_operand<typename wrong::unknown>,
-                          "einsum: this output label appears in no operand: multiply by ep::generate<double>({extent}, "
-                          "[](auto) { return 1.0; }) with this label to repeat the values along it");
-            static_assert(
-                wrong::sound_terms,
-                "einsum: the operands of a + or - inside a term have different labels missing on the left: say "
-                "what is summed with ep::sum(expr) or ep::sum(label, expr)");
-            static_assert(
-                is_summed_inside<typename wrong::escaping>,
-                "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
-                "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
-            static_assert(keeps_imaginary<typename node_type::value_type, T>,
-                          "einsum: complex values cannot be assigned to real elements");
-            static_assert(
-                keeps_fraction<typename node_type::value_type, T>,
-                "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
-            static_assert(
-                leaves_stand_in<Recorded, node_type>,
-                "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
-                "ep::from_root or ep::placeholder and ep::bind");
-            if constexpr (is_sound<Labels, node_type, !Recorded> && is_storable<typename node_type::value_type, T> &&
-                          leaves_stand_in<Recorded, node_type>) {
-                static_cast<const Target&>(*this).template take<How>(node);
-            }
-            return static_cast<const Target&>(*this);
+        requires Expression<E> || Scalar<E>
+    const Target& operator=(const E& right) const {
+        const auto& node = as_node<T>(right);
+        using node_type = std::remove_cvref_t<decltype(node)>;
+        using wrong = mistakes<Labels, node_type>;
+        static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
+        static_assert(!Recorded || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
+                      "einsum: this output label appears in no operand: multiply by ep::generate<double>({extent}, "
+                      "[](auto) { return 1.0; }) with this label to repeat the values along it");
+        static_assert(wrong::sound_terms,
+                      "einsum: the operands of a + or - inside a term have different labels missing on the left: say "
+                      "what is summed with ep::sum(expr) or ep::sum(label, expr)");
+        static_assert(
+            is_summed_inside<typename wrong::escaping>,
+            "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
+            "write softmax(t, sum(d, ...)), or put the whole term into sum(d, ...)");
+        static_assert(keeps_imaginary<typename node_type::value_type, T>,
+                      "einsum: complex values cannot be assigned to real elements");
+        static_assert(keeps_fraction<typename node_type::value_type, T>,
+                      "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
+        static_assert(leaves_stand_in<Recorded, node_type>,
+                      "einsum: arrays and tensors cannot be mixed in one expression: bring arrays into the graph with "
+                      "ep::from_root or ep::placeholder and ep::bind");
+        if constexpr (is_sound<Labels, node_type, !Recorded> && is_storable<typename node_type::value_type, T> &&
+                      leaves_stand_in<Recorded, node_type> && !(Recorded && is_constant<node_type>)) {
+            static_cast<const Target&>(*this).template take<How>(node);
+        }
+        return static_cast<const Target&>(*this);
+    }
+    template <class E>
+        requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator+=(const E& right) const {
+            return this->template operator=<E, assignment::add>(right);
         }
         template <class E>
-            requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator+=(const E& right) const {
-                return this->template operator=<E, assignment::add>(right);
+            requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator-=(const E& right) const {
+                return this->template operator=<E, assignment::subtract>(right);
             }
-            template <class E>
-                requires Expression<E> ||(Scalar<E> && !Recorded) const Target& operator-=(const E& right) const {
-                    return this->template operator=<E, assignment::subtract>(right);
-                }
 };
 
 }  // namespace einparallel::detail

@@ -5,6 +5,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/operators.hpp>
+#include <einparallel/notation/refused.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 
@@ -228,16 +229,23 @@ template <class A, class B>
 concept PairWithoutLabels = (Unlabelled<A> && (Unlabelled<B> || Expression<B> || Scalar<B>)) ||
                             (Unlabelled<B> && (Expression<A> || Scalar<A>));
 
-template <class A, class B>
-const auto& refuse_without_labels(const A& a, const B& b) {
-    static_assert(!std::is_same_v<A, A>,
+/// Stands for a mistake in an expression: where a label is `?`, nothing else is said.
+struct refused_operand {
+    using value_type = bool;
+    static constexpr std::size_t rank = 1;
+};
+struct refused_node : leaf<refused_operand, label_list<label<'?'>>>, refusal {
+    refused_node() : leaf(refused_operand()) {}
+    template <Unlabelled T>
+    operator T() const;
+};
+
+/// What operators make of it.
+template <class... Tensors>
+struct without_labels : refused_node {
+    static_assert(fits<Tensors...>,
                   "einsum: tensors are added and multiplied with labels, as in C(i, k) = A(i, j) * B(j, k)");
-    if constexpr (Scalar<A> || Expression<B>) {
-        return b;
-    } else {
-        return a;
-    }
-}
+};
 
 }  // namespace detail
 
@@ -264,12 +272,12 @@ EINPARALLEL_DETAIL_OPERATOR(==, equal);
 EINPARALLEL_DETAIL_OPERATOR(!=, not_equal);
 #undef EINPARALLEL_DETAIL_OPERATOR
 
-#define EINPARALLEL_DETAIL_OPERATOR(sign)           \
-    template <class A, class B>                     \
-        requires detail::PairWithoutLabels<A, B>    \
-    auto operator sign(const A& a, const B& b) {    \
-        return detail::refuse_without_labels(a, b); \
-    }                                               \
+#define EINPARALLEL_DETAIL_OPERATOR(sign)                \
+    template <class A, class B>                          \
+        requires detail::PairWithoutLabels<A, B>         \
+    auto operator sign(const A& /*a*/, const B& /*b*/) { \
+        return detail::without_labels<A, B>();           \
+    }                                                    \
     static_assert(true)
 /// Of tensors without labels: refused, with the sentence that says how it is written.
 ///@{
@@ -277,6 +285,10 @@ EINPARALLEL_DETAIL_OPERATOR(+);
 EINPARALLEL_DETAIL_OPERATOR(-);
 EINPARALLEL_DETAIL_OPERATOR(*);
 EINPARALLEL_DETAIL_OPERATOR(/);
+template <detail::Unlabelled A>
+detail::without_labels<A> operator-(const A& /*a*/) {
+    return {};
+}
 ///@}
 #undef EINPARALLEL_DETAIL_OPERATOR
 

@@ -91,7 +91,29 @@ auto reduce_named(Op op, label_list<Labels...> /*over*/, const First& /*label*/,
     return reduce_named(std::move(op), label_list<Labels..., First>{}, second, rest...);
 }
 
+/// A call of a word below that is meant for expressions.
+template <class... Arguments>
+concept MeantForExpressions = ((Expression<Arguments> || Unlabelled<Arguments>) || ...);
+
+/// What it makes of other arguments than those that it takes.
+template <class... Arguments>
+struct other_arguments : refused_node {
+    static_assert(
+        fits<Arguments...>,
+        "einsum: exp, max, sum and the like take expressions, whose tensors have labels: exp(A(i, j)); labels "
+        "and functions stand before them: ep::sum(j, A(i, j)), ep::map(f, A(i, j))");
+};
+
 }  // namespace detail
+
+/// A word of its own with other arguments: refused.
+#define EINPARALLEL_DETAIL_REFUSES_OTHERS(word)                                                        \
+    template <class... Arguments>                                                                      \
+        requires detail::MeantForExpressions<Arguments...> detail::other_arguments<Arguments...> word( \
+            const Arguments&... /*arguments*/) {                                                       \
+            return {};                                                                                 \
+        }                                                                                              \
+    static_assert(true)
 
 // ⊕ over all labels missing on the left: ep::sum(expr); over named labels: ep::sum(j, k, expr).
 #define EINPARALLEL_DETAIL_REDUCTION(function)                                             \
@@ -104,7 +126,7 @@ auto reduce_named(Op op, label_list<Labels...> /*over*/, const First& /*label*/,
     auto function(const First& label, const Rest&... rest) {                               \
         return detail::reduce_named(op::function, detail::label_list<>{}, label, rest...); \
     }                                                                                      \
-    static_assert(true)
+    EINPARALLEL_DETAIL_REFUSES_OTHERS(function)
 /// Σ over all labels missing on the left, `sum(expr)`, or over named labels, `sum(j, k, expr)`.
 EINPARALLEL_DETAIL_REDUCTION(sum);
 /// The product, over labels as for sum.
@@ -173,7 +195,7 @@ template <Expression C, class A, class B>
     auto word(const E& expression) {                             \
         return detail::make_join(detail::functor{}, expression); \
     }                                                            \
-    static_assert(true)
+    EINPARALLEL_DETAIL_REFUSES_OTHERS(word)
 /// |x|, of complex numbers the magnitude, element by element.
 EINPARALLEL_DETAIL_MAP(abs, absolute);
 /// Complex conjugate, element by element.
@@ -283,12 +305,19 @@ auto softmax(const L& /*over*/, const E& expression) {
         return typename E::node(expression);
     }
 }
-/// Without a label: does not compile, and says why.
-template <Expression E>
-auto softmax(const E& expression) {
-    static_assert(!std::is_same_v<E, E>,
-                  "ep::softmax: the label that it runs over comes first: ep::softmax(j, S(i, j))");
-    return typename E::node(expression);
-}
+/// Other words with arguments that they do not take.
+///@{
+EINPARALLEL_DETAIL_REFUSES_OTHERS(reduce);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(pow);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(atan2);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(where);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(mean);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(argmax);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(argmin);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(map);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(join);
+EINPARALLEL_DETAIL_REFUSES_OTHERS(softmax);
+///@}
+#undef EINPARALLEL_DETAIL_REFUSES_OTHERS
 
 }  // namespace einparallel

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -53,6 +54,8 @@ struct label {
     static constexpr char text[sizeof...(Characters) + 1] = {Characters..., '\0'};
     /// The name in tables and errors.
     static constexpr std::string_view name{text, sizeof...(Characters)};
+    /// Where dimensions are named by text: Z.pinned({{i, 4}}).
+    operator std::string() const { return std::string(name); }
 };
 
 namespace detail {

@@ -1,8 +1,10 @@
 #pragma once
 // EinDecomp: from the outputs of a graph to the cheapest plan for running it on a number of ranks.
 
+#include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/refused.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
 
@@ -17,13 +19,40 @@ namespace einparallel {
 /// recording failed, wishes that cannot be obeyed, a memory limit that no plan found keeps to
 EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs);
 
+namespace detail {
+
+template <class... Arguments>
+struct other_than_outputs : plan, refused {
+    static_assert((is_refused<Arguments> || ...),
+                  "ep::decompose, evaluate: a context or options come first, or both, then tensors without labels: "
+                  "ep::decompose(world, {.runs = 3}, Z)");
+};
+
+}  // namespace detail
+
 inline namespace EINPARALLEL_WAY {
 
 /// The plan for computing these tensors: `ep::decompose({.processes = 64}, Z, W)`.
-template <class First, std::size_t FirstRank, class... More>
+template <class First, std::size_t FirstRank, detail::TensorOperand... More>
 plan decompose(const options& asked, const tensor<First, FirstRank>& output, const More&... more) {
     return decompose_vertices(asked, {output.node(), more.node()...});
 }
+/// Other arguments, and options behind outputs: refused.
+///@{
+template <class... Arguments>
+detail::other_than_outputs<Arguments...> decompose(const Arguments&... /*arguments*/) {
+    return {};
+}
+template <class First>
+detail::other_than_outputs<First, options> decompose(const First& /*first*/, const options& /*last*/) {
+    return {};
+}
+template <class First, class Second>
+detail::other_than_outputs<First, Second, options> decompose(const First& /*first*/, const Second& /*second*/,
+                                                             const options& /*last*/) {
+    return {};
+}
+///@}
 
 }  // namespace EINPARALLEL_WAY
 

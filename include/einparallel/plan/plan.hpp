@@ -5,6 +5,7 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/layout/placement.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/refused.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/schedule/task.hpp>
 
@@ -166,9 +167,18 @@ public:
     void set_number(std::uint64_t number) { number_ = number; }
 
     /// Carries the plan out on a context: see run/execute.hpp.
-    template <class Context, class... Bindings, class Way = detail::way>
-    auto run(Context& world, Bindings&&... bindings) const {
-        return execute(*this, world, std::forward<Bindings>(bindings)...);
+    template <class... Arguments, class Way = detail::way>
+    auto run(Arguments&&... arguments) const {
+        constexpr bool fits = requires {
+            execute(*this, std::forward<Arguments>(arguments)...);
+        };
+        static_assert(fits || (detail::is_refused<Arguments> || ...),
+                      "plan.run: a context comes first, then what ep::bind and ep::into return, if anything");
+        if constexpr (fits) {
+            return execute(*this, std::forward<Arguments>(arguments)...);
+        } else {
+            return detail::refused();
+        }
     }
 
 private:

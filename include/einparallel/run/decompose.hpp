@@ -47,13 +47,13 @@ inline namespace EINPARALLEL_WAY {
 /// options.ranks_per_node asks for more shared memory than some rank has, the plan is made for 1: asked() says so.
 /// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or ask for
 /// different things, and whatever the planner throws
-template <class T, std::size_t Rank, class... More>
+template <class T, std::size_t Rank, detail::TensorOperand... More>
 [[nodiscard]] plan decompose(const context& world, const options& asked, const tensor<T, Rank>& output,
                              const More&... more) {
     return detail::decompose_on(world, asked, {output.node(), more.node()...});
 }
 /// The same with the default options.
-template <class T, std::size_t Rank, class... More>
+template <class T, std::size_t Rank, detail::TensorOperand... More>
 [[nodiscard]] plan decompose(const context& world, const tensor<T, Rank>& output, const More&... more) {
     return detail::decompose_on(world, {}, {output.node(), more.node()...});
 }
@@ -62,7 +62,7 @@ template <class T, std::size_t Rank, class... More>
 /// moves. options.processes is left alone, or the size of the context.
 /// @throws error, the same on every rank: what decompose on a context throws of graphs and options, what plan_with
 /// throws, and where ranks cut differently
-template <class T, std::size_t Rank, class... More>
+template <class T, std::size_t Rank, detail::TensorOperand... More>
 [[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule,
                              const tensor<T, Rank>& output, const More&... more) {
     return detail::plan_with_on(world, asked, {output.node(), more.node()...},
@@ -70,7 +70,7 @@ template <class T, std::size_t Rank, class... More>
 }
 
 /// The same with some vertices cut by name; see hand_cuts.
-template <class T, std::size_t Rank, class... More>
+template <class T, std::size_t Rank, detail::TensorOperand... More>
 [[nodiscard]] plan plan_with(const context& world, const options& asked, const hand_cuts& cuts,
                              const tensor<T, Rank>& output, const More&... more) {
     return detail::plan_with_on(world, asked, {output.node(), more.node()...},
@@ -80,6 +80,14 @@ template <class T, std::size_t Rank, class... More>
 }  // namespace EINPARALLEL_WAY
 
 namespace EINPARALLEL_DETAIL {
+
+template <class... Arguments>
+struct other_than_bindings : refused {
+    static_assert(
+        (is_refused<Arguments> || ...),
+        "ep::evaluate_into: a context comes first, then options if any, then what ep::into and ep::bind return: "
+        "ep::evaluate_into(world, ep::into(Z, z))");
+};
 
 template <class... Outputs>
 auto evaluate_on(context& world, const options& asked, const Outputs&... outputs) {
@@ -99,15 +107,28 @@ inline namespace EINPARALLEL_WAY {
 
 /// decompose + run. Collective. One output: its ep::distributed; several: a std::tuple of them.
 /// @throws error, the same on every rank
-template <class T, std::size_t Rank, class... More>
+template <class T, std::size_t Rank, detail::TensorOperand... More>
 [[nodiscard]] auto evaluate(context& world, const options& asked, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, asked, output, more...);
 }
 /// The same with the default options.
-template <class T, std::size_t Rank, class... More>
+template <class T, std::size_t Rank, detail::TensorOperand... More>
 [[nodiscard]] auto evaluate(context& world, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, options{}, output, more...);
 }
+
+/// Other arguments, and options behind outputs: refused.
+///@{
+template <class... Arguments>
+detail::other_than_outputs<Arguments...> evaluate(const Arguments&... /*arguments*/) {
+    return {};
+}
+template <class First, class Second>
+detail::other_than_outputs<First, Second, options> evaluate(const First& /*first*/, const Second& /*second*/,
+                                                            const options& /*last*/) {
+    return {};
+}
+///@}
 
 /// decompose + run, each output into memory of an earlier result or of the application's own. Collective. Outputs are
 /// pinned to their blocks where these are a grid of several ranks and the output is not pinned otherwise, so that they
@@ -124,6 +145,11 @@ void evaluate_into(context& world, const options& asked, const binding& output, 
 template <std::same_as<binding>... More>
 void evaluate_into(context& world, const binding& output, const More&... more) {
     evaluate_into(world, options{}, output, more...);
+}
+/// Other arguments: refused.
+template <class... Arguments>
+detail::other_than_bindings<Arguments...> evaluate_into(const Arguments&... /*arguments*/) {
+    return {};
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
@@ -22,6 +23,25 @@
 #include <vector>
 
 namespace einparallel {
+
+namespace detail {
+
+/// A number for each dimension, in braces or in a std::array: extents, or the lower corner of a box.
+template <std::size_t Rank>
+struct per_dimension : std::array<extent, Rank> {
+    per_dimension(const std::array<extent, Rank>& numbers) : std::array<extent, Rank>(numbers) {}
+    template <std::convertible_to<extent>... Numbers>
+    per_dimension(Numbers... numbers) {
+        constexpr bool fits = sizeof...(Numbers) == Rank;
+        static_assert(sizeof...(Numbers) == Rank,
+                      "ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions");
+        if constexpr (fits) {
+            static_cast<std::array<extent, Rank>&>(*this) = {numbers...};
+        }
+    }
+};
+
+}  // namespace detail
 
 /// A handle on this rank's part of a tensor, and on the knowledge of who holds the rest. Copying shares the elements.
 /// The communicators belong to the context: collective calls on a handle need it alive, local ones do not. A handle on
@@ -47,7 +67,7 @@ public:
     ///     ep::distributed<double, 2> d(world, {m, n}, {first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
     /// @throws error, the same on every rank, where extents differ between ranks, a part reaches outside, two parts
     /// overlap, or some element is held by nobody
-    distributed(context& world, const std::array<extent, Rank>& extents, const std::array<extent, Rank>& lower,
+    distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
                 view<T, Rank> local) {
         const std::vector<index> bounds(extents.begin(), extents.end());
         part_.elements = box_at(lower, local);
@@ -141,7 +161,7 @@ public:
     ///
     ///     z.fetch_into({first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
     /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
-    EINPARALLEL_INLINE void fetch_into(const std::array<extent, Rank>& lower, view<T, Rank> here) const {
+    EINPARALLEL_INLINE void fetch_into(const detail::per_dimension<Rank>& lower, view<T, Rank> here) const {
         const detail::strided_box target = box_at(lower, here);
         detail::fetch_part(detail::checked(part_), target.held, detail::check_target(target), [&] { return target; });
     }
@@ -154,8 +174,8 @@ public:
 
     /// The same in an array of this rank's: the box at `lower` with these extents. Collective.
     /// @throws error, the same on every rank
-    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> fetch(const std::array<extent, Rank>& lower,
-                                                          const std::array<extent, Rank>& extents) const {
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> fetch(const detail::per_dimension<Rank>& lower,
+                                                          const detail::per_dimension<Rank>& extents) const {
         std::array<index, Rank> lengths{};
         std::ranges::copy(extents, lengths.begin());
         array<T, Rank> made;
@@ -172,7 +192,7 @@ public:
     [[nodiscard]] const detail::distributed_part& part() const { return part_; }
 
 private:
-    static detail::strided_box box_at(const std::array<extent, Rank>& lower, const view<T, Rank>& elements) {
+    static detail::strided_box box_at(const detail::per_dimension<Rank>& lower, const view<T, Rank>& elements) {
         detail::strided_box made{reinterpret_cast<std::byte*>(elements.data()),
                                  detail::box_at(lower, elements.extents()),
                                  {elements.strides().begin(), elements.strides().end()},

@@ -6,8 +6,8 @@
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/distributed.hpp>
 
-#include <cstddef>
 #include <string>
+#include <type_traits>
 
 namespace einparallel {
 
@@ -27,9 +27,15 @@ inline namespace EINPARALLEL_WAY {
 ///
 ///     ep::save_npy("z.npy", z);
 /// @throws error, the same on every rank, where the path is not the same on all of them, or the file cannot be written
-template <class T, std::size_t Rank>
-void save_npy(const std::string& path, const distributed<T, Rank>& elements) {
-    detail::save_part(detail::checked(elements.part()), element_type_of<T>(), path);
+template <class Path, class Elements>
+void save_npy(const Path& path, const Elements& elements) {
+    constexpr bool fits = std::is_convertible_v<const Path&, std::string> && requires {
+        elements.part();
+    };
+    static_assert(fits, "ep::save_npy: the path comes first, then an ep::distributed: ep::save_npy(\"z.npy\", z)");
+    if constexpr (fits) {
+        detail::save_part(detail::checked(elements.part()), element_type_of<typename Elements::value_type>(), path);
+    }
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -68,11 +68,37 @@ referred_elements keep_elements(Value value) {
 template <class Value>
 using input_of = tensor<typename readable_t<Value>::value_type, readable_t<Value>::rank>;
 
+// What other arguments make of these functions.
+template <class... Arguments>
+struct other_than_root : refused {
+    static_assert(fits<Arguments...>,
+                  "ep::from_root: the elements come first, then the rank that has them: ep::from_root(a, 0)");
+};
+template <class... Arguments>
+struct other_than_distributed : refused {
+    static_assert(
+        fits<Arguments...>,
+        "ep::from_distributed: elements on several ranks are an ep::distributed<T, Rank>; an array of one rank is "
+        "brought in by ep::from_root");
+};
+template <class... Arguments>
+struct other_than_value : binding, refused {
+    static_assert(fits<Arguments...>, "ep::bind: the placeholder comes first, then its value: ep::bind(X, x)");
+};
+template <class... Arguments>
+struct other_than_place : binding, refused {
+    static_assert(
+        fits<Arguments...>,
+        "ep::into: a tensor comes first, then an ep::distributed of its element type and rank, which an array or "
+        "view becomes by ep::distributed<double, 2>(world, {m, n}, {first_row, 0}, view)");
+};
+
 }  // namespace EINPARALLEL_DETAIL
 
 /// The caller's memory, for from_root. Made by ep::borrow.
 template <class T, std::size_t Rank>
 struct borrowed {
+    using input = tensor<T, Rank>;
     detail::referred_elements what;  ///< the caller's memory
 };
 
@@ -95,18 +121,30 @@ template <detail::DenseOperand Value>
 /// std::span, an mdspan) of rank `root`, which sends every other rank the part that it computes with. Every rank gives
 /// one of the same extents; its elements are read on the root only. They are copied now, so that the caller may change
 /// or lose his, but for an ep::array that is moved in, which is kept, and for what ep::borrow refers to.
-template <detail::DenseOperand Value>
+template <class Value>
 [[nodiscard]] auto from_root(Value&& elements, int root) {
-    if constexpr (detail::is_array<Value>) {  // no reference: an rvalue
+    if constexpr (!detail::DenseOperand<Value>) {
+        constexpr bool is_borrowed = requires {
+            elements.what;
+        };
+        static_assert(is_borrowed,
+                      "ep::from_root: an array, a view or another library's object comes first, then its rank");
+        if constexpr (is_borrowed) {  // the caller's memory, which every run reads as it is then
+            return typename std::remove_cvref_t<Value>::input(detail::input_in_memory(elements.what, root));
+        } else {
+            return detail::refused();
+        }
+    } else if constexpr (detail::is_array<Value>) {  // no reference: an rvalue
         return detail::input_of<Value>(detail::input_in_memory(detail::keep_elements(std::move(elements)), root));
     } else {
         return detail::input_of<Value>(detail::input_copied(detail::refer_to(elements), root));
     }
 }
-/// Refers to the caller's memory, which every run reads as it is then.
-template <Element T, std::size_t Rank>
-[[nodiscard]] tensor<T, Rank> from_root(const borrowed<T, Rank>& elements, int root) {
-    return tensor<T, Rank>(detail::input_in_memory(elements.what, root));
+/// Other arguments: refused.
+template <class... Arguments>
+    requires(sizeof...(Arguments) != 2)
+detail::other_than_root<Arguments...> from_root(const Arguments&... /*arguments*/) {
+    return {};
 }
 
 /// An input that is distributed already: an earlier result, or the application's own distribution. The elements of an
@@ -119,6 +157,11 @@ template <Element T, std::size_t Rank>
         return tensor<T, Rank>(std::move(nothing));
     }
     return tensor<T, Rank>(detail::distributed_input(elements.part(), element_type_of<T>()));
+}
+/// Other values: refused.
+template <class Other>
+detail::other_than_distributed<Other> from_distributed(const Other& /*elements*/) {
+    return {};
 }
 
 /// A value for a placeholder in one run: an array, a view or another library's object that every rank has, each reading
@@ -165,6 +208,12 @@ template <class T, std::size_t Rank, class Value>
     return made;
 }
 
+/// Other arguments: refused.
+template <class Placeholder, class Value>
+detail::other_than_value<Placeholder> bind(const Placeholder& /*placeholder*/, Value&& /*value*/) {
+    return {};
+}
+
 /// Memory for an output of one run, of an earlier result or of the application's own: plan.run(world, ep::into(Z, z))
 /// leaves Z's elements in z's blocks, and results.get(Z) is a handle on them. Where the plan leaves Z in z's blocks
 /// (Z.pinned(z.pin()) sees to that), the executor writes there and nowhere else, strided or not, if no stride is
@@ -174,6 +223,11 @@ template <class T, std::size_t Rank>
 [[nodiscard]] binding into(const tensor<T, Rank>& output, const distributed<T, Rank>& blocks) {
     return {output.node(), nullptr, std::make_shared<const detail::distributed_part>(blocks.part()),
             element_type_of<T>()};
+}
+/// Other arguments: refused.
+template <class... Arguments>
+detail::other_than_place<Arguments...> into(const Arguments&... /*arguments*/) {
+    return {};
 }
 
 }  // namespace EINPARALLEL_WAY
