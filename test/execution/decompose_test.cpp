@@ -64,7 +64,7 @@ TEST_CASE("extents, structure, sources and options that differ between ranks") {
     };
 
     refused(sentence_of([&] { static_cast<void>(ep::decompose(world, product(here ? 6 : 5, 4, 3).handle())); }),
-            "decompose: vertex 'Z', label i: extent 5 on rank 0 and 6" + on_last);
+            "decompose: 'A' (table), dimension 0: extent 5 on rank 0 and 6" + on_last);
 
     const product graph(5, 4, 3);
     refused(sentence_of([&] {
@@ -138,6 +138,30 @@ TEST_CASE("a failure while recording on one rank") {
     // A negative extent and a handle on nothing.
     const auto nothing = sentence_of([&] { static_cast<void>(ep::decompose(world, ep::tensor<double, 2>())); });
     CHECK(nothing == "decompose: output 0 is a tensor that nothing was assigned to");
+    // An input with other extents on one rank is named, not the statement that fails there.
+    const bool here = world.rank() == world.size() - 1 && world.size() > 1;
+    EINPARALLEL_LABELS(i, j, k);
+    const ep::tensor<double, 2> X = ep::placeholder<double>({4, 3});
+    const std::string on_rank = " on rank 0 and 0 on rank " + std::to_string(world.size() - 1);
+    for (const bool fails : {false, true}) {
+        const ep::tensor<double, 2> Y = ep::from_root(here ? ep::array<double, 2>() : ep::array<double, 2>({3, 5}), 0);
+        ep::tensor<double, 2> Z;
+        if (fails) {
+            Z(i, k) = X(i, j) * Y(j, k);
+        } else {
+            Z(i, j) = 2.0 * Y(i, j);
+        }
+        const std::string said = sentence_of([&] { static_cast<void>(ep::decompose(world, Z)); });
+        CHECK(said == (world.size() > 1 ? "decompose: from_root(0), dimension 0: extent 3" + on_rank : ""));
+        CHECK(same_everywhere(world, said));
+    }
+    const ep::tensor<double, 2> made = ep::generate<double>({4, 5}, [](auto, auto) { return 1.0; });
+    ep::tensor<double, 2> Z;
+    Z(i, k) = X(i, j) * made(j, k);
+    CHECK(sentence_of([&] { static_cast<void>(ep::decompose(world, Z.named("Z"))); }) ==
+          "decompose: vertex 'Z', einsum ij,jk->ik: label j has extent 3 in operand 1 (placeholder) and 4 in operand 2 "
+          "(generate)");
+
     const ep::tensor<double, 1> negative = ep::placeholder<double>({-2});
     CHECK(sentence_of([&] { static_cast<void>(ep::evaluate(world, negative)); }) ==
           "decompose: placeholder: extent -2 of dimension 0 is negative");

@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <einparallel/run/decompose.hpp>
 #include <einparallel/run/distributed.hpp>
+#include <einparallel/run/sources.hpp>
 
 #include "graphs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <limits>
@@ -153,7 +156,13 @@ TEST_CASE("distributions that are none") {
               " in dimension 0, the extent is " + all);
     CHECK(made_of(rows, mine.begin, is_last ? mine.size() - 1 : mine.size()) ==
           "distributed: the parts hold " + std::to_string(3 * rows - 3) + " of " + std::to_string(3 * rows) +
-              " elements");
+              " elements: nobody has the element at (" + std::to_string(rows - 1) + ", 0); in front of it is rank " +
+              std::to_string(last) + " with (" + std::to_string(ep::block_of(rows, world.size(), last).size() - 1) +
+              ", 3) elements from (" + std::to_string(ep::block_of(rows, world.size(), last).begin) + ", 0) on");
+    CHECK(made_of(rows, 0, 0) == "distributed: the parts hold 0 of " + std::to_string(3 * rows) +
+                                     " elements: nobody has the element at (0, 0)");
+    CHECK(made_of(rows, mine.begin, is_last ? -2 : mine.size()) ==  // an extent that only this rank can see
+          "distributed: rank " + std::to_string(last) + ": extent -2 of dimension 0 is negative");
     CHECK(made_of(rows, several && is_last ? mine.begin - 1 : mine.begin, mine.size()) ==
           (several ? "distributed: the parts of ranks " + std::to_string(last - 1) + " and " + std::to_string(last) +
                          " overlap"
@@ -166,6 +175,55 @@ TEST_CASE("distributions that are none") {
     CHECK(made_of(rows, end, 4) == "distributed: the part of rank 0 reaches from " + std::to_string(end) + " to " +
                                        std::to_string(end) + " in dimension 0, the extent is " + all);
     CHECK(made_of(-1, 0, 0) == "distributed: extent -1 of dimension 0 is negative");
+}
+
+TEST_CASE("an element that nobody has is found, wherever it is") {
+    std::mt19937 random(5);
+    for (int repetition = 0; repetition < 200; ++repetition) {
+        const std::vector<ep::index> bounds{1 + static_cast<ep::index>(random() % 4),
+                                            1 + static_cast<ep::index>(random() % 4),
+                                            1 + static_cast<ep::index>(random() % 4)};
+        ep::distribution where = random_slabs(bounds, 1 + static_cast<int>(random() % 5), random);
+        std::vector<ep::box> parts;
+        for (int rank = 0; rank < where.holders(); ++rank) {
+            parts.push_back(random() % 3 == 0 ? ep::no_box(3) : where.held_by(rank));
+        }
+        std::optional<std::vector<ep::index>> first;
+        for (ep::index number = bounds[0] * bounds[1] * bounds[2]; number-- > 0;) {
+            const std::vector<ep::index> at{number / (bounds[1] * bounds[2]), number / bounds[2] % bounds[1],
+                                            number % bounds[2]};
+            const ep::box element{{{at[0], at[0] + 1}, {at[1], at[1] + 1}, {at[2], at[2] + 1}}};
+            if (std::ranges::none_of(parts, [&](const ep::box& part) { return ep::contains(part, element); })) {
+                first = at;
+            }
+        }
+        CHECK(ep::detail::first_hole(ep::whole_box(bounds), parts, 0) == first);
+    }
+}
+
+TEST_CASE("parts of a context with other ranks are refused before anything runs") {
+    ep::context world(MPI_COMM_WORLD);
+    const int last = world.size() - 1;
+    MPI_Comm turned = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, last - world.rank(), &turned);
+    ep::context other(turned);
+    std::vector<double> memory(3);
+    const ep::distributed<double, 2> there(other, {world.size(), 3}, {other.rank(), 0},
+                                           ep::view<double, 2>(memory.data(), {1, 3}));
+    EINPARALLEL_LABELS(i, j);
+    ep::tensor<double, 1> sums;
+    sums(i) = ep::tensor<double, 2>(ep::from_distributed(there).named("X"))(i, j);
+    const std::string refused = "was distributed on a context with other ranks, or in another order";
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::decompose(world, sums));
+          }).starts_with(last > 0 ? "decompose: X (from_distributed) " + refused : ""));
+    ep::tensor<double, 2> X = ep::placeholder<double>({world.size(), 3}).named("X");
+    sums(i) = X(i, j);
+    const ep::plan plan = ep::decompose(world, sums);
+    const std::string said = sentence_of([&] { static_cast<void>(plan.run(world, ep::bind(X, there))); });
+    CHECK(said.starts_with(last > 0 ? "run: the value bound to placeholder 'X' " + refused : ""));
+    CHECK(said.empty() == (last == 0));
+    MPI_Comm_free(&turned);
 }
 
 TEST_CASE("collective calls that do not fit are refused, and a handle outlives its context") {

@@ -29,6 +29,25 @@ double value(ep::index row, ep::index column) {
 
 }  // namespace
 
+TEST_CASE("values are repeated along a new label: by += where the tensor has it, and as the error says") {
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 1> x = ep::generate<double>({columns}, [](auto column) { return double(column + 1); });
+    const auto ones = ep::generate<double>({rows}, [](auto) { return 1.0; });
+    ep::tensor<double, 2> Z = ep::generate<double>({rows, columns}, value), W;
+    Z(i, j) += x(j);
+    W(i, j) = x(j) * ones(i);
+    const auto [z, w] = ep::evaluate(world, {.objective = ep::objective::bytes}, Z, W);
+    const ep::array<double, 2> added = z.allgather(), repeated = w.allgather();
+    int wrong = 0;
+    for (ep::index row = 0; row < rows; ++row) {
+        for (ep::index column = 0; column < columns; ++column) {
+            wrong += repeated(row, column) == double(column + 1) ? 0 : 1;
+            wrong += added(row, column) == value(row, column) + double(column + 1) ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("mean, where, iota, places and random numbers on ranks") {
     ep::context world(MPI_COMM_WORLD);
     ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, value), Z;

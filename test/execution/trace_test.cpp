@@ -11,6 +11,7 @@
 
 #include "graphs.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <stdexcept>
@@ -75,6 +76,32 @@ TEST_CASE("a trace counts the bytes that the plan foretold, vertex by vertex, an
         CHECK(seen.summary().find("imbalance") != std::string::npos);
     }
     CHECK(ep::trace().summary() == "no run\n");
+}
+
+TEST_CASE("steps of a statement are told of with what they compute") {
+    ep::context world(MPI_COMM_WORLD);
+    EINPARALLEL_LABELS(i, j, k, l);
+    const auto input = [](ep::index rows, ep::index columns, const char* name) {
+        return ep::generate<double>({rows, columns}, [](auto, auto) { return 1.0; }).named(name);
+    };
+    const ep::tensor<double, 2> A = input(2, 3, "A"), B = input(3, 4, "B"), C = input(4, 50, "C");
+    ep::tensor<double, 2> named, unnamed;
+    named(i, l) = A(i, j) * B(j, k) * C(k, l);
+    unnamed(i, k) = 0.5 * A(i, j) * ep::map([](double x) { return 2 * x; }, B(j, k));
+    const ep::plan plan = ep::decompose(world, named.named("Z"), unnamed);
+    std::vector<std::string> begun;
+    world.on_vertex([&](std::size_t, std::size_t, const std::string& name) { begun.push_back(name); });
+    ep::trace seen;
+    static_cast<void>(plan.run(world, seen));
+    world.on_vertex(nullptr);
+    CHECK(std::ranges::count(begun, "Z.1 = sum A*B") == 1);
+    CHECK(std::ranges::count(begun, "Z") == 1);
+    CHECK(std::ranges::count_if(begun, [](const std::string& name) {
+              return name.starts_with("v") && name.find(" = sum ") != std::string::npos &&
+                     name.find("*f(B)") != std::string::npos;
+          }) == 1);
+    CHECK(seen.summary().find("Z.1 = sum A*B ") != std::string::npos);
+    CHECK(seen.to_json().find("\"Z.1 = sum A*B\"") != std::string::npos);
 }
 
 TEST_CASE("a trace of a later run counts what that one moves") {

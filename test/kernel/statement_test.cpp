@@ -254,6 +254,13 @@ TEST_CASE_FIXTURE(matrices, "extents that disagree are named, and nothing is wri
     CHECK(sentence([] {
               ep::array<double, 2> huge({ep::index{1} << 40U, ep::index{1} << 40U});
           }).find("more than 2^59 elements") != std::string::npos);
+    const ep::view<double, 2> backwards(A.data(), {-1, 4});  // refused where it is used, on ranks by all of them alike
+    CHECK(sentence([&] { C(i, k) = backwards(i, j) * B(j, k); }).find("extent -1 of dimension 0 is negative") !=
+          std::string::npos);
+    CHECK(sentence([&] { backwards(i, j) = 2.0 * A(i, j); }).find("extent -1 of dimension 0 is negative") !=
+          std::string::npos);
+    CHECK(sentence([&] { C = ep::einsum<"ij,jk->ik">(backwards, B); }).find("extent -1 of dimension 0 is negative") !=
+          std::string::npos);
 }
 
 TEST_CASE_FIXTURE(matrices, "expressions outlive what they were made from") {

@@ -41,11 +41,14 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent) {
     return made;
 }
 
-/// "operand 2 ('B')".
+/// "operand 2 ('B')", "operand 2 (generate)".
 EINPARALLEL_INLINE std::string operand_words(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
                                              std::size_t position) {
-    const std::string& name = operands[position].handle->name;
-    return "operand " + std::to_string(position + 1) + (name.empty() ? "" : " ('" + name + "')");
+    const vertex& read = *operands[position].handle;
+    const std::string words = !read.name.empty()       ? "'" + read.name + "'"
+                              : read.origin != nullptr ? words_of_input(read)
+                                                       : "";
+    return "operand " + std::to_string(position + 1) + (words.empty() ? "" : " (" + words + ")");
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<const label_id> out,

@@ -70,6 +70,12 @@ public:
         return {};
     }
 
+    /// True where what held_by(rank) says is here, on this rank. @pre kind() == resting
+    [[nodiscard]] virtual bool rests_here(int rank) const {
+        static_cast<void>(rank);
+        return true;
+    }
+
     /// For tables and errors: "generate", "from_root(0)", "w.npy".
     [[nodiscard]] virtual std::string description() const = 0;
 };

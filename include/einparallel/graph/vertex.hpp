@@ -81,6 +81,9 @@ struct vertex {
 
 namespace EINPARALLEL_DETAIL {
 
+/// An input as sentences call it: `'A' (from_root(0))`, or `from_root(0)` where it has no name.
+EINPARALLEL_INLINE std::string words_of_input(const vertex& input);
+
 /// Marks the last vertex of a statement and what is made on the way to it to run without communication. No other
 /// statement reads the latter, for no handle refers to them.
 EINPARALLEL_INLINE void mark_statement(vertex& last);

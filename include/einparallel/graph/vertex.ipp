@@ -6,6 +6,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+EINPARALLEL_INLINE std::string words_of_input(const vertex& input) {
+    const std::string made_by = input.origin == nullptr ? "an input" : input.origin->description();
+    return input.name.empty() ? made_by : "'" + input.name + "' (" + made_by + ")";
+}
+
 EINPARALLEL_INLINE void mark_statement(vertex& last) {
     last.wishes.without_communication = true;
     std::vector<vertex*> reached{&last};

@@ -102,6 +102,7 @@ EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, std::span<
 }
 
 EINPARALLEL_INLINE void check_readable(const touched_memory& block) {
+    check_extents(block.extents);
     if (block.data == nullptr && block.begin != block.end) {
         throw error("einsum: a view of a null pointer has elements");
     }

@@ -89,7 +89,7 @@ public:
 
     /// ep::array<double, 2> A({m, k}): any mix of integral types in the braces. A negative extent is an ep::error.
     template <std::size_t Count>
-    explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::checked_extents<Rank>(extents)) {
+    explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::listed_extents<Rank>(extents)) {
         static_assert(Count == Rank, "ep::array: the number of extents differs from the rank");
         allocate();
     }
@@ -98,7 +98,6 @@ public:
     /// From extents in a std::array. A template, so that a braced list never means this one.
     template <std::same_as<std::array<index, Rank>> Extents>
     explicit array(const Extents& extents) : extents_(extents) {
-        detail::check_extents(extents_);
         allocate();
     }
 
@@ -128,13 +127,12 @@ public:
     }
 
     /// Not zeroed.
-    array(detail::unwritten /*tag*/, const std::array<index, Rank>& extents) : extents_(extents) {
-        detail::check_extents(extents_);
-        reserve();
-    }
+    array(detail::unwritten /*tag*/, const std::array<index, Rank>& extents) : extents_(extents) { reserve(); }
 
     /// A copy of the elements.
-    array(const array& other) : extents_(other.extents_) { allocate(other.data()); }
+    array(const array& other) : extents_(other.extents_) {
+        reserve(other.data() == nullptr ? detail::first_elements::zeros : detail::first_elements::copies, other.data());
+    }
     /// Takes the elements; the other array has none afterwards.
     array(array&& other) noexcept
         : extents_(std::exchange(other.extents_, {})), elements_(std::move(other.elements_)) {}
@@ -204,29 +202,19 @@ public:
     [[nodiscard]] explicit operator T() const requires(Rank == 0) { return value(); }
 
     /// A view of all elements.
-    operator view<T, Rank>() { return {detail::checked_before{}, data(), extents_, strides()}; }
+    operator view<T, Rank>() { return {data(), extents_, strides()}; }
     /// The same for reading.
-    operator view<const T, Rank>() const { return {detail::checked_before{}, data(), extents_, strides()}; }
+    operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
 
 private:
     struct release {
         void operator()(T* elements) const { detail::delete_lines(elements); }
     };
 
-    /// @return bytes of all elements
-    index reserve() {
-        const index bytes = detail::element_count(extents_) * static_cast<index>(sizeof(T));
-        elements_.reset(static_cast<T*>(detail::new_lines(static_cast<std::size_t>(bytes))));
-        detail::wish_large_pages(elements_.get(), static_cast<std::size_t>(bytes));
-        return bytes;
+    void reserve(detail::first_elements are = detail::first_elements::unwritten, const T* from = nullptr) {
+        elements_.reset(static_cast<T*>(detail::new_elements(extents_, sizeof(T), are, from)));
     }
-
-    /// Copies of `from`; zeros where that is null. All bits of a zero are zero, whatever the type.
-    void allocate(const T* from = nullptr) {
-        const index bytes = reserve();
-        detail::touch_first(reinterpret_cast<std::byte*>(elements_.get()), reinterpret_cast<const std::byte*>(from),
-                            bytes);
-    }
+    void allocate() { reserve(detail::first_elements::zeros); }
 
     std::array<index, Rank> extents_{};
     std::unique_ptr<T[], release> elements_;

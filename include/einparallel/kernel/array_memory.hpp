@@ -6,7 +6,9 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -29,6 +31,17 @@ struct line_note {
     std::shared_ptr<const void> life;  ///< made when somebody asks; see life_of
 };
 
+/// @throws error where one is negative, or elements are too many to be counted
+EINPARALLEL_INLINE void check_extents(std::span<const index> extents);
+
+/// What the elements of a new array are.
+enum class first_elements : std::uint8_t { unwritten, zeros, copies };
+
+/// Memory of an array, for delete_lines(); touched first by the threads that will use it where it is written: copies
+/// are of `from`. @throws error for extents that no array has, and where there is no memory
+EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_t element_bytes, first_elements are,
+                                      const void* from = nullptr);
+
 /// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer piece of ordinary memory,
 /// whose beginning is noted in front: allocators keep small pieces at hand only where no alignment is asked for.
 /// @throws error where there is no memory
@@ -43,9 +56,5 @@ EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines);
 /// Asks the system for large pages where memory of `bytes` is new, not touched yet and large enough to gain by them
 /// (from 4 MiB on, as NumPy does). A wish: where it is not granted, nothing is different.
 EINPARALLEL_INLINE void wish_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes);
-
-/// Fills `bytes` of new memory with copies of `from`, or with zeros where that is null: memory belongs to the part of
-/// the machine that touches it first.
-EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, index bytes);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

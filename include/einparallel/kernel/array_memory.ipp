@@ -88,6 +88,20 @@ EINPARALLEL_INLINE void wish_large_pages([[maybe_unused]] void* memory, [[maybe_
 #endif
 }
 
+EINPARALLEL_INLINE void check_extents(std::span<const index> extents) {
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        if (extents[dimension] < 0) {
+            throw error("einparallel: extent " + std::to_string(extents[dimension]) + " of dimension " +
+                        std::to_string(dimension) + " is negative");
+        }
+    }
+    if (!is_countable(extents)) {
+        throw error("einparallel: these extents make more than 2^59 elements");
+    }
+}
+
+/// Fills `bytes` of new memory with copies of `from`, or with zeros where that is null: memory belongs to the part of
+/// the machine that touches it first. All bits of a zero are zero, whatever the type.
 EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, index bytes) {
     constexpr index page = 4096;
     on_threads(bytes < threaded_bytes ? 1 : available_threads(), [&](index part, index parts) {
@@ -100,6 +114,21 @@ EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, in
             std::copy_n(from + begin, count, memory + begin);
         }
     });
+}
+
+EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_t element_bytes, first_elements are,
+                                      const void* from) {
+    check_extents(extents);
+    auto bytes = static_cast<index>(element_bytes);
+    for (const index extent : extents) {
+        bytes *= extent;
+    }
+    void* const made = new_lines(static_cast<std::size_t>(bytes));
+    wish_large_pages(made, static_cast<std::size_t>(bytes));
+    if (are != first_elements::unwritten) {
+        touch_first(static_cast<std::byte*>(made), static_cast<const std::byte*>(from), bytes);
+    }
+    return made;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

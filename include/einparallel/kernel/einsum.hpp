@@ -42,7 +42,7 @@ view<const T, Rank> readable(const array<T, Rank>& operand) {
 }
 template <class T, std::size_t Rank>
 view<const std::remove_const_t<T>, Rank> readable(const view<T, Rank>& operand) {
-    return {checked_before{}, operand.data(), operand.extents(), operand.strides()};
+    return {operand.data(), operand.extents(), operand.strides()};
 }
 template <class Foreign>
     requires(!is_array<Foreign> && !is_view<Foreign>)
@@ -240,7 +240,7 @@ contraction_decision decision_of(const X& x, const Y& y) {
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
     const std::array<const index*, 2> extents{x.extents().data(), y.extents().data()};
     const subscript_labels<table, 2> labels(extents);
-    const view<const T, table.output_rank> output(checked_before{}, nullptr, einsum_extents<Text>(x, y),
+    const view<const T, table.output_rank> output(nullptr, einsum_extents<Text>(x, y),
                                                   row_major(einsum_extents<Text>(x, y)));
     return decision_of_product(labels.form(), blocks_of(output, x, y), element_type_of<T>());
 }

@@ -146,7 +146,7 @@ EINPARALLEL_INLINE block_call call_of(const product_form& form, std::span<const 
             elements *= extent;
             if (labels[dimension] != no_label) {
                 index& known = extents[static_cast<std::size_t>(labels[dimension])];
-                is_plain = is_plain && (known < 0 || known == extent);
+                is_plain = is_plain && (known < 0 ? extent >= 0 : known == extent);
                 known = extent;
             }
         }

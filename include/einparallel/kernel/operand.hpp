@@ -3,7 +3,6 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
 
@@ -11,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -37,30 +35,13 @@ constexpr std::array<index, Rank> row_major(const std::array<index, Rank>& exten
     return strides;
 }
 
-template <std::size_t Rank>
-void check_extents(const std::array<index, Rank>& extents) {
-    for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-        if (extents[dimension] < 0) {
-            throw error("einparallel: extent " + std::to_string(extents[dimension]) + " of dimension " +
-                        std::to_string(dimension) + " is negative");
-        }
-    }
-    if (!is_countable(extents)) {
-        throw error("einparallel: these extents make more than 2^59 elements");
-    }
-}
-
-/// Says that extents come from a tensor that checked them.
-struct checked_before {};
-
 /// A braced list as extents of a tensor of this rank.
 template <std::size_t Rank, std::size_t Count>
-std::array<index, Rank> checked_extents(const extent (&list)[Count]) {
+std::array<index, Rank> listed_extents(const extent (&list)[Count]) {
     std::array<index, Rank> extents{};
     for (std::size_t dimension = 0; dimension < Rank && dimension < Count; ++dimension) {
         extents[dimension] = list[dimension];
     }
-    check_extents(extents);
     return extents;
 }
 

@@ -14,7 +14,8 @@
 namespace einparallel {
 
 /// A tensor in memory that it does not own, with strides in elements, of any sign and order. T may be const.
-/// Assigning through labels writes the elements: V(i, k) = A(i, j) * B(j, k). Copying a view copies the reference.
+/// Assigning through labels writes the elements: V(i, k) = A(i, j) * B(j, k). Copying a view copies the reference. An
+/// extent that is negative is refused by who reads or writes the elements, on ranks by all of them alike.
 template <class T, std::size_t Rank>
 class view {
     static_assert(detail::is_element<std::remove_const_t<T>>,
@@ -27,14 +28,14 @@ public:
     /// Row-major: ep::view<double, 2> V(ptr, {m, k}). Any mix of integral types in the braces.
     template <std::size_t Count>
     view(T* data, const einparallel::extent (&extents)[Count])
-        : data_(data), extents_(detail::checked_extents<Rank>(extents)) {
+        : data_(data), extents_(detail::listed_extents<Rank>(extents)) {
         static_assert(Count == Rank, "ep::view: the number of extents differs from the rank");
         strides_ = detail::row_major(extents_);
     }
     /// With strides in elements: ep::view<double, 2> V(ptr, {m, k}, {sm, sk}).
     template <std::size_t Count, std::size_t StrideCount>
     view(T* data, const einparallel::extent (&extents)[Count], const einparallel::extent (&strides)[StrideCount])
-        : data_(data), extents_(detail::checked_extents<Rank>(extents)) {
+        : data_(data), extents_(detail::listed_extents<Rank>(extents)) {
         static_assert(Count == Rank, "ep::view: the number of extents differs from the rank");
         static_assert(StrideCount == Rank, "ep::view: the number of strides differs from the rank");
         for (std::size_t dimension = 0; dimension < Rank && dimension < StrideCount; ++dimension) {
@@ -51,18 +52,11 @@ public:
     /// Rank 0: ep::view<double, 0>(ptr, {}).
     view(T* data, std::array<einparallel::extent, 0> /*none*/) requires(Rank == 0) : data_(data) {}
 
-    /// From extents, dense, and with strides, in std::array. @throws error for a negative extent. A template, so that a
-    /// braced list never means this one.
+    /// From extents, dense, and with strides, in std::array. A template, so that a braced list never means this one.
     template <std::same_as<std::array<index, Rank>> Extents>
     view(T* data, const Extents& extents) : view(data, extents, detail::row_major(extents)) {}
     /// The same with strides, in elements.
     view(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides)
-        : data_(data), extents_(extents), strides_(strides) {
-        detail::check_extents(extents_);
-    }
-    /// Of extents that were checked before.
-    view(detail::checked_before /*tag*/, T* data, const std::array<index, Rank>& extents,
-         const std::array<index, Rank>& strides)
         : data_(data), extents_(extents), strides_(strides) {}
 
     /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, std::vector, and mdspan-shaped types.

@@ -216,7 +216,7 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
 EINPARALLEL_INLINE void check_wishes(const einsum_graph& graph, const options& asked) {
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& each = *graph.vertices[number];
-        const std::string who = "decompose: " + graph.name_of(number) + " " +
+        const std::string who = "decompose: " + graph.words_of(number) + " " +
                                 (each.is_input() ? std::string() : "(" + each.form.text() + ") ");
         expect(!each.wishes.without_communication || !each.is_input(),
                who + "is an input: only an einsum can be marked to run without communication");
@@ -293,7 +293,7 @@ EINPARALLEL_INLINE std::size_t broken_marks(const plan& made) {
 EINPARALLEL_INLINE void check_kept(const plan& made, const std::string& who) {
     for (const planned_vertex& each : made.vertices()) {
         const std::string reason = reason_to_communicate(made, each);
-        const std::string name = each.name + " (" + each.work.form.text() + ")";
+        const std::string name = name_in_words(made, each) + " (" + each.work.form.text() + ")";
         expect(reason.empty(), who + ": no plan was found in which " + name + " runs without communication: " + reason);
         expect(each.is_input() || follows_pin(*each.origin, each.work.ranks),
                who + ": " + name + " is pinned to " + each.wishes.pin_text() + " and would be cut otherwise");

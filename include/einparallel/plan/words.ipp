@@ -191,10 +191,6 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
     if (each.origin == nullptr || each.origin->work == nullptr) {
         return "";
     }
-    const std::string formula = each.origin->work->formula();
-    const std::size_t blank = formula.find(' ');
-    const std::string reduction = formula.substr(0, blank);
-    const std::string expression = blank == std::string::npos ? formula : formula.substr(blank + 1);
     bool aggregates = false;
     for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
         aggregates = aggregates || !each.work.form.in_output(static_cast<label_id>(label));
@@ -203,11 +199,24 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
     for (const std::size_t input : each.inputs) {
         names.push_back(shown.vertices()[input].name);
     }
+    return formula_text(each.origin->work->formula(), aggregates, names);
+}
+
+EINPARALLEL_INLINE std::string formula_text(const std::string& formula, bool aggregates,
+                                            const std::vector<std::string>& names) {
+    const std::size_t blank = formula.find(' ');
+    const std::string reduction = formula.substr(0, blank);
+    const std::string expression = blank == std::string::npos ? formula : formula.substr(blank + 1);
     const std::string written = with_names(expression, names);
     if (!aggregates || blank == std::string::npos) {
         return written;
     }
     return is_open_sum(expression) ? reduction + "(" + written + ")" : reduction + " " + written;
+}
+
+EINPARALLEL_INLINE std::string name_in_words(const plan& shown, const planned_vertex& each) {
+    const bool is_named = each.is_input() || each.origin == nullptr || !each.origin->name.empty();
+    return is_named ? each.name : each.name + " = " + cell(formula_text(shown, each), 32);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -62,9 +62,8 @@ EINPARALLEL_INLINE void gather_part(const distributed_part& part, int root, func
 /// it received in step t-1, first its own part.
 EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_ref<std::byte*()> allocate);
 
-/// What is wrong with memory to write to, and with extents; empty where nothing is.
+/// What is wrong with memory to write to; empty where nothing is.
 EINPARALLEL_INLINE std::string check_target(const strided_box& target);
-EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
 
 /// Brings the box `mine` of a tensor to where place() says, which also allocates. Every rank knows its own box only;
 /// boxes of different ranks may overlap. `mistake`: what this rank has found wrong already; empty where nothing is.

@@ -256,19 +256,10 @@ EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_re
 }
 
 EINPARALLEL_INLINE std::string check_target(const strided_box& target) {
-    return target.held.nothing || !shares_places(extents_of(target.held), target.strides)
-               ? std::string()
+    const std::string negative = negative_extent(extents_of(target.held));
+    return target.held.nothing || !negative.empty() || !shares_places(extents_of(target.held), target.strides)
+               ? negative
                : "the view has strides by which several of its elements share one place";
-}
-
-EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        if (extents[dimension] < 0) {
-            return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +
-                   " is negative";
-        }
-    }
-    return {};
 }
 
 EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const box& mine, const std::string& mistake,

@@ -65,13 +65,14 @@ public:
     /// exchanged, so that every rank knows all of them.
     ///
     ///     ep::distributed<double, 2> d(world, {m, n}, {first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
-    /// @throws error, the same on every rank, where extents differ between ranks, a part reaches outside, two parts
-    /// overlap, or some element is held by nobody
+    /// @throws error, the same on every rank, where extents differ between ranks, a part reaches outside or has a
+    /// negative extent, two parts overlap, or some element is held by nobody
     distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
                 view<T, Rank> local) {
         const std::vector<index> bounds(extents.begin(), extents.end());
         part_.elements = box_at(lower, local);
-        part_.where = detail::exchange_own_layout(world, bounds, part_.elements.held, element_type_of<T>());
+        part_.where =
+            detail::exchange_own_layout(world, bounds, part_.elements.held, local.extents(), element_type_of<T>());
         part_.world = world.state();
     }
 

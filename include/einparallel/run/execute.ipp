@@ -278,6 +278,9 @@ private:
         if (value.holders() > plan_.processes()) {
             refuse("has parts on " + std::to_string(value.holders()) + " ranks" + ranks());
         }
+        if (value.kind() == source_kind::resting && !value.rests_here(cache_.rank)) {
+            refuse(lies_elsewhere);
+        }
         if (value.root() < 0 || value.root() >= plan_.processes()) {
             refuse("is on rank " + std::to_string(value.root()) + ranks());
         }

@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <initializer_list>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -44,19 +45,38 @@ public:
             add("output " + std::to_string(position), "vertex", static_cast<index>(graph.outputs[position]));
         }
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
-            const vertex& each = *graph.vertices[number];
-            for (std::size_t label = 0; label < each.extents.size(); ++label) {
-                add(subject(number) + ", label " + each.form.names[label], "extent", each.extents[label]);
+            if (graph.vertices[number]->is_input()) {
+                add_bounds(subject(number), *graph.vertices[number]);
             }
         }
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             const vertex& each = *graph.vertices[number];
-            for (std::size_t dimension = 0; dimension < each.bounds.size(); ++dimension) {
-                add(subject(number) + ", dimension " + std::to_string(dimension), "extent", each.bounds[dimension]);
+            for (std::size_t label = 0; label < each.extents.size(); ++label) {
+                add(subject(number) + ", label " + each.form.names[label], "extent", each.extents[label]);
             }
             add_source(subject(number), each);
             add(subject(number), "pin", each.wishes.pin ? each.wishes.pin_text() : "none");
             add(subject(number), "without_communication", each.wishes.without_communication ? "marked" : "not marked");
+        }
+    }
+
+    /// The extents of the inputs behind some outputs, of which einsums may have failed; nothing where an input has, or
+    /// an operand is missing.
+    void add_inputs(const std::vector<std::shared_ptr<vertex>>& outputs) {
+        std::vector<std::shared_ptr<vertex>> reached = outputs;
+        std::set<const vertex*> seen;
+        for (std::size_t place = 0; place < reached.size(); ++place) {
+            const std::shared_ptr<vertex> each = reached[place];
+            if (each == nullptr || (each->is_input() && !each->failure.empty())) {
+                text_.clear();
+                return;
+            }
+            if (seen.insert(each.get()).second) {
+                if (each->is_input()) {
+                    add_bounds(words_of_input(*each), *each);
+                }
+                reached.insert(reached.end(), each->operands.begin(), each->operands.end());
+            }
         }
     }
 
@@ -97,6 +117,12 @@ private:
                 add_fields(quantity + ".", value);
             }
         });
+    }
+
+    void add_bounds(const std::string& of, const vertex& each) {
+        for (std::size_t dimension = 0; dimension < each.bounds.size(); ++dimension) {
+            add(of + ", dimension " + std::to_string(dimension), "extent", each.bounds[dimension]);
+        }
     }
 
     void add_structure(const einsum_graph& graph, std::size_t number) {
@@ -147,8 +173,11 @@ EINPARALLEL_INLINE std::string subject_in_words(std::string_view subject, const 
     const std::size_t end = std::min(subject.find(','), subject.size());
     const std::string number(subject.substr(1, end - 1));
     const std::size_t position = std::stoul(number);
-    const std::string name = position < graph.vertices.size() ? graph.name_of(position) : "v" + number;
-    return "vertex '" + name + "'" + std::string(subject.substr(end));
+    const vertex* const known = position < graph.vertices.size() ? graph.vertices[position].get() : nullptr;
+    const std::string name = known != nullptr ? graph.name_of(position) : "v" + number;
+    const std::string of(subject.substr(end));
+    return (known != nullptr && known->is_input() && !of.empty() ? words_of_input(*known) : "vertex '" + name + "'") +
+           of;
 }
 
 /// The first line in which two lists of facts differ, as a sentence.
@@ -201,26 +230,41 @@ EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const optio
     std::string facts;
     const std::string failure = failure_of("decompose: rank " + std::to_string(control.rank()), [&] {
         graph = collect(outputs);
+        for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+            const source* origin = graph.vertices[number]->origin.get();
+            if (origin != nullptr && origin->kind() == source_kind::resting && !origin->rests_here(control.rank())) {
+                throw error("decompose: " + graph.name_of(number) + " (" + origin->description() + ") " +
+                            lies_elsewhere);
+            }
+        }
         graph_facts collected(asked);
         collected.add(graph);
         facts = collected.text();
     });
-    constexpr std::string_view differ = "decompose: the graph is not the same on all ranks";
-    try {
-        agree(control, failure, {{fingerprint().add(facts).value(), differ}});
-        return graph;
-    } catch (const error& refused) {
-        if (refused.what() != differ) {
-            throw;
-        }
+    /// Throws the first difference from rank 0 that some rank has.
+    const auto compare = [&] {
+        std::uint64_t length = facts.size();
+        broadcast(control, &length, sizeof length, 0);
+        std::string on_root;
+        agree(control, failure_of("decompose", [&] { on_root = facts, on_root.resize(length); }));
+        broadcast(control, on_root.data(), on_root.size(), 0);
+        const bool same = on_root == facts || on_root.empty() || facts.empty();
+        agree(control, same ? std::string() : first_difference(on_root, facts, graph, control.rank()));
+    };
+    std::uint64_t mine = fingerprint().add(facts).value();
+    agreement_numbers least{static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank()), mine, ~mine};
+    least_of_all(control, "decompose", least);
+    if (least[0] < static_cast<std::uint64_t>(control.size())) {
+        graph_facts inputs({});  // einsums fail where ranks gave an input with other extents
+        facts = failure_of("", [&] { inputs.add_inputs(outputs); }).empty() ? inputs.text() : std::string();
+        compare();
+        agree(control, failure);
     }
-    std::uint64_t length = facts.size();
-    broadcast(control, &length, sizeof length, 0);
-    std::string on_root;
-    agree(control, failure_of("decompose", [&] { on_root = facts, on_root.resize(length); }));
-    broadcast(control, on_root.data(), on_root.size(), 0);
-    agree(control, on_root == facts ? std::string() : first_difference(on_root, facts, graph, control.rank()));
-    throw error(std::string(differ));
+    if (least[1] == ~least[2]) {
+        return graph;
+    }
+    compare();
+    throw error("decompose: the graph is not the same on all ranks");
 }
 
 }  // namespace EINPARALLEL_DETAIL

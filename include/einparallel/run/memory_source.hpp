@@ -59,6 +59,10 @@ public:
     [[nodiscard]] int root() const override { return root_.value_or(0); }
     [[nodiscard]] int holders() const override { return where_ == nullptr ? 0 : where_->holders(); }
     [[nodiscard]] box held_by(int rank) const override { return where_->held_by(rank); }
+    [[nodiscard]] bool rests_here(int rank) const override {
+        const box said = held_by(rank);
+        return said.empty() ? elements_.held.empty() : said == elements_.held;
+    }
     [[nodiscard]] std::string description() const override {
         return where_ != nullptr   ? "from_distributed"
                : root_.has_value() ? "from_root(" + std::to_string(*root_) + ")"

@@ -8,7 +8,9 @@
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/context.hpp>
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,9 +27,19 @@ EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const ind
 /// The pin of a tensor that is to lie in these blocks. @throws error where they are no grid
 EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks);
 
-/// What all ranks hold. Collective. @throws error, the same on every rank
+/// The first element of a region, row-major, that none of the parts from number `next` on has; nothing where there is
+/// none. @pre the parts are disjoint
+EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
+                                                                std::size_t next);
+
+/// What is wrong with extents; empty where nothing is.
+EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
+
+/// What all ranks hold; `local`: the extents of this rank's part. Collective. @throws error, the same on every rank
 EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_own_layout(context& world,
                                                                            const std::vector<index>& bounds,
-                                                                           const box& mine, element_type element);
+                                                                           const box& mine,
+                                                                           std::span<const index> local,
+                                                                           element_type element);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

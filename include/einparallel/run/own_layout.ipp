@@ -6,6 +6,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -31,6 +32,16 @@ EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const ind
         made.nothing = made.nothing || extents[dimension] == 0;
     }
     return made;
+}
+
+EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        if (extents[dimension] < 0) {
+            return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +
+                   " is negative";
+        }
+    }
+    return {};
 }
 
 EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks) {
@@ -113,6 +124,50 @@ EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_boxes(
     });
 }
 
+/// `(2, 0)`
+EINPARALLEL_INLINE std::string numbers_text(const std::vector<index>& numbers) {
+    std::string written;
+    for (const index number : numbers) {
+        written += (written.empty() ? "(" : ", ") + std::to_string(number);
+    }
+    return written.empty() ? "()" : written + ")";
+}
+
+EINPARALLEL_INLINE std::vector<index> corner_of(const box& part) {
+    std::vector<index> corner;
+    for (const interval& side : part.sides) {
+        corner.push_back(side.begin);
+    }
+    return corner;
+}
+
+EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
+                                                                std::size_t next) {
+    if (region.empty()) {
+        return std::nullopt;
+    }
+    while (next < parts.size() && intersect(region, parts[next]).empty()) {
+        ++next;
+    }
+    if (next == parts.size()) {
+        return corner_of(region);
+    }
+    std::optional<std::vector<index>> found;
+    box rest = region;  // what lies around the part, slab by slab
+    for (std::size_t dimension = 0; dimension < region.rank(); ++dimension) {
+        interval& side = rest.sides[dimension];
+        const interval taken = intersect(side, parts[next].sides[dimension]);
+        for (const interval& beside : {interval{side.begin, taken.begin}, interval{taken.end, side.end}}) {
+            box slab = rest;
+            slab.sides[dimension] = beside;
+            const std::optional<std::vector<index>> hole = first_hole(slab, parts, next + 1);
+            found = hole && (!found || *hole < *found) ? hole : found;
+        }
+        side = taken;
+    }
+    return found;
+}
+
 /// The first mistake in a list of parts; empty where there is none. Parts must lie inside the tensor, be disjoint and
 /// hold every element. Time: n log n for parts that are slabs, at worst the pairs of parts.
 EINPARALLEL_INLINE std::string check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
@@ -145,19 +200,37 @@ EINPARALLEL_INLINE std::string check_parts(const std::vector<index>& bounds, con
     }
     const index wanted = whole_box(bounds).size();
     if (held != wanted) {
-        return "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) + " elements";
+        const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
+        std::size_t before = order.size();  // the last part that begins in front of it
+        for (std::size_t position = 0; position < order.size(); ++position) {
+            if (std::ranges::lexicographical_compare(corner_of(parts[order[position]]), hole) &&
+                (before == order.size() || std::ranges::lexicographical_compare(corner_of(parts[order[before]]),
+                                                                                corner_of(parts[order[position]])))) {
+                before = position;
+            }
+        }
+        return "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) +
+               " elements: nobody has the element at " + numbers_text(hole) +
+               (before == order.size() ? std::string()
+                                       : "; in front of it is rank " + std::to_string(order[before]) + " with " +
+                                             numbers_text(extents_of(parts[order[before]])) + " elements from " +
+                                             numbers_text(corner_of(parts[order[before]])) + " on");
     }
     return {};
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_own_layout(context& world,
                                                                            const std::vector<index>& bounds,
-                                                                           const box& mine, element_type element) {
+                                                                           const box& mine,
+                                                                           std::span<const index> local,
+                                                                           element_type element) {
     const exclusive guard(*world.state(), "distributed");
     fingerprint kind;
     kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(element));
+    const std::string negative = negative_extent(local);
     return exchange_boxes(
-        world.control(), "distributed", {},
+        world.control(), "distributed",
+        negative.empty() ? negative : "distributed: rank " + std::to_string(world.rank()) + ": " + negative,
         {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}},
         bounds, mine, [&](const std::vector<box>& parts) {
             return is_countable(bounds) ? check_parts(bounds, parts)

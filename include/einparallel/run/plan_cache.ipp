@@ -5,6 +5,7 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
@@ -169,7 +170,7 @@ private:
         std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
             named.push_back(
-                {each.name, each.origin->work.get(), &kept[named.size()].work.form, each.is_input() ? 0 : ++einsums});
+                {name_in_words(of, each), each.origin->work.get(), &kept[named.size()].work.form, each.is_input() ? 0 : ++einsums});
         }
         const int first = of.first_of_node(rank);
         std::vector<program> node = of.programs_of_node(rank);

@@ -27,6 +27,10 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elemen
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root) {
     referred_elements copied = given;
+    const std::vector<index> bounds = bounds_of(given.elements.held);
+    if (!negative_extent(bounds).empty() || !is_countable(bounds)) {
+        return input_in_memory(given, root);  // which fails
+    }
     const auto bytes = static_cast<std::size_t>(given.elements.held.size()) * given.element.bytes;
     std::string failure;
     try {

@@ -19,7 +19,7 @@ EINPARALLEL_INLINE void trace::prepare(const plan& of, int rank, std::size_t spa
     spans_.reserve(spans);
     vertices_.clear();
     for (const planned_vertex& each : of.vertices()) {
-        vertices_.push_back({each.name, each.bytes, each.bytes_again, each.is_input()});
+        vertices_.push_back({detail::name_in_words(of, each), each.bytes, each.bytes_again, each.is_input()});
     }
 }
 
