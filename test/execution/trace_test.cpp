@@ -88,7 +88,7 @@ TEST_CASE("steps of a statement are told of with what they compute") {
     ep::tensor<double, 2> named, unnamed;
     named(i, l) = A(i, j) * B(j, k) * C(k, l);
     unnamed(i, k) = 0.5 * A(i, j) * ep::map([](double x) { return 2 * x; }, B(j, k));
-    const ep::plan plan = ep::decompose(world, named.named("Z"), unnamed);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, named.named("Z"), unnamed);
     std::vector<std::string> begun;
     world.on_vertex([&](std::size_t, std::size_t, const std::string& name) { begun.push_back(name); });
     ep::trace seen;
@@ -97,8 +97,7 @@ TEST_CASE("steps of a statement are told of with what they compute") {
     CHECK(std::ranges::count(begun, "Z.1 = sum A*B") == 1);
     CHECK(std::ranges::count(begun, "Z") == 1);
     CHECK(std::ranges::count_if(begun, [](const std::string& name) {
-              return name.starts_with("v") && name.find(" = sum ") != std::string::npos &&
-                     name.find("*f(B)") != std::string::npos;
+              return name.starts_with("v") && name.ends_with(".1 = f(B)");
           }) == 1);
     CHECK(seen.summary().find("Z.1 = sum A*B ") != std::string::npos);
     CHECK(seen.to_json().find("\"Z.1 = sum A*B\"") != std::string::npos);

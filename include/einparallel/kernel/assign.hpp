@@ -9,7 +9,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/functions.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -262,7 +261,9 @@ struct growing_array {
     array_operand<T, Rank>* output;
 
     block_handle operator()(std::span<const index> extents) const {
-        std::copy(extents.begin(), extents.end(), output->extents.begin());
+        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+            output->extents[dimension] = extents[dimension];
+        }
         *grows = array<T, Rank>(output->extents);
         output->strides = row_major(output->extents);
         output->data = grows->data();

@@ -4,6 +4,7 @@
 
 #include <einparallel/notation/sort_range.hpp>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 

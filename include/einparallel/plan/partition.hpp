@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace einparallel {
@@ -26,7 +26,10 @@ constexpr std::size_t partition_count(std::size_t labels, std::size_t factors) {
     const std::size_t rest = factors + (labels - 1) - chosen;
     std::size_t count = 1;  // invariant: binomial(rest + step - 1, step - 1)
     for (std::size_t step = 1; step <= chosen; ++step) {
-        const std::size_t common = std::gcd(count, step);
+        std::size_t common = count;  // the greatest common divisor, by Euclid
+        for (std::size_t other = step; other != 0;) {
+            common = std::exchange(other, common % other);
+        }
         count /= common;
         const std::size_t factor = (rest + step) / (step / common);  // exact: what is left of step divides rest + step
         if (count > largest / factor) {

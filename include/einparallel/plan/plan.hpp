@@ -9,9 +9,7 @@
 #include <einparallel/plan/options.hpp>
 #include <einparallel/schedule/task.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,10 +59,7 @@ struct planned_vertex {
     double numbers_again = 0;     ///< paper units, of each later run: join, aggregation and repartition
 
     /// It makes what this vertex of the EinGraph stands for.
-    [[nodiscard]] bool makes(const vertex& asked) const {
-        return origin.get() == &asked ||
-               std::ranges::any_of(twins, [&](const auto& each) { return each.get() == &asked; });
-    }
+    EINPARALLEL_INLINE [[nodiscard]] bool makes(const vertex& asked) const;
     /// True for an input of the graph.
     [[nodiscard]] bool is_input() const { return inputs.empty() && work.form.operands.empty(); }
     /// Equal in all that makes a run: vertices, cuts, places and costs. The EinGraph behind them does not count.

@@ -14,6 +14,10 @@
 
 namespace einparallel {
 
+EINPARALLEL_INLINE bool planned_vertex::makes(const vertex& asked) const {
+    return origin.get() == &asked || std::ranges::any_of(twins, [&](const auto& each) { return each.get() == &asked; });
+}
+
 EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vertex& each) {
     std::vector<axis_placements> all;
     for (const mesh_axis& axis : each.work.ranks.axes) {

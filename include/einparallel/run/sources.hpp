@@ -98,7 +98,7 @@ struct other_than_place : binding, refused {
 /// The caller's memory, for from_root. Made by ep::borrow.
 template <class T, std::size_t Rank>
 struct borrowed {
-    using input = tensor<T, Rank>;
+    using input = tensor<T, Rank>;   ///< what from_root makes of it
     detail::referred_elements what;  ///< the caller's memory
 };
 
