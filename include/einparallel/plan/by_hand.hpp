@@ -7,11 +7,11 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/shared_function.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,7 +50,7 @@ struct vertex_to_cut {
 
 /// A decomposition made by hand: called once for every einsum, after the einsums that it reads. A rule that has nothing
 /// to say about a vertex returns its from_operands.
-using cutting_rule = detail::shared_function<label_parts(const vertex_to_cut&)>;
+using cutting_rule = std::function<label_parts(const vertex_to_cut&)>;
 
 /// A rule that names tensors: `hand_cuts().cut(Z, {{"i", 4}}).cut(W, {{"k", 2}, {"j", 2}})`. What it does not name
 /// keeps the cut of its operands.

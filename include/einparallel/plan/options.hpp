@@ -1,11 +1,11 @@
 #pragma once
 // What a user may ask of the planner.
 
-#include <einparallel/notation/shared_function.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace einparallel {
 
@@ -41,8 +41,8 @@ struct search_progress {
 };
 
 /// Called with the progress of searches, on the thread that plans. It is no part of what is asked: all compare equal.
-struct progress_callback : detail::shared_function<void(const search_progress&)> {
-    using detail::shared_function<void(const search_progress&)>::shared_function;
+struct progress_callback : std::function<void(const search_progress&)> {
+    using std::function<void(const search_progress&)>::function;
 
     friend bool operator==(const progress_callback&, const progress_callback&) { return true; }
 };
