@@ -4,7 +4,7 @@
     cmake --build build --target bench_papers
     python3 papers.py --run PROGRAM [--simulated PROGRAM] [--sharding PROGRAM] [--scalapack PROGRAM] [--results FOLDER]
                       [--only thesis,chain,classifier,llama,scaling,sharding] [--quick] [--draw] [--torch PYTHON]
-                      [--launcher WORDS] [--before WORDS] [--before-others WORDS] [--limit SECONDS]
+                      [--launcher WORDS] [--sleeping LIBRARY] [--before WORDS] [--before-others WORDS] [--limit SECONDS]
 
 Writes papers.json, papers.txt and papers_*.svg to FOLDER; with --only, what is not named is kept. --draw: from
 papers.json alone. --before: words before each timed command, and
@@ -38,10 +38,10 @@ class Experiments:
     def __init__(self, asked):
         self.asked, self.rows, self.experiment, self.said = asked, [], "", set()
 
-    def call(self, command, timed=True, threads=1, yielding=False):
+    def call(self, command, timed=True, threads=1, ranks=1):
         env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
-        if yielding:
-            env["MPIR_CVAR_POLLS_BEFORE_YIELD"] = "1"
+        if ranks > (os.cpu_count() or 1):
+            env.update(MPIR_CVAR_POLLS_BEFORE_YIELD="1", LD_PRELOAD=self.asked.sleeping)
         words = shlex.split(self.asked.before if timed else self.asked.before_others) + [str(word) for word in command]
         try:
             done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=self.asked.limit, check=False)
@@ -67,7 +67,7 @@ class Experiments:
         print(f"  run {', '.join(graphs)} on {ranks}", flush=True)
         text, failure = self.call(
             [*launcher, self.asked.run, "--graph", ",".join(graphs), "--plan", plans, "--rounds", rounds],
-            threads=threads, yielding=ranks > (os.cpu_count() or 1),
+            threads=threads, ranks=ranks,
         )
         found = self.add("run", text, failure, ranks=ranks, threads=threads, **known)
         # The same, simulated with the constants that were measured just before.
@@ -116,7 +116,7 @@ class Experiments:
             return
         command = [*shlex.split(self.asked.launcher), ranks, self.asked.scalapack, "--side", ",".join(map(str, sides)),
                    "--rounds", rounds, "--rows", 2 if ranks == 4 else 1, *(["--skewed"] if kind == "skewed" else [])]
-        text, failure = self.call(command, yielding=ranks > (os.cpu_count() or 1))
+        text, failure = self.call(command, ranks=ranks)
         for side, best, median, results in re.findall(r"i (\d+) .*ScaLAPACK ([\d.]+) / ([\d.]+) ms; .* results (\w+)", text):
             row = {"plan": "ScaLAPACK", "seconds": float(best) / 1e3, "median": float(median) / 1e3, "results": results}
             self.add("run", json.dumps(row), "", graph=f"chain-{kind}:{side}", ranks=ranks)
@@ -420,6 +420,7 @@ def main():
     parser.add_argument("--draw", action="store_true")
     parser.add_argument("--torch", default=sys.executable)
     parser.add_argument("--launcher", default="mpiexec -n")
+    parser.add_argument("--sleeping", default="")
     parser.add_argument("--before", default="")
     parser.add_argument("--before-others", default="")
     parser.add_argument("--limit", type=int, default=300)
