@@ -207,17 +207,13 @@ public:
     operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
 
 private:
-    struct release {
-        void operator()(T* elements) const { detail::delete_lines(elements); }
-    };
-
     void reserve(detail::first_elements are = detail::first_elements::unwritten, const T* from = nullptr) {
         elements_.reset(static_cast<T*>(detail::new_elements(extents_, sizeof(T), are, from)));
     }
     void allocate() { reserve(detail::first_elements::zeros); }
 
     std::array<index, Rank> extents_{};
-    std::unique_ptr<T[], release> elements_;
+    detail::lines_owner<T> elements_;
 };
 
 }  // namespace einparallel

@@ -43,18 +43,23 @@ EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_
                                       const void* from = nullptr);
 
 /// `bytes` of memory from a multiple of line_bytes on, for delete_lines(). Within a longer piece of ordinary memory,
-/// whose beginning is noted in front: allocators keep small pieces at hand only where no alignment is asked for.
-/// @throws error where there is no memory
-EINPARALLEL_INLINE void* new_lines(std::size_t bytes);
+/// whose beginning is noted in front: allocators keep small pieces at hand only where no alignment is asked for. From
+/// about a large page on the piece begins with one, and the system is asked for large pages: a strided walk over a
+/// matrix of 2 MiB, as a ring's slices are, waits for page tables otherwise. (A wish: where it is not granted, nothing
+/// is different.)
+/// @throws error where there is no memory, which `who` asked for
+EINPARALLEL_INLINE void* new_lines(std::size_t bytes, const char* who = "ep::array");
 
 /// @param lines from new_lines(), or null
 EINPARALLEL_INLINE void delete_lines(void* lines);
 
+struct lines_deleter {
+    void operator()(void* lines) const { delete_lines(lines); }
+};
+template <class T>
+using lines_owner = std::unique_ptr<T[], lines_deleter>;
+
 /// Expires with these lines. For who refers to them and reads them later. @pre lines from new_lines()
 EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines);
-
-/// Asks the system for large pages where memory of `bytes` is new, not touched yet and large enough to gain by them
-/// (from 4 MiB on, as NumPy does). A wish: where it is not granted, nothing is different.
-EINPARALLEL_INLINE void wish_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

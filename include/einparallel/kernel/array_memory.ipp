@@ -29,6 +29,8 @@ EINPARALLEL_INLINE void forbid([[maybe_unused]] const std::byte* from, [[maybe_u
 #endif
 }
 
+inline constexpr std::align_val_t large_page{std::size_t{2} << 20};
+
 /// What the first line and the note in front of it need beside the lines.
 inline constexpr std::size_t bytes_beside = line_bytes + sizeof(line_note);
 
@@ -39,13 +41,28 @@ EINPARALLEL_INLINE line_note* note_of(const void* lines, bool forbidden) {
     return note;
 }
 
-EINPARALLEL_INLINE void* new_lines(std::size_t bytes) {
+/// Bytes in large pages at the beginning of memory of so many: a last page that would be nearly full counts.
+EINPARALLEL_INLINE std::size_t bytes_in_large_pages(std::size_t bytes) {
+    constexpr std::size_t waste = static_cast<std::size_t>(large_page) / 8;
+    constexpr auto page = static_cast<std::size_t>(large_page);
+    return bytes > SIZE_MAX - waste ? 0 : (bytes + waste) / page * page;
+}
+
+EINPARALLEL_INLINE void* new_lines(std::size_t bytes, const char* who) {
     static_assert(alignof(line_note) <= line_bytes && sizeof(line_note) <= line_bytes);
-    auto* const whole = static_cast<std::byte*>(
-        bytes > SIZE_MAX - bytes_beside ? nullptr : ::operator new(bytes + bytes_beside, std::nothrow));
+    const std::size_t all = bytes > SIZE_MAX - bytes_beside ? SIZE_MAX : bytes + bytes_beside;
+    const std::size_t large = bytes_in_large_pages(all);
+    auto* const whole =
+        static_cast<std::byte*>(large == 0 ? ::operator new(all, std::nothrow)
+                                           : ::operator new(std::max(all, large), large_page, std::nothrow));
     if (whole == nullptr) {
-        throw error("ep::array: there is no memory for " + std::to_string(bytes) + " bytes");
+        throw error(std::string(who) + ": there is no memory for " + std::to_string(bytes) + " bytes");
     }
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (large > 0) {
+        static_cast<void>(::madvise(whole, large, MADV_HUGEPAGE));
+    }
+#endif
     std::byte* const last = whole + bytes_beside;
     std::byte* const lines = last - reinterpret_cast<std::uintptr_t>(last) % line_bytes;
     std::construct_at(reinterpret_cast<line_note*>(lines) - 1, line_note{whole, bytes, nullptr});
@@ -58,9 +75,14 @@ EINPARALLEL_INLINE void delete_lines(void* lines) {
     if (lines != nullptr) {
         line_note* const note = note_of(lines, false);
         std::byte* const whole = note->whole;
-        forbid(whole, whole + note->bytes + bytes_beside, false);  // whoever gets it next may do what he wants there
+        const std::size_t bytes = note->bytes + bytes_beside;
+        forbid(whole, whole + bytes, false);  // whoever gets it next may do what he wants there
         std::destroy_at(note);
-        ::operator delete(whole);
+        if (bytes_in_large_pages(bytes) > 0) {
+            ::operator delete(whole, large_page);
+        } else {
+            ::operator delete(whole);
+        }
     }
 }
 
@@ -74,18 +96,6 @@ EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines) {
     std::weak_ptr<const void> asked = life;
     note_of(lines, true);
     return asked;
-}
-
-EINPARALLEL_INLINE void wish_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    constexpr std::size_t worth = std::size_t{4} << 20;
-    constexpr std::size_t page = 4096;
-    if (bytes >= worth) {
-        const std::size_t skipped = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
-        static_cast<void>(
-            ::madvise(static_cast<std::byte*>(memory) + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE));
-    }
-#endif
 }
 
 EINPARALLEL_INLINE void check_extents(std::span<const index> extents) {
@@ -124,7 +134,6 @@ EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_
         bytes *= extent;
     }
     void* const made = new_lines(static_cast<std::size_t>(bytes));
-    wish_large_pages(made, static_cast<std::size_t>(bytes));
     if (are != first_elements::unwritten) {
         touch_first(static_cast<std::byte*>(made), static_cast<const std::byte*>(from), bytes);
     }

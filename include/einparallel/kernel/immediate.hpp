@@ -1,6 +1,7 @@
 #pragma once
 // Executes vertices as they are lowered: the builder behind assignments to arrays and views; and products in one call.
 
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/kernel.hpp>
@@ -160,7 +161,7 @@ private:
     struct memory {
         std::vector<index> extents;
         std::vector<index> strides;
-        std::unique_ptr<std::byte[]> bytes;
+        lines_owner<std::byte> bytes;
     };
 
     labelled_block target_;

@@ -3,7 +3,6 @@
 #include <einparallel/kernel/immediate.hpp>
 
 #include <einparallel/kernel/aliasing.hpp>
-#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/notation/error.hpp>
 
 #include <algorithm>
@@ -310,8 +309,7 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
             stride *= own->extents[dimension];
         }
         const std::size_t bytes = static_cast<std::size_t>(stride) * element_bytes;
-        own->bytes.reset(new std::byte[bytes]);
-        wish_large_pages(own->bytes.get(), bytes);
+        own->bytes.reset(static_cast<std::byte*>(new_lines(bytes)));
         made = {own->bytes.get(), own->extents, own->strides.data()};
         temporaries_.push_back(std::move(own));
     }

@@ -158,10 +158,11 @@ EINPARALLEL_INLINE fed_traffic traffic_of_feeding(const task& work) {
             continue;
         }
         const std::vector<interval> ranges = fed_ranges(work, worker);
-        const auto returned = static_cast<double>(region_of(work.form.output, ranges).size()) * static_cast<double>(work.output_bytes);
+        const auto returned =
+            static_cast<double>(region_of(work.form.output, ranges).size()) * static_cast<double>(work.output_bytes);
         for (std::size_t operand = 0; operand < work.operands.size() && returned > 0; ++operand) {
-            const auto bytes = static_cast<double>(region_of(work.form.operands[operand], ranges).size() *
-                                                   work.operand_bytes[operand]);
+            const auto bytes = static_cast<double>(region_of(work.form.operands[operand], ranges).size()) *
+                               static_cast<double>(work.operand_bytes[operand]);
             const bool sliced = work.form.in_operand(operand, work.feed.label);
             made.sent += bytes;
             made.first += bytes / (sliced ? work.feed.slices : 1);

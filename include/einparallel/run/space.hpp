@@ -27,7 +27,7 @@ public:
     memory_space(const memory_space&) = delete;
     memory_space& operator=(const memory_space&) = delete;
 
-    /// @throws std::bad_alloc
+    /// @throws error or std::bad_alloc where there is none
     [[nodiscard]] virtual void* allocate(std::size_t bytes) const = 0;
     virtual void deallocate(void* memory, std::size_t bytes) const noexcept = 0;
 
@@ -59,8 +59,6 @@ protected:
 /// Ordinary memory, every allocation on a cache line; work is done when the call returns.
 class host_space : public memory_space {
 public:
-    static constexpr std::align_val_t alignment{64};
-
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
     void contract(const kernel& work, const block_call& call) const override;
@@ -81,7 +79,7 @@ inline constinit const host_space the_host;
 class memory_block {
 public:
     memory_block() = default;
-    /// No allocation for 0 bytes. @throws std::bad_alloc
+    /// No allocation for 0 bytes. @throws as allocate()
     memory_block(const memory_space& space, std::size_t bytes)
         : space_(&space), bytes_(bytes), data_(bytes == 0 ? nullptr : space.allocate(bytes)) {}
     memory_block(memory_block&& other) noexcept

@@ -8,13 +8,11 @@
 namespace einparallel {
 
 EINPARALLEL_VIRTUAL void* host_space::allocate(std::size_t bytes) const {
-    void* const memory = ::operator new(bytes, alignment);
-    detail::wish_large_pages(memory, bytes);
-    return memory;
+    return detail::new_lines(bytes, "a run");
 }
 
 EINPARALLEL_VIRTUAL void host_space::deallocate(void* memory, std::size_t /*bytes*/) const noexcept {
-    ::operator delete(memory, alignment);
+    detail::delete_lines(memory);
 }
 
 EINPARALLEL_VIRTUAL void host_space::contract(const kernel& work, const block_call& call) const {
