@@ -448,7 +448,6 @@ TEST_CASE("master-worker: any label of the output, any master, any slices, gives
         REQUIRE(values.agrees(work, programs, true));
         // A worker is sent what its part reads of every operand, once, and sends back what it makes.
         std::size_t operands_sent = 0;
-        std::size_t returned = 0;
         for (int rank = 0; rank < ranks; ++rank) {
             std::vector<interval> part = detail::fed_ranges(work, rank);
             const std::size_t makes = static_cast<std::size_t>(detail::region_of(work.form.output, part).size());
@@ -456,7 +455,6 @@ TEST_CASE("master-worker: any label of the output, any master, any slices, gives
             if (rank == work.feed.master) {
                 continue;
             }
-            returned += makes * work.output_bytes;
             CHECK(bytes_sent(programs[static_cast<std::size_t>(rank)]) == makes * work.output_bytes);
             for (std::size_t operand = 0; operand < values.operands.size() && makes > 0; ++operand) {
                 operands_sent += static_cast<std::size_t>(detail::region_of(work.form.operands[operand], part).size()) *

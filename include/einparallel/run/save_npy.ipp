@@ -85,8 +85,8 @@ EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type ele
     std::uint64_t rounds = ~static_cast<std::uint64_t>(slices.size());  // the smallest complement: the most slices
     allreduce_minimum(control, {&rounds, 1});
     slices.resize(static_cast<std::size_t>(~rounds));
-    for (const auto& [there, here] : slices) {
-        attempt(doing, [&] { file->write(preamble.size(), there, elements.data, here, element.bytes); });
+    for (const auto& each : slices) {  // clang 14 does not capture structured bindings
+        attempt(doing, [&] { file->write(preamble.size(), each.first, elements.data, each.second, element.bytes); });
     }
     attempt(doing, [&] { file->close(); });
     agree(control, failure);
