@@ -19,6 +19,7 @@ namespace einparallel {}
 #include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/kernel/array.hpp>
+#include <einparallel/kernel/einsum.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -31,7 +32,6 @@ namespace einparallel {}
 // Arrays, and einsums that run at once.
 #include <einparallel/kernel/assign.hpp>
 #include <einparallel/kernel/blas.hpp>
-#include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/foreign.hpp>
 #include <einparallel/kernel/print.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
@@ -45,8 +45,6 @@ namespace einparallel {}
 
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
-#include <einparallel/graph/inputs.hpp>
-#include <einparallel/graph/tensor.hpp>
 #include <einparallel/io/npy.hpp>
 
 // Plans, computed for any number of ranks.
@@ -57,7 +55,6 @@ namespace einparallel {}
 #include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
-#include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/rivals.hpp>
 #include <einparallel/plan/words.hpp>
 
@@ -67,11 +64,9 @@ namespace einparallel {}
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/save_npy.hpp>
-#include <einparallel/run/sources.hpp>
 #endif
 
 // The definitions, where no compiled library has them.
