@@ -2,6 +2,7 @@
 
 #include <einparallel/kernel/aliasing.hpp>
 
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/error.hpp>
 
