@@ -125,7 +125,8 @@ TEST_CASE_FIXTURE(inputs, "einsum strings record the same, ellipsis dimensions o
 
 TEST_CASE_FIXTURE(inputs, "recording never throws: what is wrong is kept in the vertex") {
     Z(i, k) = A(i, j) * A(j, k);
-    CHECK(Z.node()->failure == "einsum ij,jk->ik: label j has extent 4 in operand 1 (placeholder) and 3 in operand 2 (placeholder)");
+    CHECK(Z.node()->failure ==
+          "einsum ij,jk->ik: label j has extent 4 in operand 1 (placeholder) and 3 in operand 2 (placeholder)");
     A.named("left");
     Z(i, k) = A(i, j) * A(j, k);
     CHECK(Z.node()->failure ==

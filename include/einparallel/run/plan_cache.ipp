@@ -169,8 +169,8 @@ private:
         std::vector<executed_vertex> named;
         std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
-            named.push_back(
-                {name_in_words(of, each), each.origin->work.get(), &kept[named.size()].work.form, each.is_input() ? 0 : ++einsums});
+            named.push_back({name_in_words(of, each), each.origin->work.get(), &kept[named.size()].work.form,
+                             each.is_input() ? 0 : ++einsums});
         }
         const int first = of.first_of_node(rank);
         std::vector<program> node = of.programs_of_node(rank);
