@@ -154,6 +154,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     small_vector<index, 12> moves(nest.slots, 0);
     std::copy(along, along + nest.slots, moves.begin());
     blocks.straighten(moves.data());
+    const index* const steps = blocks.empty() ? along : moves.data();
     small_vector<index, 12> starts(nest.slots, 0);
     small_vector<const std::byte*, 8> places(operands.size(), nullptr);
     odometer output(nest, order_.outer_output);
@@ -180,8 +181,10 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                             const row_operand& operand = operands[slot - 1];
                             places[slot - 1] = operand.data + (offsets[slot] + starts[slot]) * operand.bytes;
                         }
-                        blocks.point_to(row % height, places.data());
-                        worker.accumulate(places.data(), moves.data() + 1, count, first);
+                        if (!blocks.empty()) {
+                            blocks.point_to(row % height, places.data());
+                        }
+                        worker.accumulate(places.data(), steps + 1, count, first);
                         done.add(count);
                         first = false;
                     } while (inside.advance(offsets.data()));
