@@ -36,6 +36,8 @@ inline std::vector<int> nodes_to_try(const context& world) {
     return ranks == world.size() && ranks > 1 ? std::vector<int>{1, ranks} : std::vector<int>{1};
 }
 
+namespace {  // simulated ranks have their own: what is inline would be one for all of them
+
 /// Host memory that is counted.
 struct counted_space final : host_space {
     static inline int allocations = 0;
@@ -53,7 +55,9 @@ struct counted_space final : host_space {
         host_space::deallocate(memory, bytes);
     }
 };
-inline const counted_space counted;
+const counted_space counted;
+
+}  // namespace
 
 /// Elements of matrices, and of the product of a left one and a right one, by scalar loops.
 inline double left_at(index row, index column) {

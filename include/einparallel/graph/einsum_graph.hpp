@@ -23,8 +23,6 @@ struct einsum_graph {
     /// The user's names of a vertex (Z = W), or "v3" by its number. What a statement makes on the way to its result Z
     /// is Z.1, Z.2, ….
     EINPARALLEL_INLINE [[nodiscard]] std::string name_of(std::size_t number) const;
-    /// For errors: of a vertex without a name of the user's also what it computes.
-    EINPARALLEL_INLINE [[nodiscard]] std::string words_of(std::size_t number) const;
 };
 
 /// Fills in whose intermediates the vertices are: those of the first result that is made of them.

@@ -4,7 +4,6 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/plan/words.hpp>
 
 #include <map>
 #include <utility>
@@ -25,22 +24,6 @@ EINPARALLEL_INLINE std::string einsum_graph::name_of(std::size_t number) const {
         return name_of(result_of[number]) + "." + std::to_string(step_of[number]);
     }
     return "v" + std::to_string(number);
-}
-
-EINPARALLEL_INLINE std::string einsum_graph::words_of(std::size_t number) const {
-    const vertex& each = *vertices[number];
-    if (each.is_input() || !each.name.empty()) {
-        return name_of(number);
-    }
-    bool aggregates = false;
-    for (std::size_t label = 0; label < each.form.names.size(); ++label) {
-        aggregates = aggregates || !each.form.in_output(static_cast<label_id>(label));
-    }
-    std::vector<std::string> names;
-    for (const std::size_t input : inputs[number]) {
-        names.push_back(name_of(input));
-    }
-    return name_of(number) + " = " + cell(formula_text(each.work->formula(), aggregates, names), 32);
 }
 
 EINPARALLEL_INLINE void find_results(einsum_graph& graph) {

@@ -125,7 +125,9 @@ struct type_list {
 
 /// The leaves of an expression but its numbers, in the order written.
 template <class E>
-struct leaves_of : leaves_of<decltype(E::inner)> {};
+struct leaves_of {
+    using type = typename leaves_of<decltype(E::inner)>::type;
+};
 template <class Operand, class Labels>
 struct leaves_of<leaf<Operand, Labels>> {
     using type = type_list<leaf<Operand, Labels>>;

@@ -216,7 +216,7 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
 EINPARALLEL_INLINE void check_wishes(const einsum_graph& graph, const options& asked) {
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& each = *graph.vertices[number];
-        const std::string who = "decompose: " + graph.words_of(number) + " " +
+        const std::string who = "decompose: " + name_in_words(graph, number) + " " +
                                 (each.is_input() ? std::string() : "(" + each.form.text() + ") ");
         expect(!each.wishes.without_communication || !each.is_input(),
                who + "is an input: only an einsum can be marked to run without communication");

@@ -173,8 +173,8 @@ private:
             }
             const auto known = std::ranges::find_if(of.states, finished);
             if (known == of.states.end()) {
-                throw error("decompose: " + graph_.words_of(factors_.vertex_of(variable)) + " alone needs at least " +
-                            std::to_string(static_cast<std::size_t>(of.least_memory())) +
+                throw error("decompose: " + name_in_words(graph_, factors_.vertex_of(variable)) +
+                            " alone needs at least " + std::to_string(static_cast<std::size_t>(of.least_memory())) +
                             " bytes on a rank however it is cut, options.memory_limit is " +
                             std::to_string(asked_.memory_limit));
             }

@@ -1,6 +1,7 @@
 #pragma once
 // Enumerations, vertices, machines and numbers in words, and tables of them.
 
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
@@ -34,6 +35,7 @@ EINPARALLEL_INLINE std::string formula_text(const std::string& formula, bool agg
 /// What a reader finds in his source: the user's name of a vertex, or beside "v24.6" what it computes:
 /// `v24.6 = sum A*B`.
 EINPARALLEL_INLINE std::string name_in_words(const plan& shown, const planned_vertex& each);
+EINPARALLEL_INLINE std::string name_in_words(const einsum_graph& graph, std::size_t number);
 
 /// Every rank can read any part of this input: nothing has to be sent, whatever the consumers want.
 EINPARALLEL_INLINE bool read_by_all(const planned_vertex& input);

@@ -214,6 +214,22 @@ EINPARALLEL_INLINE std::string formula_text(const std::string& formula, bool agg
     return is_open_sum(expression) ? reduction + "(" + written + ")" : reduction + " " + written;
 }
 
+EINPARALLEL_INLINE std::string name_in_words(const einsum_graph& graph, std::size_t number) {
+    const vertex& each = *graph.vertices[number];
+    if (each.is_input() || !each.name.empty()) {
+        return graph.name_of(number);
+    }
+    bool aggregates = false;
+    for (std::size_t label = 0; label < each.form.names.size(); ++label) {
+        aggregates = aggregates || !each.form.in_output(static_cast<label_id>(label));
+    }
+    std::vector<std::string> names;
+    for (const std::size_t input : graph.inputs[number]) {
+        names.push_back(graph.name_of(input));
+    }
+    return graph.name_of(number) + " = " + cell(formula_text(each.work->formula(), aggregates, names), 32);
+}
+
 EINPARALLEL_INLINE std::string name_in_words(const plan& shown, const planned_vertex& each) {
     const bool is_named = each.is_input() || each.origin == nullptr || !each.origin->name.empty();
     return is_named ? each.name : each.name + " = " + cell(formula_text(shown, each), 32);
