@@ -192,11 +192,19 @@ void no_memory::copy(smx_activity_t message, void* from, std::size_t bytes) {
     }
 }
 
-/// Elements of a message, which is sent as one piece: SMPI would copy strided ones.
-int floats_in(int count, MPI_Datatype type) {
+/// A message in one piece, as SMPI would copy strided ones; of long elements, as lengths are ints.
+struct piece {
+    double bytes;
+    int count;
+    MPI_Datatype type;
+};
+piece piece_of(int count, MPI_Datatype type) {
     MPI_Count bytes = 0;
     PMPI_Type_size_x(type, &bytes);
-    return static_cast<int>((bytes * count + 3) / 4);
+    bytes *= count;
+    const bool is_long = bytes % 16 == 0;
+    return {static_cast<double>(bytes), static_cast<int>(is_long ? bytes / 16 : (bytes + 3) / 4),
+            is_long ? MPI_C_DOUBLE_COMPLEX : MPI_FLOAT};
 }
 
 }  // namespace
@@ -204,18 +212,22 @@ int floats_in(int count, MPI_Datatype type) {
 // The messages of the executor, seen at MPI's profiling interface.
 
 int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm ranks, MPI_Request* made) {
-    count = floats_in(count, type);
-    simulation.mine().sent += 4.0 * count;
+    const piece sent = piece_of(count, type);
+    simulation.mine().sent += sent.bytes;
+    // SMPI takes lengths beyond an int for short ones, which it copies to send them later, unless they wait to be met.
+    const bool waits = sent.bytes > std::numeric_limits<int>::max();
+    const auto start = waits ? PMPI_Issend : PMPI_Isend;
+    const auto prepare = waits ? PMPI_Ssend_init : PMPI_Send_init;
     return simulation.overlap
-               ? PMPI_Isend(buffer, count, MPI_FLOAT, peer, tag, ranks, made)
-               : simulation.delayed(PMPI_Send_init(buffer, count, MPI_FLOAT, peer, tag, ranks, made), made);
+               ? start(buffer, sent.count, sent.type, peer, tag, ranks, made)
+               : simulation.delayed(prepare(buffer, sent.count, sent.type, peer, tag, ranks, made), made);
 }
 
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm ranks, MPI_Request* made) {
-    count = floats_in(count, type);
+    const piece got = piece_of(count, type);
     return simulation.overlap
-               ? PMPI_Irecv(buffer, count, MPI_FLOAT, peer, tag, ranks, made)
-               : simulation.delayed(PMPI_Recv_init(buffer, count, MPI_FLOAT, peer, tag, ranks, made), made);
+               ? PMPI_Irecv(buffer, got.count, got.type, peer, tag, ranks, made)
+               : simulation.delayed(PMPI_Recv_init(buffer, got.count, got.type, peer, tag, ranks, made), made);
 }
 
 int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {

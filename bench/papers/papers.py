@@ -3,13 +3,15 @@
 
     cmake --build build --target bench_papers
     python3 papers.py --run PROGRAM [--simulated PROGRAM] [--sharding PROGRAM] [--scalapack PROGRAM] [--results FOLDER]
-                      [--only thesis,chain,classifier,llama,scaling,sharding] [--quick] [--draw] [--torch PYTHON]
-                      [--launcher WORDS] [--sleeping LIBRARY] [--before WORDS] [--before-others WORDS] [--limit SECONDS]
+                      [--only thesis,chain,classifier,llama,scaling,sharding] [--quick] [--draw] [--simulations]
+                      [--torch PYTHON] [--launcher WORDS] [--sleeping LIBRARY] [--before WORDS] [--before-others WORDS]
+                      [--limit SECONDS]
 
 Writes papers.json, papers.txt and papers_*.svg to FOLDER; with --only, what is not named is kept. --draw: from
-papers.json alone. --before: words before each timed command, and
---before-others before all others. --limit: for one command. --torch: a Python that has
-PyTorch. Published values are sentences of the texts, which came without their plots.
+papers.json alone. --simulations: without what is run and timed, of which the rows are kept. --before: words before each
+timed command, and --before-others before all others. --limit: for one command. --torch: a Python that has PyTorch.
+--sleeping: preloaded where ranks are more than cores, so that ranks that wait leave them to those that work. Published
+values are sentences of the texts, which came without their plots.
 """
 import argparse
 import json
@@ -63,6 +65,8 @@ class Experiments:
         return found
 
     def run(self, graphs, plans, ranks, rounds=5, threads=1, **known):
+        if self.asked.simulations:
+            return
         launcher = [*shlex.split(self.asked.launcher), ranks]
         print(f"  run {', '.join(graphs)} on {ranks}", flush=True)
         text, failure = self.call(
@@ -112,7 +116,7 @@ class Experiments:
                               MACHINES[machine], machine, int(machine.split()[0]))
 
     def scalapack(self, kind, sides, ranks, rounds):
-        if not self.asked.scalapack:
+        if not self.asked.scalapack or self.asked.simulations:
             return
         command = [*shlex.split(self.asked.launcher), ranks, self.asked.scalapack, "--side", ",".join(map(str, sides)),
                    "--rounds", rounds, "--rows", 2 if ranks == 4 else 1, *(["--skewed"] if kind == "skewed" else [])]
@@ -130,7 +134,7 @@ class Experiments:
             self.run(graphs, "one rank,capacity," + CLASSIFIER, 2, rounds)
             self.run(graphs, "EinDecomp", 1, rounds, threads=2, label="one process, all threads")
             for ranks, name in (1, "PyTorch, one process"), (2, "PyTorch, data parallel"):
-                if self.asked.torch:
+                if self.asked.torch and not self.asked.simulations:
                     text, failure = self.call([self.asked.torch, HERE / "torch_step.py", ranks, rounds, *sizes],
                                               threads=2 // ranks)
                     self.add("run", text, failure, ranks=ranks, plan=name)
@@ -418,6 +422,7 @@ def main():
     parser.add_argument("--only", default=",".join(EXPERIMENTS))
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--simulations", action="store_true")
     parser.add_argument("--torch", default=sys.executable)
     parser.add_argument("--launcher", default="mpiexec -n")
     parser.add_argument("--sleeping", default="")
@@ -444,7 +449,8 @@ def main():
         made.experiment = name
         getattr(made, name)(asked.quick)
     if not asked.draw:
-        rows = [row for row in rows if row["experiment"] not in chosen] + made.rows
+        timed = ("run", "as run") if asked.simulations else ()
+        rows = [row for row in rows if row["experiment"] not in chosen or row["kind"] in timed] + made.rows
         file.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
     text = write_tables(rows)
     print("\n" + text)
