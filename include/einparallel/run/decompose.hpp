@@ -69,14 +69,6 @@ template <class T, std::size_t Rank, detail::TensorOperand... More>
                                 [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
 }
 
-/// The same with some vertices cut by name; see hand_cuts.
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan plan_with(const context& world, const options& asked, const hand_cuts& cuts,
-                             const tensor<T, Rank>& output, const More&... more) {
-    return detail::plan_with_on(world, asked, {output.node(), more.node()...},
-                                [&](const auto& all, const auto& of) { return plan_vertices_with(all, cuts, of); });
-}
-
 }  // namespace EINPARALLEL_WAY
 
 namespace EINPARALLEL_DETAIL {
