@@ -148,6 +148,7 @@ struct tally {
 /// The simulated ranks are actors of one process that take turns, so they share this.
 struct {
     bool overlap = true;
+    std::size_t element = 0;  ///< bytes
     std::vector<tally> ranks;
 
     tally& mine() {
@@ -192,7 +193,7 @@ void no_memory::copy(smx_activity_t message, void* from, std::size_t bytes) {
     }
 }
 
-/// A message in one piece, as SMPI would copy strided ones; of long elements, as lengths are ints.
+/// A message in one piece, as SMPI would copy strided ones; a long one of long elements, as lengths are ints.
 struct piece {
     double bytes;
     int count;
@@ -201,10 +202,13 @@ struct piece {
 piece piece_of(int count, MPI_Datatype type) {
     MPI_Count bytes = 0;
     PMPI_Type_size_x(type, &bytes);
+    if (bytes < 0) {  // SMPI multiplies a vector's counts as ints; that nothing else went wrong, the plan's bytes say
+        bytes += (MPI_Count{1} << 32) * static_cast<MPI_Count>(simulation.element);
+    }
     bytes *= count;
-    const bool is_long = bytes % 16 == 0;
-    return {static_cast<double>(bytes), static_cast<int>(is_long ? bytes / 16 : (bytes + 3) / 4),
-            is_long ? MPI_C_DOUBLE_COMPLEX : MPI_FLOAT};
+    const MPI_Count element = bytes > std::numeric_limits<int>::max() ? 32 : 4;
+    return {static_cast<double>(bytes), static_cast<int>((bytes + element - 1) / element),
+            element == 32 ? MPI_C_LONG_DOUBLE_COMPLEX : MPI_FLOAT};
 }
 
 }  // namespace
@@ -450,6 +454,7 @@ figures simulate(const experiments::sized_graph& graph, const std::string& name,
         simulation.mine().end = PMPI_Wtime();
         PMPI_Barrier(MPI_COMM_WORLD);
     };
+    simulation.element = single ? sizeof(float) : sizeof(double);
     simulation.ranks.resize(static_cast<std::size_t>(on.ranks));
     for (int rank = 0; rank < on.ranks; ++rank) {
         const std::string number = std::to_string(rank);
@@ -463,7 +468,13 @@ figures simulate(const experiments::sized_graph& graph, const std::string& name,
                 run(world, true);
                 if (rank == 0) {
                     made.run = duration();
-                    for (const tally& each : simulation.ranks) {
+                    for (int of = 0; of < on.ranks; ++of) {
+                        const tally& each = simulation.ranks[static_cast<std::size_t>(of)];
+                        if (each.sent != static_cast<double>(plan.bytes_sent(of))) {
+                            throw ep::error("rank " + std::to_string(of) + " sent " +
+                                            bench::formatted("%.0f", each.sent) + " bytes, " +
+                                            std::to_string(plan.bytes_sent(of)) + " by the plan");
+                        }
                         made.operations += each.operations;
                         made.exposed += each.waited / made.run / on.ranks;
                         made.limit = std::max(
