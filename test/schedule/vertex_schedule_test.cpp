@@ -220,7 +220,7 @@ TEST_CASE("any einsum on any mesh, whatever travels, gives what scalar loops giv
                 std::vector<program> packed = programs;
                 std::size_t sent_packed = 0;
                 for (program& each : packed) {
-                    pack_short_runs(each, {1U << 20U, 0});
+                    pack_strided(each, {1U << 20U, 0});
                     packs +=
                         each.buffers.size() > programs[static_cast<std::size_t>(&each - packed.data())].buffers.size()
                             ? 1
@@ -299,6 +299,27 @@ TEST_CASE("k ring: 2q contractions, 2(q-1) transfers, (q-1)/q of the block") {
             CHECK(count_contractions(each) == 2 * static_cast<std::size_t>(q));
             CHECK(count_sends(each) == 2 * static_cast<std::size_t>(q - 1));
             CHECK(bytes_sent(each) == static_cast<std::size_t>((q - 1) * 4 * 5) * 16);
+        }
+    }
+}
+
+TEST_CASE("k ring: halves of chunks that are cut along an inner dimension travel in one piece") {
+    const auto batched_product = [](index batch, int q) {  // bij,bjk->bik, an output that is cut along i
+        const einsum_form form{{"b", "i", "j", "k"}, {{0, 1, 2}, {0, 2, 3}}, {0, 1, 3}};
+        return make_task(form, {batch, 4 * q, 3 * q, 5}, {8, 8}, 8, mesh{{{2, q}}}, algorithm::k);
+    };
+    for (const int q : {2, 3, 5}) {
+        for (const index batch : {2, 3}) {
+            const task work = batched_product(batch, q);
+            REQUIRE(work.travelling == output_travels);
+            REQUIRE(work.output.cut() == 1);
+            for (const program& each : programs_of(work, q)) {
+                program packed = each;
+                pack_strided(packed, {0, 0});  // nothing for its short runs, what is strided beside a contraction
+                // Two halves arrive in the output, which lie there in one piece only where the batch is halved.
+                CHECK(packed.buffers.size() - each.buffers.size() == (batch == 2 ? 0U : 2U));
+                CHECK(bytes_sent(packed) == static_cast<std::size_t>((q - 1) * batch * 4 * 5) * 8);
+            }
         }
     }
 }

@@ -203,7 +203,7 @@ EINPARALLEL_INLINE std::vector<program> plan::programs_of_node(int rank) const {
                         [&](std::size_t vertex) -> const einsum_form& { return vertices_[vertex].work.form; });
     }
     if (options_.memory_limit == 0) {  // the buffers are speed, not need
-        std::ranges::for_each(written, [](program& each) { pack_short_runs(each); });
+        std::ranges::for_each(written, [](program& each) { pack_strided(each); });
     }
     return written;
 }

@@ -147,7 +147,7 @@ public:
             moves.steps.push_back({0, {}, {}, {read_source{vertex, had}}});
         }
         const buffer_id wanted = schedule_redistribution(moves, *from, input.resting, rank, had, 1);
-        pack_short_runs(moves);
+        pack_strided(moves);
         for (step& each : moves.steps) {
             each.vertex = vertex;
         }

@@ -2,7 +2,9 @@
 
 #include <einparallel/schedule/packing.hpp>
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -27,12 +29,13 @@ EINPARALLEL_INLINE std::size_t run_bytes(const buffer& place, const box& region)
 /// Replaces the places of the messages that the rule names by buffers over their regions; `copy(buffer, message)` notes
 /// the copy.
 template <class Copy>
-void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, Copy copy) {
+void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, bool computes,
+                   Copy copy) {
     for (message& each : messages) {
         const buffer& place = of_rank.buffers[static_cast<std::size_t>(each.place)];
         const std::size_t bytes = bytes_of(of_rank, each.place, each.region);
         const std::size_t run = run_bytes(place, each.region);
-        if (bytes >= rule.least_bytes && run < bytes && run < rule.shortest_run) {
+        if (bytes >= rule.least_bytes && run < bytes && (computes || run < rule.shortest_run)) {
             const buffer_id packed = of_rank.add_buffer(each.region, place.element_bytes);
             copy(packed, each);
             each.place = packed;
@@ -44,7 +47,7 @@ void pack_messages(program& of_rank, std::vector<message>& messages, const packi
 
 namespace einparallel {
 
-EINPARALLEL_INLINE void pack_short_runs(program& of_rank, const packing_rule& rule) {
+EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule) {
     std::vector<step> steps;
     steps.reserve(of_rank.steps.size());
     for (step& each : of_rank.steps) {
@@ -53,10 +56,12 @@ EINPARALLEL_INLINE void pack_short_runs(program& of_rank, const packing_rule& ru
         for (neighbour_read& read : each.reads) {
             read.ready *= 3;
         }
-        detail::pack_messages(of_rank, each.sends, rule, [&](buffer_id packed, const message& sent) {
+        const bool computes = std::ranges::any_of(
+            each.work, [](const action& done) { return std::holds_alternative<contraction>(done); });
+        detail::pack_messages(of_rank, each.sends, rule, computes, [&](buffer_id packed, const message& sent) {
             before.work.emplace_back(local_move{packed, sent.place, sent.region});
         });
-        detail::pack_messages(of_rank, each.receives, rule, [&](buffer_id packed, const message& received) {
+        detail::pack_messages(of_rank, each.receives, rule, computes, [&](buffer_id packed, const message& received) {
             behind.work.emplace_back(local_move{received.place, packed, received.region});
         });
         detail::append_widened(steps, std::move(before), std::move(each), std::move(behind));

@@ -5,20 +5,29 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/steps.ipp>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// True where the two halves of `chunk` along `cut` lie one behind the other in dense storage.
-EINPARALLEL_INLINE bool halves_are_contiguous(const box& chunk, std::size_t cut) {
+/// The dimension along which a chunk is halved: its outermost, so that each half is contiguous in dense storage and a
+/// message in one piece, which a poll advances further than a datatype's; but one that is short and odd would make
+/// halves of unlike lengths, and gives way to the cut.
+EINPARALLEL_INLINE std::size_t halved_dimension(const box& chunk, std::size_t cut) {
     for (std::size_t dimension = 0; dimension < cut; ++dimension) {
-        if (chunk.sides[dimension].size() > 1) {
-            return false;
+        if (const index size = chunk.sides[dimension].size(); size > 1) {
+            return size % 2 == 0 || size > 16 ? dimension : cut;
         }
     }
-    return true;
+    return cut;
+}
+
+/// True where boxes that are part of `chunk` along this dimension are contiguous in its dense storage.
+EINPARALLEL_INLINE bool parts_are_contiguous(const box& chunk, std::size_t dimension) {
+    return std::all_of(chunk.sides.begin(), chunk.sides.begin() + static_cast<std::ptrdiff_t>(dimension),
+                       [](const interval& side) { return side.size() <= 1; });
 }
 
 /// The output's block is cut into q chunks, each in two halves. Replica i starts with the chunk of its next neighbour;
@@ -33,12 +42,14 @@ EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, b
     const std::size_t bytes = share.work.output_bytes;
     const replica_ring ring = replica_ring::of(resting, share.rank);
     const std::size_t cut = *resting.cut();
-    const std::size_t label = static_cast<std::size_t>(share.work.form.output[cut]);
     const int last = 2 * ring.size() - 1;
 
-    const auto half_of = [&](int turn) { return piece_of(ring.piece(1 + turn / 2), cut, 2, turn % 2); };
+    const auto half_of = [&](int turn) {
+        const box chunk = ring.piece(1 + turn / 2);
+        return piece_of(chunk, halved_dimension(chunk, cut), 2, turn % 2);
+    };
     const box own_halves[2] = {half_of(last - 1), half_of(last)};
-    const bool lends = halves_are_contiguous(ring.piece(0), cut);
+    const bool lends = parts_are_contiguous(ring.piece(0), halved_dimension(ring.piece(0), cut));
     // Roles rotate, so a half takes the place that the one three turns before has left: counted from the end, the
     // second half of the output, the first half, and the one extra place.
     const auto place_of = [&](int turn, const box& region) {
@@ -62,7 +73,11 @@ EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, b
     for (int turn = 0; turn <= last; ++turn) {
         step& now = steps.at(compute_phase + static_cast<std::size_t>(turn));
         std::vector<interval> ranges = share.ranges;
-        ranges[label] = arrived.sides[cut];
+        for (std::size_t dimension = 0; dimension < arrived.rank(); ++dimension) {
+            if (const label_id label = share.work.form.output[dimension]; label != no_label) {
+                ranges[static_cast<std::size_t>(label)] = arrived.sides[dimension];
+            }
+        }
         share.contract(now, share.operands, arrived_in, std::move(ranges),
                        turn < 2 ? write_mode::overwrite : write_mode::combine);
         if (turn >= 1 && turn < last) {
