@@ -94,11 +94,8 @@ public:
                  std::span<const index> from_strides) const override {
         loops_.combine(extents, into, into_strides, from, from_strides);
     }
-    [[nodiscard]] element_type output_type() const override { return element_type_of<double>(); }
     [[nodiscard]] bool is_contraction() const override { return is_contraction_; }
-    [[nodiscard]] bool is_distributive() const override { return true; }
     [[nodiscard]] double operations_per_point() const override { return 2; }
-    [[nodiscard]] std::string formula() const override { return "loops"; }
 
     bool throws = false;
     mutable int calls = 0;

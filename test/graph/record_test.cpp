@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(inputs, "a sum of terms is one join of what the terms make") {
     CHECK(Z.node()->operands[0]->form.text() == "ij,jk->ik");
     CHECK(Z.node()->operands[1]->form.text() == "il,lk->ik");
     CHECK(Z.node()->operands[2] == v.node());
-    CHECK(Z.node()->work->formula() == "sum x + y - z");
+    CHECK(Z.node()->work->program().formula() == "sum x + y - z");
     Z(i, k) = -(A(i, j) * B(j, k));
     CHECK(text(Z) == "ij,jk->ik");
 }

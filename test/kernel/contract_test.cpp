@@ -281,9 +281,8 @@ TEST_CASE("product_kernel combines boxes and says what it is") {
     kernel.combine(nothing, into.data(), into_strides, from.data(), from_strides);
     CHECK(into == expected);
     CHECK(kernel.is_contraction());
-    CHECK(kernel.is_distributive());
     CHECK(kernel.operations_per_point() == 2.0);
-    CHECK(kernel.formula() == "sum x*y");
-    CHECK(kernel.output_type() == einparallel::element_type{'f', 4});
+    CHECK(kernel.program().formula() == "sum x*y");
+    CHECK(kernel.program().type() == einparallel::element_type{'f', 4});
     CHECK_FALSE(product_kernel<float>(1.0F, 3).is_contraction());
 }

@@ -1,8 +1,7 @@
-// Which functions take which operands in summands: what the types say against the functions' values.
+// Which functions take which operands in summands: what their programs say against the functions' values.
 
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/function_tree.hpp>
-#include <einparallel/kernel/join.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <doctest/doctest.h>
@@ -65,15 +64,11 @@ template <class T, std::size_t Operands, class Reduce, class Tree>
 void check(const Reduce& reduce, const Tree& tree, bool exactly = true) {
     const auto f = flatten_tree(tree);
     [&]<std::size_t... R>(std::index_sequence<R...> all) {
-        const auto kernel_of = [&](auto... unused) {
-            return join_kernel<T, Reduce, std::remove_const_t<decltype(f)>, decltype(unused)...>(reduce, f, false, 1,
-                                                                                                 "");
-        };
-        const auto work = kernel_of((static_cast<void>(R), T())...);
-        CHECK(work.aggregates_by() == reduction_of<Reduce>);
+        const op_program program = program_of<T, Reduce, std::conditional_t<R == R, T, T>...>(tree);
+        CHECK(program.aggregates_by() == reduction_of<Reduce>);
         for (std::uint64_t pending = 0; pending < std::uint64_t{1} << Operands; ++pending) {
-            const bool takes = pending != 0 && work.takes_summands(pending);
-            CHECK_FALSE(work.takes_summands(0));
+            const bool takes = pending != 0 && program.takes_summands(pending);
+            CHECK_FALSE(program.takes_summands(0));
             CAPTURE(pending);
             if (takes) {
                 ++taken;
@@ -139,22 +134,25 @@ TEST_CASE("or of ands, max and min of sums, products") {
     check<double, 2>(op::min, apply(larger{}, x, y), false);
     check<int, 2>(op::prod, apply(times{}, x, y));
     check<int, 2>(op::prod, apply(plus{}, x, y));
-    const join_kernel<double, op::max_type, plus, double, double> shifted(op::max, plus{}, true, 1, "");
+    const op_program shifted = program_of<double, op::max_type, double, double>(apply(plus{}, x, y));
     CHECK(shifted.takes_summands(1));
     CHECK(shifted.takes_summands(2));
     CHECK_FALSE(shifted.takes_summands(3));
 }
 
 TEST_CASE("what converts its elements takes no summands: it would round and wrap elsewhere") {
-    CHECK_FALSE(takes_summands<double, op::sum_type, times, float, double>(1));
-    CHECK_FALSE(takes_summands<int, op::sum_type, times, int, double>(1));
-    CHECK_FALSE(takes_summands<long long, op::sum_type, plus, int, int>(3));
-    CHECK_FALSE(takes_summands<int, op::sum_type, tree_function<apply<times, pick<0>, number<double>>>, int>(1));
-    CHECK_FALSE(takes_summands<int, op::sum_type, tree_function<apply<over, pick<0>, number<int>>>, int>(1));
+    const auto x = pick<0>{};
+    const auto y = pick<1>{};
+    CHECK_FALSE(program_of<double, op::sum_type, float, double>(apply(times{}, x, y)).takes_summands(1));
+    CHECK(program_of<double, op::sum_type, float, double>(apply(times{}, x, y)).takes_summands(2));
+    CHECK_FALSE(program_of<int, op::sum_type, int, double>(apply(times{}, x, y)).takes_summands(1));
+    CHECK_FALSE(program_of<long long, op::sum_type, int, int>(apply(plus{}, x, y)).takes_summands(3));
+    CHECK_FALSE(program_of<int, op::sum_type, int>(apply(times{}, x, number<double>{0.5})).takes_summands(1));
+    CHECK_FALSE(program_of<int, op::sum_type, int>(apply(over{}, x, number<int>{2})).takes_summands(1));
 }
 
 TEST_CASE("products of a scale and factors take one factor in summands") {
-    const product_kernel<float> pair(2.0F, 2);
+    const op_program pair = product_program(2.0F, 2);
     CHECK(pair.aggregates_by() == reduction::sum);
     CHECK(pair.takes_summands(1));
     CHECK(pair.takes_summands(2));

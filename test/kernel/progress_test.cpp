@@ -173,7 +173,7 @@ TEST_CASE("products of every kind report as they go, and compute the same bits")
 }
 
 TEST_CASE("joins report as they go, in tiles and by rows") {
-    const ep::join_kernel<double, largest, apart, double, double> work(largest{}, apart{}, false, 2, "max |x - y|");
+    const ep::join_kernel<double, largest, apart, double, double> work(largest{}, apart{});
     check<double>({"ab", "bc", "ac", {200, 210, 160}}, work, 4);
     check<double>({"ab", "ab", "a", {1200, 1100}}, work, 4);
     check<double>({"ab", "ab", "b", {1200, 1100}}, work, 4);

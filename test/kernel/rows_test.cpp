@@ -106,7 +106,7 @@ TEST_CASE_TEMPLATE("element by element, every tensor in an order of its own", T,
             made.output.memory = before;
             const auto joined =
                 expected_of<T>(made, combine, [](const std::vector<T>& x) { return product_less_one{}(x[0], x[1]); });
-            const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {}, false, 3, "f");
+            const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {});
             kernel.contract(call_of(made, blocks, mode));
             CHECK(made.output.memory == joined);
         }
@@ -127,8 +127,7 @@ TEST_CASE("element by element past the caches, operands of different types acros
     std::vector<double> z(1451 * 1460, -1.0);
     const std::vector<operand_block> operands{{x.data(), turned, other_rows}, {y.data(), both, rows}};
     const auto difference = [](float a, double b) { return static_cast<double>(a) - b; };
-    const join_kernel<double, einparallel::op::sum_type, decltype(difference), float, double> kernel({}, difference,
-                                                                                                     false, 2, "f");
+    const join_kernel<double, einparallel::op::sum_type, decltype(difference), float, double> kernel({}, difference);
     kernel.contract({extents, operands, {z.data(), both, wider}, write_mode::overwrite});
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < 1451; ++i) {
@@ -179,7 +178,7 @@ TEST_CASE_TEMPLATE("sums of products of which one factor lies across the other",
                 const std::vector<operand_block> operands{{x.data(), all, rows}, {y.data() + origin, all, strides}};
                 product_kernel<T>(T(2), 2).contract({extents, operands, {z.data(), b, apart}, write_mode::combine});
                 CHECK(z == expected);
-                const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {}, false, 3, "f");
+                const join_kernel<T, einparallel::op::sum_type, product_less_one, T, T> kernel({}, {});
                 kernel.contract({extents, operands, {z.data(), b, apart}, write_mode::overwrite});
                 for (index k = 0; k < batch; ++k) {
                     const T doubled = expected[static_cast<std::size_t>(2 * k)] - T(1);
@@ -250,7 +249,7 @@ TEST_CASE_TEMPLATE("long sums and maxima to few elements", T, double, std::int64
             check(sums, T(1));
             const auto plus = [](T a, T b) { return static_cast<T>(a + b); };
             const std::vector<operand_block> joined{{x.data(), both, strides}, {terms.data(), i, one}};
-            const join_kernel<T, einparallel::op::max_type, decltype(plus), T, T> kernel({}, plus, true, 2, "f");
+            const join_kernel<T, einparallel::op::max_type, decltype(plus), T, T> kernel({}, plus);
             kernel.contract({extents, joined, {last, i, apart}, write_mode::overwrite});
             check(most, T(0));
             CHECK(std::count(z.begin(), z.end(), T(1)) >= 2 * (elements - 1));

@@ -145,6 +145,7 @@ TEST_CASE("JSON holds the plan and survives any name") {
     CHECK(vertex["mesh"].items().size() == shown.vertices()[2].work.ranks.axes.size());
     CHECK(vertex["join"].number() == shown.vertices()[2].join);
     CHECK(vertex["formula"].text().starts_with("sum "));
+    CHECK(op_program::parse(vertex["program"].text()) == ab->work->program());
     const vertex_figures figures = figures_of(shown)[2];
     CHECK(vertex["bytes"].number() == static_cast<double>(shown.vertices()[2].bytes));
     CHECK(vertex["bytes_gathered"].number() == static_cast<double>(figures.gathered_bytes));
@@ -214,6 +215,7 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "bytes",
                                            "einsum",
                                            "formula",
+                                           "program",
                                            "labels",
                                            "extents",
                                            "parts",

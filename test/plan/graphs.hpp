@@ -43,33 +43,41 @@ enum class paper_join { opaque, product, terms };
 /// A kernel with properties and no work.
 class paper_kernel final : public ep::kernel {
 public:
-    paper_kernel(bool contraction, double operations, paper_join join = paper_join::opaque, std::size_t operands = 0)
-        : contraction_(contraction), operations_(operations), join_(join), operands_(operands) {}
+    paper_kernel(bool contraction, double operations, paper_join join = paper_join::opaque, std::size_t operands = 2)
+        : kernel(program_of(contraction, join, operands)),
+          contraction_(contraction),
+          operations_(operations),
+          join_(join) {}
     void contract(const ep::block_call&) const override { throw ep::error("a planner's kernel was run"); }
     void combine(std::span<const ep::index>, void*, std::span<const ep::index>, const void*,
                  std::span<const ep::index>) const override {
         throw ep::error("a planner's kernel was run");
     }
-    [[nodiscard]] ep::element_type output_type() const override { return {'f', 8}; }
     [[nodiscard]] bool is_contraction() const override { return contraction_; }
-    [[nodiscard]] bool is_distributive() const override { return contraction_; }
     [[nodiscard]] double operations_per_point() const override { return operations_; }
-    [[nodiscard]] std::string formula() const override { return contraction_ ? "sum x*y" : "sum f(x)"; }
-    [[nodiscard]] ep::reduction aggregates_by() const override {
-        return join_ == paper_join::opaque ? ep::reduction::unknown : ep::reduction::sum;
-    }
-    [[nodiscard]] bool takes_summands(std::uint64_t operands) const override {
-        return join_ == paper_join::product
-                   ? std::has_single_bit(operands)
-                   : join_ == paper_join::terms && operands == (std::uint64_t{1} << operands_) - 1;
-    }
     [[nodiscard]] paper_join join() const { return join_; }
 
 private:
+    /// x*y…, x + y…, or what only looks so, of a ⊕ with a state: no two kernels are equal.
+    static ep::op_program program_of(bool contraction, paper_join join, std::size_t operands) {
+        const ep::element_type type{'f', 8};
+        ep::op_program made(ep::reduction::sum, std::vector<ep::element_type>(operands, type), true);
+        if (join == paper_join::opaque) {
+            const std::array<ep::op_register, 2> pair{0, 1};
+            made.call({.name = contraction ? "*" : "f"}, type, {}, std::span(pair).first(contraction ? 2 : 1));
+            return made;
+        }
+        const ep::op_code code = join == paper_join::terms ? ep::op_code::add : ep::op_code::multiply;
+        ep::op_register result = 0;
+        for (ep::op_register operand = 1; operand < operands; ++operand) {
+            result = made.call({code}, type, {}, std::array{result, operand});
+        }
+        return made;
+    }
+
     bool contraction_;
     double operations_;
     paper_join join_;
-    std::size_t operands_;
 };
 
 class paper_source final : public ep::source {

@@ -283,8 +283,8 @@ private:
         const std::size_t count = graph_.vertices.size();
         for (std::size_t number = 0; number < count; ++number) {
             const vertex& each = *graph_.vertices[number];
-            leaves_[number] = !each.is_input() && join_of(each) != test::paper_join::opaque && !each.wishes.pin &&
-                              !each.wishes.without_communication && elements(each) > 0 && !readers_[number].empty() &&
+            leaves_[number] = !each.is_input() && !each.wishes.pin && !each.wishes.without_communication &&
+                              elements(each) > 0 && !readers_[number].empty() &&
                               std::find(graph_.outputs.begin(), graph_.outputs.end(), number) == graph_.outputs.end();
             reads_[number] = sets_of(number);
         }

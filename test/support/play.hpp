@@ -106,11 +106,8 @@ public:
         });
     }
 
-    [[nodiscard]] element_type output_type() const override { return element_type_of<double>(); }
     [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] bool is_distributive() const override { return true; }
     [[nodiscard]] double operations_per_point() const override { return 2; }
-    [[nodiscard]] std::string formula() const override { return "played"; }
 
 private:
     static index offset(std::span<const label_id> labels, std::span<const index> strides,

@@ -105,7 +105,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
         made->form.output.push_back(number(label));
         made->bounds.push_back(made->extents[static_cast<std::size_t>(made->form.output.back())]);
     }
-    made->element = work->output_type();
+    made->element = work->program().type();
     made->work = std::move(work);
     return made;
 }

@@ -5,12 +5,11 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/op_program.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -35,6 +34,10 @@ template <Element T>
                                             std::span<const index> into_strides, const T* from,
                                             std::span<const index> from_strides);
 
+/// Σ scale · x · y · … as a value.
+template <Element T>
+[[gnu::visibility("default")]] op_program product_program(T scale, std::size_t operands);
+
 /// The kernel of Σ of products of `operands` tensors of type T, times a scale.
 template <Element T>
 [[gnu::visibility("default")]] std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands);
@@ -49,7 +52,8 @@ template <Element T>
 class product_kernel final : public kernel {
 public:
     /// @pre operand_count >= 1
-    product_kernel(T scale, std::size_t operand_count) : scale_(scale), operand_count_(operand_count) {}
+    product_kernel(T scale, std::size_t operand_count)
+        : kernel(detail::product_program(scale, operand_count)), scale_(scale), operand_count_(operand_count) {}
 
     void contract(const block_call& call) const override { detail::contract_product<T>(call, scale_); }
 
@@ -58,25 +62,12 @@ public:
         detail::add_box<T>(extents, static_cast<T*>(into), into_strides, static_cast<const T*>(from), from_strides);
     }
 
-    [[nodiscard]] element_type output_type() const override { return element_type_of<T>(); }
-    [[nodiscard]] bool equals(const kernel& other) const override {
-        const auto* const same = dynamic_cast<const product_kernel*>(&other);
-        return same != nullptr && detail::same_bits(same->scale_, scale_) && same->operand_count_ == operand_count_;
-    }
     [[nodiscard]] bool is_contraction() const override { return operand_count_ == 2; }
-    [[nodiscard]] bool is_distributive() const override { return true; }
-    [[nodiscard]] reduction aggregates_by() const override { return reduction::sum; }
-    /// A product takes one factor in summands.
-    [[nodiscard]] bool takes_summands(std::uint64_t operands) const override {
-        return operands != 0 && (operands & (operands - 1)) == 0;
-    }
 
     /// r − 1 multiplications and an addition; a complex multiply-add is eight real operations.
     [[nodiscard]] double operations_per_point() const override {
         return static_cast<double>(operand_count_) * (detail::is_complex<T>::value ? 4.0 : 1.0);
     }
-
-    [[nodiscard]] std::string formula() const override;
 
     [[nodiscard]] T scale() const { return scale_; }
     [[nodiscard]] std::size_t operand_count() const { return operand_count_; }

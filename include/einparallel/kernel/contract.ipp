@@ -4,12 +4,14 @@
 
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/few_points.hpp>
-#include <einparallel/kernel/formula.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/pair_contraction.hpp>
 #include <einparallel/kernel/product_rows.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+
+#include <initializer_list>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -83,23 +85,27 @@ void add_box(std::span<const index> extents, T* into, std::span<const index> int
 }
 
 template <Element T>
+op_program product_program(T scale, std::size_t operands) {
+    constexpr element_type type = element_type_of<T>();
+    op_program made(reduction::sum, std::vector<element_type>(operands, type));
+    const auto join = [&](op_code code, std::initializer_list<op_register> arguments) {
+        return made.call({code}, type, {}, arguments);
+    };
+    op_register product = 0;
+    if (scale == T(-1) && scale != T(1)) {
+        product = join(op_code::negate, {product});
+    } else if (scale != T(1)) {
+        product = join(op_code::multiply, {made.number(type, bits_of(scale)), product});
+    }
+    for (std::size_t operand = 1; operand < operands; ++operand) {
+        product = join(op_code::multiply, {product, static_cast<op_register>(operand)});
+    }
+    return made;
+}
+
+template <Element T>
 std::shared_ptr<const kernel> make_product_kernel(T scale, std::size_t operands) {
     return std::make_shared<product_kernel<T>>(scale, operands);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
-
-namespace einparallel {
-inline namespace EINPARALLEL_WAY {
-
-template <Element T>
-std::string product_kernel<T>::formula() const {
-    std::string text = scale_ == T(1) ? "" : scale_ == T(-1) ? "-" : detail::written_value(scale_) + "*";
-    for (std::size_t operand = 0; operand < operand_count_; ++operand) {
-        text += (operand > 0 ? "*" : "") + detail::operand_letter(operand);
-    }
-    return "sum " + text;
-}
-
-}  // namespace EINPARALLEL_WAY
-}  // namespace einparallel

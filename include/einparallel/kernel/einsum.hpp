@@ -138,17 +138,14 @@ private:
 };
 
 /// x1 · x2 · … of any element types: the ⊗ of a product whose operands differ in type.
-struct product_of_all {
-    static constexpr const char* name = "*";
-    template <class First, class... Rest>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(First first, Rest... rest) const {
-        if constexpr (sizeof...(Rest) == 0) {
-            return first;
-        } else {
-            return times{}(first, (*this)(rest...));
-        }
+template <std::size_t First, std::size_t Count>
+constexpr auto tree_of_products() {
+    if constexpr (First + 1 == Count) {
+        return pick<First>{};
+    } else {
+        return apply(times{}, pick<First>{}, tree_of_products<First + 1, Count>());
     }
-};
+}
 
 /// Runs or records Σ of the product of all operands: same element type everywhere → contraction, otherwise a join.
 template <class Out, class... In, class Builder, class Sink, std::size_t Count>
@@ -161,14 +158,9 @@ auto product_of(Builder& builder, Sink sink, std::span<const label_id> out,
         using T = typename common_element<In...>::type;
         const std::array<labelled_handle<typename Builder::handle>, 1> sum{
             {{product_of<T, In...>(builder, temporary{}, out, operands), out}}};
-        return builder.template emit<Out>(sink, out, std::span(sum), [](auto /*described*/) {
-            return join_kernel<Out, op::sum_type, unchanged, T>(op::sum, {}, true, 1.0, "convert");
-        });
+        return emit_join<Out>(builder, sink, op::sum, apply(unchanged{}, pick<0>{}), type_list<T>{}, out, sum);
     } else {
-        return builder.template emit<Out>(sink, out, all, [](auto /*described*/) {
-            return join_kernel<Out, op::sum_type, product_of_all, In...>(op::sum, {}, true, 2.0 * sizeof...(In),
-                                                                         "sum (*)");
-        });
+        return emit_join<Out>(builder, sink, op::sum, tree_of_products<0, Count>(), type_list<In...>{}, out, operands);
     }
 }
 

@@ -4,25 +4,13 @@
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 
-#include <cmath>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// exp(x − c), the third line of the paper's softmax.
-struct shifted_exponential {
-    static constexpr const char* name = "exp-";
-    template <class T>
-    EINPARALLEL_HOST_DEVICE T operator()(T x, T c) const {
-        using std::exp;
-        return exp(x - c);
-    }
-};
 
 /// f(x…) = result(exp(argument(x…)), x…), where there is such a form.
 template <class Function>

@@ -1,19 +1,20 @@
 #pragma once
 // The element-wise part of an expression as one function of its leaves' elements: the ⊗ of a vertex.
 
-#include <einparallel/kernel/formula.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/op_program.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 
+#include <array>
 #include <cstddef>
-#include <string>
+#include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -105,57 +106,91 @@ auto flatten_tree(Tree tree) {
     return tree_function<Tree>{std::move(tree)};
 }
 
-/// Two functions of one type are the same: they have no state, or numbers that are equal.
-template <class Function>
-bool same_function(const Function& /*a*/, const Function& /*b*/) {
-    return std::is_empty_v<Function>;
-}
-template <class T>
-bool same_function(const number<T>& a, const number<T>& b) {
-    return same_bits(a.value, b.value);
-}
-template <class Function, class... Branches>
-bool same_function(const apply<Function, Branches...>& a, const apply<Function, Branches...>& b) {
-    return [&]<std::size_t... Branch>(std::index_sequence<Branch...> /*all*/) {
-        return same_function(a.function, b.function) &&
-               (same_function(boost::hana::at_c<Branch>(a.branches), boost::hana::at_c<Branch>(b.branches)) && ...);
-    }
-    (std::index_sequence_for<Branches...>{});
-}
-template <class Tree>
-bool same_function(const tree_function<Tree>& a, const tree_function<Tree>& b) {
-    return same_function(a.tree, b.tree);
-}
-
-// --- words for tables
+// --- trees as programs
 // ---------------------------------------------------------------------------------------------------------
 
-template <std::size_t Leaf>
-formula_part part_of(const pick<Leaf>& /*tree*/) {
-    return {operand_letter(Leaf)};
-}
-template <class T>
-formula_part part_of(const number<T>& tree) {
-    return {written_value(tree.value)};
-}
-template <class Function, class... Branches>
-formula_part part_of(const apply<Function, Branches...>& tree) {
-    std::vector<formula_part> arguments;
-    [&]<std::size_t... Branch>(std::index_sequence<Branch...> /*all*/) {
-        (arguments.push_back(part_of(boost::hana::at_c<Branch>(tree.branches))), ...);
-    }
-    (std::index_sequence_for<Branches...>{});
-    if constexpr (requires { Function::name; }) {
-        return call_part(Function::name, std::move(arguments));
+/// Which of the library's own ⊕ an operator is.
+template <class Reduce>
+inline constexpr reduction reduction_of = std::is_same_v<Reduce, op::sum_type>    ? reduction::sum
+                                          : std::is_same_v<Reduce, op::prod_type> ? reduction::prod
+                                          : std::is_same_v<Reduce, op::max_type>  ? reduction::max
+                                          : std::is_same_v<Reduce, op::min_type>  ? reduction::min
+                                                                                  : reduction::unknown;
+
+template <class Function>
+inline constexpr bool has_op_code = requires {
+    requires std::is_same_v<decltype(Function::code), const op_code>;
+};
+
+template <class Reduce, class Function>
+constexpr op_function op_function_of() {
+    op_function made;
+    if constexpr (has_op_code<Function>) {
+        made.code = Function::code;
     } else {
-        return call_part("f", std::move(arguments));
+        made.has_state = !std::is_empty_v<Function>;
+        made.distributes = distributes_over<Reduce, Function>;
+        if constexpr (requires { Function::name; }) {
+            made.name = Function::name;
+        }
     }
+    return made;
 }
 
-/// The tree as a reader would write it, operands as letters: `|x - y|`, `x/(y + z - u - v)`.
-template <class Tree>
-std::string written(const Tree& tree) {
-    return part_of(tree).text;
+/// The register with a value of type T.
+template <class T>
+struct in_register {
+    using type = T;
+    op_register at;
+};
+
+/// Writes trees of elements In… that ⊕ = Reduce aggregates.
+template <class Reduce, class... In>
+struct op_program_writer {
+    op_program& into;
+
+    template <std::size_t Leaf>
+    in_register<std::tuple_element_t<Leaf, std::tuple<In...>>> write(const pick<Leaf>& /*tree*/) const {
+        return {static_cast<op_register>(Leaf)};
+    }
+    template <class T>
+    in_register<T> write(const number<T>& tree) const {
+        return {into.number(register_type<T>(), bits_of(tree.value))};
+    }
+    template <class Function, class... Branches>
+    auto write(const apply<Function, Branches...>& tree) const {
+        return call(tree, std::index_sequence_for<Branches...>{});
+    }
+
+    /// Of elements of types T….
+    template <class Function, class... T>
+    auto called(std::span<const op_register> arguments) const {
+        using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, T...>>;
+        element_type compared;
+        if constexpr (has_op_code<Function> && std::is_same_v<Value, bool> && sizeof...(T) == 2) {
+            compared = element_type_of<typename arithmetic_result<T...>::type>();
+        }
+        return in_register<Value>{
+            into.call(op_function_of<Reduce, Function>(), register_type<Value>(), compared, arguments)};
+    }
+
+private:
+    template <class Function, class... Branches, std::size_t... Branch>
+    auto call(const apply<Function, Branches...>& tree, std::index_sequence<Branch...> /*all*/) const {
+        const op_register arguments[] = {write(boost::hana::at_c<Branch>(tree.branches)).at...};
+        return called<Function, typename decltype(write(boost::hana::at_c<Branch>(tree.branches)))::type...>(arguments);
+    }
+};
+
+/// The program of a vertex with results of type Out.
+template <class Out, class Reduce, class... In, class Tree>
+op_program program_of(const Tree& tree) {
+    constexpr std::array<element_type, sizeof...(In)> operands{element_type_of<In>()...};
+    op_program made(reduction_of<Reduce>, operands,
+                    reduction_of<Reduce> == reduction::unknown && !std::is_empty_v<Reduce>);
+    const op_register result = op_program_writer<Reduce, In...>{made}.write(tree).at;
+    made.call({op_code::cast}, element_type_of<Out>(), {}, {&result, 1});
+    return made;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,21 +2,17 @@
 // The kernel of general ⊕ and ⊗ on strided blocks: as a blocked product where there is something to reuse, else row by
 // row.
 
-#include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/join_product.hpp>
 #include <einparallel/kernel/join_rows.hpp>
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/kernel/linear.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/op_program.hpp>
 
-#include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -25,11 +21,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class Out, class Reduce>
 class reducing_kernel : public kernel {
 public:
-    reducing_kernel(Reduce reduce, bool distributive, double operations, std::string formula)
-        : reduce_(std::move(reduce)),
-          distributive_(distributive),
-          operations_(operations),
-          formula_(std::move(formula)) {}
+    reducing_kernel(Reduce reduce, op_program program) : kernel(std::move(program)), reduce_(std::move(reduce)) {}
 
     void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
                  std::span<const index> from_strides) const override {
@@ -42,12 +34,7 @@ public:
         }
     }
 
-    [[nodiscard]] element_type output_type() const override { return element_type_of<Out>(); }
     [[nodiscard]] bool is_contraction() const override { return false; }
-    [[nodiscard]] bool is_distributive() const override { return distributive_; }
-    [[nodiscard]] reduction aggregates_by() const override { return reduction_of<Reduce>; }
-    [[nodiscard]] double operations_per_point() const override { return operations_; }
-    [[nodiscard]] std::string formula() const override { return formula_; }
 
 protected:
     /// Computes the block with these rows, or writes identities where there is nothing to aggregate.
@@ -65,11 +52,6 @@ protected:
     }
 
     Reduce reduce_;
-
-private:
-    bool distributive_;
-    double operations_;
-    std::string formula_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -85,10 +67,9 @@ namespace einparallel {
 template <class Out, class Reduce, class Function, class... In>
 class join_kernel final : public detail::reducing_kernel<Out, Reduce> {
 public:
-    /// @param operations arithmetic per point, for the time model
-    join_kernel(Reduce reduce, Function function, bool distributive, double operations, std::string formula)
-        : detail::reducing_kernel<Out, Reduce>(std::move(reduce), distributive, operations, std::move(formula)),
-          function_(std::move(function)) {}
+    /// @param program  of f and ⊕, where somebody asks
+    join_kernel(Reduce reduce, Function function, op_program program = {})
+        : detail::reducing_kernel<Out, Reduce>(std::move(reduce), std::move(program)), function_(std::move(function)) {}
 
     void contract(const block_call& call) const override {
         if constexpr (sizeof...(In) == 2 && detail::is_tiled<Out> && (detail::is_tiled<In> && ...)) {
@@ -102,14 +83,7 @@ public:
         this->run(call, rows);
     }
 
-    [[nodiscard]] bool equals(const kernel& other) const override {
-        const auto* const same = dynamic_cast<const join_kernel*>(&other);
-        return same != nullptr && detail::same_function(this->reduce_, same->reduce_) &&
-               detail::same_function(function_, same->function_);
-    }
-    [[nodiscard]] bool takes_summands(std::uint64_t operands) const override {
-        return detail::takes_summands<Out, Reduce, Function, In...>(operands);
-    }
+    [[nodiscard]] double operations_per_point() const override { return 2.0 * sizeof...(In); }
 
 private:
     template <class A, class B>

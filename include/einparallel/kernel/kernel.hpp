@@ -3,11 +3,11 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/einsum_form.hpp>
-#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/op_program.hpp>
 
 #include <cstdint>
 #include <span>
-#include <string>
+#include <utility>
 
 namespace einparallel {
 
@@ -45,15 +45,11 @@ struct block_call {
     progress_hook* hook = nullptr;  ///< reported to between blocks (progress.hpp); null: to nobody
 };
 
-/// The ⊕ of a kernel, for who has to know whether two kernels have the same; `unknown` is like no other, not even
-/// itself.
-enum class reduction : std::uint8_t { unknown, sum, prod, max, min };
-
 /// The operators ⊕ and ⊗ of a vertex, compiled for its element types.
 /// Stateless towards its caller: one kernel object may be called from several threads at once on disjoint outputs.
 class kernel {
 public:
-    kernel() = default;
+    explicit kernel(op_program program = {}) : program_(std::move(program)) {}
     kernel(const kernel&) = delete;
     kernel& operator=(const kernel&) = delete;
     virtual ~kernel() = default;
@@ -65,32 +61,18 @@ public:
     virtual void combine(std::span<const index> extents, void* into, std::span<const index> into_strides,
                          const void* from, std::span<const index> from_strides) const = 0;
 
-    [[nodiscard]] virtual element_type output_type() const = 0;
-
-    /// True where the other computes the same from the same operands, as far as types and numbers tell: a functor of
-    /// the user's with a state is like itself only.
-    [[nodiscard]] virtual bool equals(const kernel& other) const { return this == &other; }
+    /// ⊕ and ⊗ as a value; empty where nobody asks.
+    [[nodiscard]] const op_program& program() const { return program_; }
 
     /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
     /// names.
     [[nodiscard]] virtual bool is_contraction() const = 0;
 
-    /// True where ⊗ distributes over ⊕ in every operand, so that a one-sided label may be reduced before the join.
-    [[nodiscard]] virtual bool is_distributive() const = 0;
-
-    [[nodiscard]] virtual reduction aggregates_by() const { return reduction::unknown; }
-
-    /// True where operands may come in summands of the kernel's own ⊕, those whose bit is set: what ⊗ makes of the
-    /// summands one by one are summands of what it makes of the sum, f(x ⊕ x', y) = f(x, y) ⊕ f(x', y). Where the
-    /// types do not tell, false.
-    [[nodiscard]] virtual bool takes_summands(std::uint64_t /*operands*/) const { return false; }
-
     /// Arithmetic per point of the iteration space, for the time model (2 for a multiply-add).
     [[nodiscard]] virtual double operations_per_point() const = 0;
 
-    /// Short text for tables: the word for ⊕, a blank, ⊗ of operands that are called x, y, z, u, v, w, a, b, …:
-    /// "sum x*y", "max |x - y|". What aggregates nothing shows its ⊗ only.
-    [[nodiscard]] virtual std::string formula() const = 0;
+private:
+    op_program program_;
 };
 
 }  // namespace einparallel

@@ -7,9 +7,8 @@
 //   handle handle_of(const Operand&)                      a leaf's data
 //   handle emit<Out>(sink, labels, operands, make_kernel) one vertex: output labels, operands with labels, and a
 //   function that
-//                                                         makes its kernel; make_kernel(std::true_type{}) with the
-//                                                         formula that tables show, make_kernel(std::false_type{})
-//                                                         without
+//                                                         makes its kernel; make_kernel(std::true_type{}) with its
+//                                                         program, make_kernel(std::false_type{}) without
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
 // where a sink says where the result goes: `temporary{}` or what the builder's own statement passes in.
@@ -26,7 +25,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -138,20 +136,20 @@ void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& vi
 template <class From, class To>
 inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 
-struct unchanged {
-    static constexpr const char* name = "id";
-    template <class T>
-    EINPARALLEL_HOST_DEVICE constexpr T operator()(T x) const {
-        return x;
-    }
-};
-
-/// By reduction_of.
-inline constexpr const char* reduction_names[] = {"reduce", "sum", "prod", "max", "min"};
-
-/// True where Function is ⊗ itself (not a tree of functions) and is declared to distribute over ⊕.
-template <class Op, class Function>
-inline constexpr bool is_distributive = distributes_over<Op, Function>;
+/// One vertex of ⊕ over a tree of the operands' elements.
+template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
+auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/,
+               std::span<const label_id> out,
+               const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
+    using Kernel = join_kernel<Out, Op, decltype(flatten_tree(tree)), In...>;
+    return builder.template emit<Out>(sink, out, std::span(operands), [&](auto described) {
+        op_program program;
+        if constexpr (decltype(described)::value) {
+            program = program_of<Out, Op, In...>(tree);
+        }
+        return Kernel(op, flatten_tree(std::move(tree)), std::move(program));
+    });
+}
 
 template <class Builder, class Statement>
 class lowering {
@@ -168,7 +166,7 @@ public:
             // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
             using T = typename E::value_type;
             const std::array<operand, 1> reduced{operand{reduce<T>(temporary{}, op, inner, out), out}};
-            return emit_join<Out>(sink, op::sum, apply(unchanged{}, pick<0>{}), type_list<T>{}, out, reduced);
+            return emit_join<Out>(builder_, sink, op::sum, apply(unchanged{}, pick<0>{}), type_list<T>{}, out, reduced);
         } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
@@ -178,7 +176,7 @@ public:
         } else {
             std::array<operand, leaf_count<E>> operands{};
             auto tree = collect<0>(inner, operands);
-            return emit_join<Out>(sink, op, std::move(tree), typename leaf_types<E>::type{}, out, operands);
+            return emit_join<Out>(builder_, sink, op, std::move(tree), typename leaf_types<E>::type{}, out, operands);
         }
     }
 
@@ -227,31 +225,16 @@ private:
                             std::span<const label_id> rows) {
         const std::array<operand, 1> only_x{x};
         const handle largest =
-            emit_join<T>(temporary{}, op::max, apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
+            emit_join<T>(builder_, temporary{}, op::max, apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
         const std::array<operand, 2> shifted{x, operand{largest, rows}};
-        const handle exponentials = emit_join<T>(
-            temporary{}, op::sum, apply(shifted_exponential{}, pick<0>{}, pick<1>{}), type_list<T, T>{}, all, shifted);
+        const handle exponentials =
+            emit_join<T>(builder_, temporary{}, op::sum, apply(shifted_exponential{}, pick<0>{}, pick<1>{}),
+                         type_list<T, T>{}, all, shifted);
         const std::array<operand, 1> summed{operand{exponentials, all}};
         const handle sums = builder_.template product<T>(temporary{}, rows, std::span(summed), T(1));
         const std::array<operand, 2> quotient{operand{exponentials, all}, operand{sums, rows}};
-        return emit_join<T>(sink, op::sum, apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{}, all,
-                            quotient);
-    }
-
-    template <class Out, class Op, class Tree, class... In, class Sink, std::size_t Count>
-    handle emit_join(Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/, std::span<const label_id> out,
-                     const std::array<operand, Count>& operands) {
-        auto function = flatten_tree(tree);
-        using Function = decltype(function);
-        using Kernel = join_kernel<Out, Op, Function, In...>;
-        return builder_.template emit<Out>(sink, out, std::span<const operand>(operands), [&](auto described) {
-            std::string formula;
-            if constexpr (decltype(described)::value) {
-                formula = reduction_names[static_cast<int>(reduction_of<Op>)] + (" " + written(tree));
-            }
-            return Kernel(op, std::move(function), is_distributive<Op, Function>,
-                          2.0 * static_cast<double>(sizeof...(In)), std::move(formula));
-        });
+        return emit_join<T>(builder_, sink, op::sum, apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{},
+                            all, quotient);
     }
 
     // A leaf keeps the order of its dimensions; a vertex made here has its labels in id order.

@@ -3,6 +3,7 @@
 
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/op_code.hpp>
 
 #include <cmath>
 #include <complex>
@@ -78,6 +79,7 @@ namespace op {
 /// ⊕ = +, the default. On bool it is "or".
 struct sum_type {
     static constexpr bool associative_commutative = true;
+    static constexpr op_code code = op_code::add;  ///< as ⊗
     template <class T>
     EINPARALLEL_HOST_DEVICE static constexpr T identity() {
         return T(0);
@@ -97,6 +99,7 @@ struct sum_type {
 /// ⊕ = ×. On bool it is "and".
 struct prod_type {
     static constexpr bool associative_commutative = true;
+    static constexpr op_code code = op_code::multiply;  ///< as ⊗
     template <class T>
     EINPARALLEL_HOST_DEVICE static constexpr T identity() {
         return T(1);
@@ -118,6 +121,7 @@ struct prod_type {
 /// ⊕ = max; a NaN wins over every number.
 struct max_type {
     static constexpr bool associative_commutative = true;
+    static constexpr op_code code = op_code::larger;  ///< as ⊗
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
         using limits = std::numeric_limits<T>;
@@ -132,6 +136,7 @@ struct max_type {
 /// ⊕ = min; a NaN wins over every number.
 struct min_type {
     static constexpr bool associative_commutative = true;
+    static constexpr op_code code = op_code::smaller;  ///< as ⊗
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
         using limits = std::numeric_limits<T>;
@@ -158,9 +163,9 @@ inline constexpr bool distributes_over = false;
 namespace detail {
 
 /// Functors of two elements x and y of the type that arithmetic on them has.
-#define EINPARALLEL_DETAIL_PAIR(functor, text, result)                      \
+#define EINPARALLEL_DETAIL_PAIR(functor, operation, result)                 \
     struct functor {                                                        \
-        static constexpr const char* name = text;                           \
+        static constexpr op_code code = op_code::operation;                 \
         template <class A, class B>                                         \
         EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const { \
             using T = arithmetic_t<A, B>;                                   \
@@ -169,21 +174,21 @@ namespace detail {
             return result;                                                  \
         }                                                                   \
     }
-EINPARALLEL_DETAIL_PAIR(plus, "+", op::sum_type{}(x, y));
-EINPARALLEL_DETAIL_PAIR(times, "*", op::prod_type{}(x, y));
-EINPARALLEL_DETAIL_PAIR(over, "/", static_cast<T>(x / y));
-EINPARALLEL_DETAIL_PAIR(larger, "max", op::max_type{}(x, y));
-EINPARALLEL_DETAIL_PAIR(smaller, "min", op::min_type{}(x, y));
-EINPARALLEL_DETAIL_PAIR(less, "<", x < y);
-EINPARALLEL_DETAIL_PAIR(less_equal, "<=", x <= y);
-EINPARALLEL_DETAIL_PAIR(greater, ">", x > y);
-EINPARALLEL_DETAIL_PAIR(greater_equal, ">=", x >= y);
-EINPARALLEL_DETAIL_PAIR(equal, "==", x == y);
-EINPARALLEL_DETAIL_PAIR(not_equal, "!=", x != y);
+EINPARALLEL_DETAIL_PAIR(plus, add, op::sum_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(times, multiply, op::prod_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(over, divide, static_cast<T>(x / y));
+EINPARALLEL_DETAIL_PAIR(larger, larger, op::max_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(smaller, smaller, op::min_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(less, less, x < y);
+EINPARALLEL_DETAIL_PAIR(less_equal, less_equal, x <= y);
+EINPARALLEL_DETAIL_PAIR(greater, greater, x > y);
+EINPARALLEL_DETAIL_PAIR(greater_equal, greater_equal, x >= y);
+EINPARALLEL_DETAIL_PAIR(equal, equal, x == y);
+EINPARALLEL_DETAIL_PAIR(not_equal, not_equal, x != y);
 #undef EINPARALLEL_DETAIL_PAIR
 
 struct minus {
-    static constexpr const char* name = "-";
+    static constexpr op_code code = op_code::subtract;
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
         using T = arithmetic_t<A, B>;
@@ -197,7 +202,7 @@ struct minus {
 };
 
 struct negate {
-    static constexpr const char* name = "-";
+    static constexpr op_code code = op_code::negate;
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
         if constexpr (std::is_integral_v<A>) {
@@ -209,7 +214,7 @@ struct negate {
 };
 
 struct power {
-    static constexpr const char* name = "pow";
+    static constexpr op_code code = op_code::power;
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
         using std::pow;
@@ -223,7 +228,7 @@ struct power {
 };
 
 struct absolute {
-    static constexpr const char* name = "abs";
+    static constexpr op_code code = op_code::absolute;
     template <class A>
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
         if constexpr (std::is_unsigned_v<A>) {
@@ -238,7 +243,7 @@ struct absolute {
 };
 
 struct conjugate {
-    static constexpr const char* name = "conj";
+    static constexpr op_code code = op_code::conjugate;
     template <class A>
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
         if constexpr (is_complex<A>::value) {
@@ -250,9 +255,9 @@ struct conjugate {
 };
 
 /// The elementary functions of real and complex numbers; integers are computed in double.
-#define EINPARALLEL_DETAIL_ELEMENTARY(function, text)        \
+#define EINPARALLEL_DETAIL_ELEMENTARY(function)              \
     struct function##_function {                             \
-        static constexpr const char* name = text;            \
+        static constexpr op_code code = op_code::function;   \
         template <class A>                                   \
         EINPARALLEL_HOST_DEVICE auto operator()(A a) const { \
             using std::function;                             \
@@ -263,20 +268,20 @@ struct conjugate {
             }                                                \
         }                                                    \
     }
-EINPARALLEL_DETAIL_ELEMENTARY(exp, "exp");
-EINPARALLEL_DETAIL_ELEMENTARY(log, "log");
-EINPARALLEL_DETAIL_ELEMENTARY(sqrt, "sqrt");
-EINPARALLEL_DETAIL_ELEMENTARY(tanh, "tanh");
-EINPARALLEL_DETAIL_ELEMENTARY(sin, "sin");
-EINPARALLEL_DETAIL_ELEMENTARY(cos, "cos");
-EINPARALLEL_DETAIL_ELEMENTARY(tan, "tan");
-EINPARALLEL_DETAIL_ELEMENTARY(erf, "erf");
+EINPARALLEL_DETAIL_ELEMENTARY(exp);
+EINPARALLEL_DETAIL_ELEMENTARY(log);
+EINPARALLEL_DETAIL_ELEMENTARY(sqrt);
+EINPARALLEL_DETAIL_ELEMENTARY(tanh);
+EINPARALLEL_DETAIL_ELEMENTARY(sin);
+EINPARALLEL_DETAIL_ELEMENTARY(cos);
+EINPARALLEL_DETAIL_ELEMENTARY(tan);
+EINPARALLEL_DETAIL_ELEMENTARY(erf);
 #undef EINPARALLEL_DETAIL_ELEMENTARY
 
 /// Functions to whole numbers, which integers are already. Halves are rounded away from zero, as std::round does.
 #define EINPARALLEL_DETAIL_TO_WHOLE(function)                \
     struct function##_function {                             \
-        static constexpr const char* name = #function;       \
+        static constexpr op_code code = op_code::function;   \
         template <class A>                                   \
         EINPARALLEL_HOST_DEVICE auto operator()(A a) const { \
             using std::function;                             \
@@ -293,7 +298,7 @@ EINPARALLEL_DETAIL_TO_WHOLE(round);
 
 /// −1, 0 or 1; a NaN stays one.
 struct sign_function {
-    static constexpr const char* name = "sign";
+    static constexpr op_code code = op_code::sign;
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
         return a != a ? a : static_cast<A>(static_cast<A>(A(0) < a) - static_cast<A>(a < A(0)));
@@ -301,7 +306,7 @@ struct sign_function {
 };
 
 struct atan2_function {
-    static constexpr const char* name = "atan2";
+    static constexpr op_code code = op_code::angle;
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
         using std::atan2;
@@ -311,7 +316,7 @@ struct atan2_function {
 
 /// a where c is true (not 0), else b.
 struct choice {
-    static constexpr const char* name = "where";
+    static constexpr op_code code = op_code::choice;
     template <class C, class A, class B>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(C c, A a, B b) const {
         using T = arithmetic_t<A, B>;
@@ -321,7 +326,7 @@ struct choice {
 
 /// Where an extreme element is: its index, or one beyond all others. A NaN is as extreme as it gets.
 struct place_of {
-    static constexpr const char* name = "place";
+    static constexpr op_code code = op_code::place;
     template <class A, class Index>
     EINPARALLEL_HOST_DEVICE constexpr Index operator()(A a, A extreme, Index at) const {
         return a == extreme || a != a ? at : std::numeric_limits<Index>::max();
@@ -329,7 +334,7 @@ struct place_of {
 };
 
 struct sigmoid_function {
-    static constexpr const char* name = "sigmoid";
+    static constexpr op_code code = op_code::sigmoid;
     template <class A>
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
         using T = std::conditional_t<std::is_integral_v<A>, double, A>;
@@ -339,7 +344,7 @@ struct sigmoid_function {
 };
 
 struct relu_function {
-    static constexpr const char* name = "relu";
+    static constexpr op_code code = op_code::relu;
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
         return op::max_type{}(a, A(0));
@@ -347,22 +352,42 @@ struct relu_function {
 };
 
 struct silu_function {
-    static constexpr const char* name = "silu";
+    static constexpr op_code code = op_code::silu;
     template <class A>
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
-        return a * sigmoid_function{}(a);
+        using T = std::conditional_t<std::is_integral_v<A>, double, A>;
+        return converted<T>(a) * sigmoid_function{}(a);
     }
 };
 
 /// x·Φ(x) with the normal distribution function itself, not its tanh approximation.
 struct gelu_function {
-    static constexpr const char* name = "gelu";
+    static constexpr op_code code = op_code::gelu;
     template <class A>
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
         using T = std::conditional_t<std::is_integral_v<A>, double, A>;
         using std::erf;
         const T x = converted<T>(a);
         return x * (T(1) + erf(x * T(0.70710678118654752440))) / T(2);
+    }
+};
+
+/// exp(x − c), the third line of the paper's softmax.
+struct shifted_exponential {
+    static constexpr op_code code = op_code::shifted_exponential;
+    template <class T>
+    EINPARALLEL_HOST_DEVICE T operator()(T x, T c) const {
+        using std::exp;
+        return exp(x - c);
+    }
+};
+
+/// x as it is, for the type that a vertex stores it in.
+struct unchanged {
+    static constexpr op_code code = op_code::cast;
+    template <class T>
+    EINPARALLEL_HOST_DEVICE constexpr T operator()(T x) const {
+        return x;
     }
 };
 

@@ -85,6 +85,8 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
         cuts.push_back(operand.cut());
     }
     json.member("einsum", work.form.text()).member("formula", formula_text(shown, each));
+    const bool is_known = each.origin != nullptr && each.origin->work != nullptr;
+    json.member("program", is_known ? each.origin->work->program().text() : "");
     json.member("labels", work.form.names).member("extents", work.extents).member("parts", parts);
     json.member("mesh", axes).member("inputs", each.inputs);
     json.member("operand_cuts", cuts).member("output_cut", work.output.cut());
@@ -129,8 +131,9 @@ namespace einparallel {
 ///     vertices      in the order in which they are computed, each
 ///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}
 ///         inputs: source
-///         einsums: einsum, formula, labels; by label: extents and parts (the partition vector)
-///         mesh                  axes, outermost first: {label, parts, points, operands, output}: points, of uneven
+///         einsums: einsum, formula, program (op_program::text()), labels; by label: extents and parts (the partition
+///         vector) mesh                  axes, outermost first: {label, parts, points, operands, output}: points, of
+///         uneven
 ///                               blocks only, are their parts + 1 cut points; operands and output say how the tensors
 ///                               lie along the axis: "shard(i)", "replicate" or "partial"
 ///         inputs                positions in vertices of the operands

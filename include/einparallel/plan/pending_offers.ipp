@@ -43,7 +43,8 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
         const vertex& read = *graph.vertices[input];
         const std::uint64_t operands = operands_reading(graph, number, input);
         if (leaves[input] && static_cast<std::size_t>(std::countr_zero(operands)) == operand &&
-            read.element == reader.element && read.work->aggregates_by() == reader.work->aggregates_by()) {
+            read.element == reader.element &&
+            read.work->program().aggregates_by() == reader.work->program().aggregates_by()) {
             tensors.emplace_back(operands, elements_of(read) > elements_of(reader));
         }
     }
@@ -65,7 +66,7 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
                 gains = gains || tensors[tensor].second;
             }
         }
-        if (gains && reader.work->takes_summands(operands)) {
+        if (gains && reader.work->program().takes_summands(operands)) {
             found.push_back(operands);
         }
     }
@@ -83,7 +84,7 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
     for (std::size_t number = 0; number < count; ++number) {
         const vertex& each = *graph.vertices[number];
         made.leaves[number] = !each.is_input() && !each.wishes.pin && !each.wishes.without_communication &&
-                              each.work->aggregates_by() != reduction::unknown && elements_of(each) > 0 &&
+                              each.work->program().aggregates_by() != reduction::unknown && elements_of(each) > 0 &&
                               std::ranges::find(graph.outputs, number) == graph.outputs.end();
         for (std::size_t label = 0; label < each.extents.size(); ++label) {
             aggregates[number] =

@@ -23,15 +23,15 @@ struct repetition {
 EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b) {
     const planned_vertex& one = shown.vertices()[a];
     const planned_vertex& other = shown.vertices()[b];
-    const auto formula = [](const planned_vertex& of) {
-        return of.origin != nullptr && of.origin->work != nullptr ? of.origin->work->formula() : std::string();
+    const auto program = [](const planned_vertex& of) {
+        return of.origin != nullptr && of.origin->work != nullptr ? of.origin->work->program() : op_program();
     };
     const auto is_output = [&](std::size_t number) {
         return std::ranges::find(shown.outputs(), number) != shown.outputs().end();
     };
     if (is_output(a) != is_output(b) ||
         !(static_cast<const vertex_wishes&>(one.wishes) == static_cast<const vertex_wishes&>(other.wishes)) ||
-        formula(one) != formula(other) || source_text(one) != source_text(other)) {
+        program(one) != program(other) || source_text(one) != source_text(other)) {
         return false;
     }
     planned_vertex like = other;

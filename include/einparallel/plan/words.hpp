@@ -28,9 +28,6 @@ EINPARALLEL_INLINE std::string source_text(const planned_vertex& each);
 
 /// What a vertex computes: `sum A*B`, `max |A - B|`; without the word for ⊕ where every label is in the output.
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each);
-/// The same of a formula with its operands' names. `aggregates`: some label is reduced.
-EINPARALLEL_INLINE std::string formula_text(const std::string& formula, bool aggregates,
-                                            const std::vector<std::string>& names);
 
 /// What a reader finds in his source: the user's name of a vertex, or beside "v24.6" what it computes:
 /// `v24.6 = sum A*B`.

@@ -2,8 +2,6 @@
 
 #include <einparallel/plan/words.hpp>
 
-#include <einparallel/kernel/formula.hpp>
-
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -154,64 +152,27 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
     return is_word || is_bracketed ? name : "'" + name + "'";
 }
 
-/// `formula` with operand r's letter replaced by names[r].
-EINPARALLEL_INLINE std::string with_names(std::string_view formula, const std::vector<std::string>& names) {
-    std::string written;
-    for (std::size_t begin = 0; begin < formula.size();) {
-        const auto* const word_end = std::find_if_not(formula.begin() + begin, formula.end(), belongs_to_word);
-        const auto end = std::max(begin + 1, static_cast<std::size_t>(word_end - formula.begin()));
-        const std::string_view word = formula.substr(begin, end - begin);
-        std::size_t operand = 0;
-        while (operand < names.size() && (operand_letter(operand) != word || formula.substr(end, 1) == "(")) {
-            ++operand;
-        }
-        written += operand < names.size() ? name_in_formula(names[operand]) : std::string(word);
-        begin = end;
+/// The formula of a vertex whose operands have these names.
+EINPARALLEL_INLINE std::string formula_text(const vertex& of, std::vector<std::string> names) {
+    bool aggregates = false;
+    for (std::size_t label = 0; label < of.form.names.size(); ++label) {
+        aggregates = aggregates || !of.form.in_output(static_cast<label_id>(label));
     }
-    return written;
-}
-
-/// True for a + b, whose ⊕ needs parentheses to show how far it reaches; not for |a + b|.
-EINPARALLEL_INLINE bool is_open_sum(std::string_view expression) {
-    int depth = 0;
-    bool between_bars = false;
-    for (std::size_t position = 0; position + 2 < expression.size(); ++position) {
-        const char letter = expression[position];
-        depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
-        between_bars = between_bars != (letter == '|');
-        const std::string_view here = expression.substr(position, 3);
-        if (depth == 0 && !between_bars && (here == " + " || here == " - ")) {
-            return true;
-        }
+    for (std::string& name : names) {
+        name = name_in_formula(name);
     }
-    return false;
+    return of.work->program().formula(names, aggregates);
 }
 
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each) {
     if (each.origin == nullptr || each.origin->work == nullptr) {
         return "";
     }
-    bool aggregates = false;
-    for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
-        aggregates = aggregates || !each.work.form.in_output(static_cast<label_id>(label));
-    }
     std::vector<std::string> names;
     for (const std::size_t input : each.inputs) {
         names.push_back(shown.vertices()[input].name);
     }
-    return formula_text(each.origin->work->formula(), aggregates, names);
-}
-
-EINPARALLEL_INLINE std::string formula_text(const std::string& formula, bool aggregates,
-                                            const std::vector<std::string>& names) {
-    const std::size_t blank = formula.find(' ');
-    const std::string reduction = formula.substr(0, blank);
-    const std::string expression = blank == std::string::npos ? formula : formula.substr(blank + 1);
-    const std::string written = with_names(expression, names);
-    if (!aggregates || blank == std::string::npos) {
-        return written;
-    }
-    return is_open_sum(expression) ? reduction + "(" + written + ")" : reduction + " " + written;
+    return formula_text(*each.origin, std::move(names));
 }
 
 EINPARALLEL_INLINE std::string name_in_words(const einsum_graph& graph, std::size_t number) {
@@ -219,15 +180,11 @@ EINPARALLEL_INLINE std::string name_in_words(const einsum_graph& graph, std::siz
     if (each.is_input() || !each.name.empty()) {
         return graph.name_of(number);
     }
-    bool aggregates = false;
-    for (std::size_t label = 0; label < each.form.names.size(); ++label) {
-        aggregates = aggregates || !each.form.in_output(static_cast<label_id>(label));
-    }
     std::vector<std::string> names;
     for (const std::size_t input : graph.inputs[number]) {
         names.push_back(graph.name_of(input));
     }
-    return graph.name_of(number) + " = " + cell(formula_text(each.work->formula(), aggregates, names), 32);
+    return graph.name_of(number) + " = " + cell(formula_text(each, std::move(names)), 32);
 }
 
 EINPARALLEL_INLINE std::string name_in_words(const plan& shown, const planned_vertex& each) {

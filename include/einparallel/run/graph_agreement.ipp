@@ -135,7 +135,8 @@ private:
             return;
         }
         add(who, "einsum", each.form.text());
-        add(who, "formula", each.work->formula());
+        add(who, "formula", each.work->program().formula());
+        add(who, "program", each.work->program().text());
         std::string operands;
         for (const std::size_t operand : graph.inputs[number]) {
             operands += (operands.empty() ? "" : ",") + std::to_string(operand);

@@ -9,7 +9,6 @@
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/contraction_order.ipp>
 #include <einparallel/kernel/copy.ipp>
-#include <einparallel/kernel/formula.ipp>
 #include <einparallel/kernel/gemm.ipp>
 #include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
@@ -21,6 +20,9 @@
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/kernel/turned_operands.ipp>
+#include <einparallel/notation/op_evaluate.ipp>
+#include <einparallel/notation/op_formula.ipp>
+#include <einparallel/notation/op_program.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 const char EINPARALLEL_DETAIL_ABI = 0;

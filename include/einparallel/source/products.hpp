@@ -17,6 +17,7 @@
     template block_handle chain_product<T>(immediate_builder&, immediate_builder::destination,                      \
                                            std::span<const label_id>, std::span<const labelled_block>, T);          \
     template void add_box<T>(std::span<const index>, T*, std::span<const index>, const T*, std::span<const index>); \
+    template op_program product_program<T>(T, std::size_t);                                                         \
     template std::shared_ptr<const kernel> make_product_kernel<T>(T, std::size_t);
 #define EINPARALLEL_DETAIL_REAL_PRODUCTS(T)                      \
     EINPARALLEL_DETAIL_PRODUCTS(T)                               \

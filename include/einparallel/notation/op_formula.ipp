@@ -1,0 +1,148 @@
+#pragma once
+// Op programs as formulas: |x - y|, x/(y + z).
+
+#include <einparallel/notation/op_program.hpp>
+
+#include <einparallel/notation/op_program.ipp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// An expression in words, and how strongly its loosest operator binds.
+struct formula_part {
+    enum strength_type { sum, product, whole };
+
+    std::string text;
+    strength_type strength = whole;
+};
+
+/// The name of operand number `leaf` in a formula: a letter, none of which is the f of a function without a name.
+EINPARALLEL_INLINE std::string operand_letter(std::size_t leaf) {
+    constexpr std::string_view letters = "xyzuvwabcdeghijklmnopqrst";
+    return leaf < letters.size() ? std::string(1, letters[leaf]) : "x" + std::to_string(leaf);
+}
+
+/// a + b, a*b: with the parentheses that are needed and no others.
+EINPARALLEL_INLINE formula_part infix_part(std::string_view infix, formula_part a, formula_part b) {
+    const bool is_product = infix == "*" || infix == "/";
+    const formula_part::strength_type own = is_product ? formula_part::product : formula_part::sum;
+    const bool ordered = infix != "+" && infix != "*";
+    const auto in_parentheses = [](const std::string& text) { return "(" + text + ")"; };
+    std::string text = a.strength < own ? in_parentheses(a.text) : std::move(a.text);
+    text += is_product ? std::string(infix) : " " + std::string(infix) + " ";
+    const bool apart = b.strength < own || (b.strength == own && ordered) || b.text.starts_with('-');
+    text += apart ? in_parentheses(b.text) : b.text;
+    return {std::move(text), own};
+}
+
+/// name(a, b, …); |a|, −a for what has such a notation. A name ending in `-` is that of a function of the difference of
+/// two.
+EINPARALLEL_INLINE formula_part call_part(std::string_view name, std::vector<formula_part> arguments) {
+    if (name == "neg") {
+        const bool apart = arguments[0].strength == formula_part::sum || arguments[0].text.starts_with('-');
+        return {"-" + (apart ? "(" + arguments[0].text + ")" : arguments[0].text), formula_part::product};
+    }
+    if (name.find_first_not_of("+-*/<=>!") == std::string_view::npos && arguments.size() == 2) {
+        return infix_part(name, std::move(arguments[0]), std::move(arguments[1]));
+    }
+    if (name == "abs") {
+        return {"|" + arguments[0].text + "|"};
+    }
+    if (name.ends_with('-') && arguments.size() == 2) {
+        return {std::string(name.substr(0, name.size() - 1)) + "(" +
+                infix_part("-", std::move(arguments[0]), std::move(arguments[1])).text + ")"};
+    }
+    std::string text = std::string(name) + "(";
+    for (std::size_t position = 0; position < arguments.size(); ++position) {
+        text += (position > 0 ? ", " : "") + arguments[position].text;
+    }
+    return {text + ")"};
+}
+
+/// A number in the fewest digits that tell it from others of its type, six and more: 0.5, 2, 1e-09, (0,1).
+EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
+    const auto written = [](double value, bool is_float) {
+        std::array<char, 32> text{};
+        for (int digits = 6; digits <= 17; ++digits) {
+            std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+            const double read = std::strtod(text.data(), nullptr);
+            if (read == value || (is_float && static_cast<float>(read) == static_cast<float>(value))) {
+                break;
+            }
+        }
+        return std::string(text.data());
+    };
+    switch (number.kind) {
+        case 'c':
+            if (number.bytes == 8) {
+                const auto value = number.value<std::complex<float>>();
+                return "(" + written(static_cast<double>(value.real()), true) + "," +
+                       written(static_cast<double>(value.imag()), true) + ")";
+            } else {
+                const auto value = number.value<std::complex<double>>();
+                return "(" + written(value.real(), false) + "," + written(value.imag(), false) + ")";
+            }
+        case 'i':
+            return written(static_cast<double>(number.value<std::int64_t>()), false);
+        case 'u':
+        case 'b':
+            return written(static_cast<double>(number.value<std::uint64_t>()), false);
+        default:
+            return number.bytes == 4 ? written(static_cast<double>(number.value<float>()), true)
+                                     : written(number.value<double>(), false);
+    }
+}
+
+/// ⊗. Operands without a name have a letter.
+EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<const std::string> names) {
+    std::vector<formula_part> parts;
+    const std::span<const op_instruction> instructions = shown.instructions();
+    for (std::size_t number = 0; number < instructions.size(); ++number) {
+        const op_instruction& each = instructions[number];
+        std::vector<formula_part> arguments;
+        for (const op_register source : sources_of(each)) {
+            arguments.push_back(parts[source]);
+        }
+        switch (each.code) {
+            case op_code::operand:
+                parts.push_back({number < names.size() ? names[number] : operand_letter(number)});
+                break;
+            case op_code::number:
+                parts.push_back({written_number(each)});
+                break;
+            case op_code::argument:
+            case op_code::cast:
+                parts.push_back(std::move(arguments[0]));
+                break;
+            case op_code::opaque:
+                arguments.assign(parts.end() - each.from[0], parts.end());
+                parts.push_back(call_part(shown.name_of(each), std::move(arguments)));
+                break;
+            default:
+                parts.push_back(call_part(word_of(each.code), std::move(arguments)));
+        }
+    }
+    return parts.empty() ? formula_part() : std::move(parts.back());
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE std::string op_program::formula() const {
+    return std::string(detail::reduction_words[static_cast<std::size_t>(reduction_)]) + " " +
+           detail::formula_of(*this, {}).text;
+}
+
+EINPARALLEL_INLINE std::string op_program::formula(std::span<const std::string> names, bool aggregates) const {
+    const detail::formula_part shown = detail::formula_of(*this, names);
+    const std::string by(aggregates ? detail::reduction_words[static_cast<std::size_t>(reduction_)] : "");
+    return !aggregates                                   ? shown.text
+           : shown.strength == detail::formula_part::sum ? by + "(" + shown.text + ")"
+                                                         : by + " " + shown.text;
+}
+
+}  // namespace einparallel

@@ -1,0 +1,169 @@
+#pragma once
+// The ⊕ and ⊗ of a vertex as a value: a list of instructions over registers, which prints as the user's formula.
+//
+// Instruction r writes register r, once. The first are the operands, register r the element of operand r; the last is
+// the result, of the output's element type. Arguments have the types that op_code says: every conversion is a cast.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/host_device.hpp>
+#include <einparallel/notation/op_code.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace einparallel {
+
+/// Number of an instruction, and of the register that it writes.
+using op_register = std::uint32_t;
+
+/// 32 bytes without padding, the same on a device.
+struct op_instruction {
+    op_code code = op_code::operand;      ///< what is computed
+    char kind = 'f';                      ///< of the result, as in element_type; V: a type that is no element's
+    std::uint8_t bytes = 0;               ///< of the result; 0 where its kind is V
+    bool has_state = false;               ///< opaque only: another functor of its type may compute something else
+    std::array<op_register, 3> from{};    ///< arguments; opaque: their number, its name's, 1 if it distributes over ⊕
+    std::array<std::uint64_t, 2> bits{};  ///< number only: the parts of its value, real and imaginary
+
+    /// Of the result.
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr element_type type() const { return {kind, bytes}; }
+
+    /// The value of a number of type T.
+    template <Element T>
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr T value() const {
+        if constexpr (detail::is_complex<T>::value) {
+            using Real = typename T::value_type;
+            return T(part<Real>(bits[0]), part<Real>(bits[1]));
+        } else {
+            return part<T>(bits[0]);
+        }
+    }
+
+    friend constexpr bool operator==(const op_instruction&, const op_instruction&) = default;
+
+private:
+    template <class T>
+    EINPARALLEL_HOST_DEVICE static constexpr T part(std::uint64_t bits) {
+        if constexpr (std::is_same_v<T, float>) {
+            return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+        } else if constexpr (std::is_same_v<T, double>) {
+            return std::bit_cast<double>(bits);
+        } else {
+            return static_cast<T>(bits);
+        }
+    }
+};
+
+namespace detail {
+
+/// A functor, as far as its type tells.
+struct op_function {
+    op_code code = op_code::opaque;
+    bool has_state = false;    ///< opaque ones only, as what follows
+    bool distributes = false;  ///< over the program's ⊕, in every argument
+    std::string_view name = "f";
+};
+
+/// Bits of a number, as op_instruction has them.
+using number_bits = std::array<std::uint64_t, 2>;
+template <class T>
+constexpr number_bits bits_of(const T& value) {
+    if constexpr (is_complex<T>::value) {
+        return {bits_of(value.real())[0], bits_of(value.imag())[0]};
+    } else if constexpr (std::is_same_v<T, float>) {
+        return {std::bit_cast<std::uint32_t>(value), 0};
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return {std::bit_cast<std::uint64_t>(static_cast<double>(value)), 0};
+    } else {
+        return {static_cast<std::uint64_t>(value), 0};
+    }
+}
+
+/// The type of values of type T in programs.
+template <class T>
+constexpr element_type register_type() {
+    if constexpr (is_element<T>) {
+        return element_type_of<T>();
+    } else {
+        return {'V', 0};
+    }
+}
+
+}  // namespace detail
+
+/// ⊕ over ⊗ of operands. Empty where a kernel runs at once and nobody asks: then it tells nothing.
+class op_program {
+public:
+    op_program() = default;
+    /// Reads its operands, register r operand r. `has_state`: ⊕ is the user's, and another of its type may be another.
+    EINPARALLEL_INLINE op_program(reduction by, std::span<const element_type> operands, bool has_state = false);
+
+    /// ⊕.
+    [[nodiscard]] reduction aggregates_by() const { return reduction_; }
+    [[nodiscard]] std::span<const op_instruction> instructions() const { return instructions_; }
+    /// The first instructions.
+    [[nodiscard]] std::size_t operand_count() const { return operands_; }
+    /// Of the result. @pre not empty
+    [[nodiscard]] element_type type() const { return instructions_.back().type(); }
+    /// The name of an opaque instruction, f where its functor has none.
+    [[nodiscard]] const std::string& name_of(const op_instruction& opaque) const { return names_[opaque.from[1]]; }
+
+    /// True where ⊕ or an instruction is a functor of the user's, or some type is no element's: only a functor computes
+    /// it then.
+    EINPARALLEL_INLINE [[nodiscard]] bool is_opaque() const;
+    /// True where equal programs need not compute the same: ⊕ or an opaque instruction has a state.
+    EINPARALLEL_INLINE [[nodiscard]] bool has_state() const;
+    /// True where operands may come in summands of ⊕, those whose bit is set: what ⊗ makes of the summands one by one
+    /// are summands of what it makes of the sum, f(x ⊕ x', y) = f(x, y) ⊕ f(x', y). Where they would be rounded or wrap
+    /// elsewhere, false.
+    EINPARALLEL_INLINE [[nodiscard]] bool takes_summands(std::uint64_t operands) const;
+
+    /// Short text for tables: the word for ⊕, a blank, ⊗ of operands that are called x, y, z, u, v, w, a, b, …:
+    /// "sum x*y", "max |x - y|".
+    EINPARALLEL_INLINE [[nodiscard]] std::string formula() const;
+    /// The same with the operands' names. Without ⊕ where nothing is aggregated; else it shows how far ⊕ reaches.
+    EINPARALLEL_INLINE [[nodiscard]] std::string formula(std::span<const std::string> names, bool aggregates) const;
+
+    /// All there is to it, in printable characters but quotes and backslashes, so that it is a text in JSON:
+    /// "sum; operand f8; number f8 4000000000000000; * f8 0 1".
+    EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
+    /// Reads text(). @throws error that shows the instruction which is none
+    EINPARALLEL_INLINE [[nodiscard]] static op_program parse(std::string_view text);
+    /// Of text(): the same on all ranks.
+    EINPARALLEL_INLINE [[nodiscard]] std::uint64_t hash() const;
+
+    /// *result = ⊗ of one element of each operand, by the functors. @pre !is_opaque()
+    EINPARALLEL_INLINE void evaluate(const void* const* operands, void* result) const;
+
+    friend bool operator==(const op_program&, const op_program&) = default;
+
+    // How a program is written, instruction by instruction: registers of the results.
+
+    EINPARALLEL_INLINE op_register number(element_type type, detail::number_bits bits);
+    /// Casts its arguments to the type in which they are compared, of bool, or to the result's. A cast of the last
+    /// register to its own type is none.
+    EINPARALLEL_INLINE op_register call(const detail::op_function& function, element_type result, element_type compared,
+                                        std::span<const op_register> arguments);
+
+private:
+    EINPARALLEL_INLINE op_instruction& push(op_code code, element_type type, std::array<op_register, 3> from = {});
+    EINPARALLEL_INLINE op_register last() const;
+    EINPARALLEL_INLINE op_register as(element_type type, op_register from);
+    EINPARALLEL_INLINE bool read(std::string_view statement);
+
+    reduction reduction_ = reduction::unknown;
+    bool reduction_has_state_ = true;
+    std::size_t operands_ = 0;
+    std::vector<op_instruction> instructions_;
+    std::vector<std::string> names_;
+};
+
+}  // namespace einparallel

@@ -1,0 +1,353 @@
+#pragma once
+// Op programs are written, read as text and looked into.
+
+#include <einparallel/notation/op_program.hpp>
+
+#include <einparallel/notation/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+inline constexpr std::array<std::string_view, 5> reduction_words{"reduce", "sum", "prod", "max", "min"};
+
+/// By op_code: in formulas and texts.
+inline constexpr std::array<std::string_view, 40> op_words{
+    "operand", "number", "opaque", "argument", "cast", "neg",  "abs", "conj", "floor", "round",
+    "sign",    "relu",   "exp",    "log",      "sqrt", "tanh", "sin", "cos",  "tan",   "erf",
+    "sigmoid", "silu",   "gelu",   "+",        "-",    "*",    "/",   "max",  "min",   "pow",
+    "atan2",   "exp-",   "<",      "<=",       ">",    ">=",   "==",  "!=",   "where", "place"};
+
+constexpr std::string_view word_of(op_code code) {
+    return op_words[static_cast<std::size_t>(code)];
+}
+
+/// Which arguments a functor takes: by the type in which it computes.
+constexpr bool computes_in(op_code code, element_type type) {
+    switch (code) {
+        case op_code::negate:
+        case op_code::subtract:
+            return type.kind != 'b';
+        case op_code::floor:
+        case op_code::round:
+        case op_code::sign:
+        case op_code::relu:
+        case op_code::larger:
+        case op_code::smaller:
+        case op_code::less:
+        case op_code::less_equal:
+        case op_code::greater:
+        case op_code::greater_equal:
+        case op_code::place:
+            return type.kind != 'c';
+        case op_code::erf:
+        case op_code::gelu:
+        case op_code::angle:
+            return type.kind == 'f';
+        default:
+            const bool of_fractions = (code >= op_code::exp && code < op_code::add) || code == op_code::power ||
+                                      code == op_code::shifted_exponential;
+            return !of_fractions || type.kind == 'f' || type.kind == 'c';
+    }
+}
+
+constexpr bool compares(op_code code) {
+    return code >= op_code::less && code <= op_code::not_equal;
+}
+
+constexpr bool is_register_type(element_type type) {
+    const std::size_t bytes = type.bytes;
+    return type.kind == 'V'   ? bytes == 0
+           : type.kind == 'b' ? bytes == 1
+           : type.kind == 'f' ? bytes == 4 || bytes == 8
+           : type.kind == 'c'
+               ? bytes == 8 || bytes == 16
+               : (type.kind == 'i' || type.kind == 'u') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+}
+
+/// The text before `end`, or all; what follows stays.
+EINPARALLEL_INLINE std::string_view taken(std::string_view& text, std::string_view end) {
+    const std::size_t length = std::min(text.find(end), text.size());
+    const std::string_view before = text.substr(0, length);
+    text.remove_prefix(std::min(length + end.size(), text.size()));
+    return before;
+}
+
+/// The instructions whose values one reads: opaque ones read the arguments right before them.
+EINPARALLEL_INLINE std::span<const op_register> sources_of(const op_instruction& of) {
+    return std::span(of.from).first(static_cast<std::size_t>(arity_of(of.code)));
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE op_program::op_program(reduction by, std::span<const element_type> operands, bool has_state)
+    : reduction_(by), reduction_has_state_(has_state), operands_(operands.size()) {
+    for (const element_type type : operands) {
+        push(op_code::operand, type);
+    }
+}
+
+EINPARALLEL_INLINE op_instruction& op_program::push(op_code code, element_type type, std::array<op_register, 3> from) {
+    instructions_.push_back({code, type.kind, static_cast<std::uint8_t>(type.bytes), false, from, {}});
+    return instructions_.back();
+}
+
+EINPARALLEL_INLINE op_register op_program::last() const {
+    return static_cast<op_register>(instructions_.size() - 1);
+}
+
+EINPARALLEL_INLINE op_register op_program::number(element_type type, detail::number_bits bits) {
+    push(op_code::number, type).bits = bits;
+    return last();
+}
+
+EINPARALLEL_INLINE op_register op_program::as(element_type type, op_register from) {
+    const element_type held = instructions_[from].type();
+    if (held == type || held.kind == 'V' || type.kind == 'V') {
+        return from;
+    }
+    push(op_code::cast, type, {from});
+    return last();
+}
+
+EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& function, element_type result,
+                                                element_type compared, std::span<const op_register> arguments) {
+    std::array<op_register, 3> from{};
+    if (function.code == op_code::opaque) {
+        for (const op_register each : arguments) {
+            push(op_code::argument, instructions_[each].type(), {each});
+        }
+        const auto known = std::ranges::find(names_, function.name);
+        from = {static_cast<op_register>(arguments.size()), static_cast<op_register>(known - names_.begin()),
+                function.distributes ? 1U : 0U};
+        if (known == names_.end()) {
+            names_.emplace_back(function.name);
+        }
+    } else if (function.code == op_code::cast) {
+        return as(result, arguments[0]);
+    } else {
+        const bool as_they_are = function.code == op_code::absolute || function.code == op_code::place;
+        const element_type computed = detail::compares(function.code) ? compared : result;
+        for (std::size_t place = 0; place < arguments.size(); ++place) {
+            const bool is_condition = function.code == op_code::choice && place == 0;
+            from[place] = as_they_are ? arguments[place]
+                                      : as(is_condition ? element_type_of<bool>() : computed, arguments[place]);
+        }
+    }
+    push(function.code, result, from).has_state = function.has_state;
+    return last();
+}
+
+EINPARALLEL_INLINE bool op_program::is_opaque() const {
+    return reduction_ == reduction::unknown || std::ranges::any_of(instructions_, [](const op_instruction& each) {
+               return each.code == op_code::opaque || each.kind == 'V';
+           });
+}
+
+EINPARALLEL_INLINE bool op_program::has_state() const {
+    return reduction_has_state_ || std::ranges::any_of(instructions_, &op_instruction::has_state);
+}
+
+EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const {
+    // How registers depend on the operands that come in summands: not at all, such that a sum of them may go through
+    // summand by summand, or in any other way.
+    enum class dependence : std::uint8_t { none, linear, other };
+    std::vector<dependence> known;
+    // f(x ⊕ x', y ⊕ y') = f(x, y) ⊕ f(x', y'): ⊕ itself, minus, and maps that sums pass through.
+    const auto is_additive = [&](const op_instruction& each) {
+        switch (each.code) {
+            case op_code::add:
+                return reduction_ == reduction::sum;
+            case op_code::subtract:
+            case op_code::negate:
+            case op_code::conjugate:
+                return reduction_ == reduction::sum && each.kind != 'b';
+            case op_code::multiply:
+                return reduction_ == reduction::prod;
+            case op_code::larger:
+                return reduction_ == reduction::max;
+            default:
+                return each.code == op_code::argument ||
+                       (each.code == op_code::smaller && reduction_ == reduction::min);
+        }
+    };
+    // Division is not among them, nor subtraction under max: by 0, or by an infinity that stands for "no edge",
+    // summands one by one give what is no number where their sum gives one.
+    const auto distributes = [&](const op_instruction& each) {
+        return (each.code == op_code::multiply && reduction_ == reduction::sum) ||
+               (each.code == op_code::add && (reduction_ == reduction::max || reduction_ == reduction::min)) ||
+               (each.code == op_code::opaque && each.from[2] != 0);
+    };
+    for (std::size_t number = 0; number < instructions_.size(); ++number) {
+        const op_instruction& each = instructions_[number];
+        if (each.code == op_code::operand) {
+            known.push_back(number < 64 && ((operands >> number) & 1U) != 0 ? dependence::linear : dependence::none);
+            continue;
+        }
+        std::size_t of[] = {0, 0, 0};  // registers by dependence
+        bool same_type = true;
+        const auto count = [&](op_register source) {
+            ++of[static_cast<std::size_t>(known[source])];
+            same_type = same_type && instructions_[source].type() == each.type();
+        };
+        if (each.code == op_code::opaque) {
+            for (op_register argument = 1; argument <= each.from[0]; ++argument) {
+                count(static_cast<op_register>(number) - argument);
+            }
+        } else {
+            std::ranges::for_each(detail::sources_of(each), count);
+        }
+        const auto [none, linear, other] = of;
+        known.push_back(linear + other == 0 ? dependence::none
+                        : other == 0 && same_type &&
+                                ((none == 0 && is_additive(each)) || (linear == 1 && distributes(each)))
+                            ? dependence::linear
+                            : dependence::other);
+    }
+    return reduction_ != reduction::unknown && !known.empty() && known.back() == dependence::linear;
+}
+
+EINPARALLEL_INLINE std::string op_program::text() const {
+    std::string written(detail::reduction_words[static_cast<std::size_t>(reduction_)]);
+    written += reduction_has_state_ ? " state" : "";
+    const auto append = [&](std::uint64_t number, int base) {
+        std::array<char, 20> digits{};
+        written.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number, base).ptr);
+    };
+    for (const op_instruction& each : instructions_) {
+        written.append("; ").append(detail::word_of(each.code)).append(1, ' ').append(1, each.kind);
+        append(each.bytes, 10);
+        for (std::size_t part = 0; each.code == op_code::number && part < (each.kind == 'c' ? 2U : 1U); ++part) {
+            written += ' ';
+            append(each.bits[part], 16);
+        }
+        for (const op_register source : detail::sources_of(each)) {
+            written += ' ';
+            append(source, 10);
+        }
+        if (each.code == op_code::opaque) {
+            written += ' ';
+            append(each.from[0], 10);
+            written.append(each.has_state ? " state" : "").append(each.from[2] != 0 ? " distributes" : "").append(" ");
+            for (const char letter : name_of(each)) {
+                const bool is_plain =
+                    letter > ' ' && letter < 0x7f && std::string_view("\"\\;%").find(letter) == std::string_view::npos;
+                written += is_plain ? letter : '%';
+                if (!is_plain) {
+                    const auto code = static_cast<unsigned char>(letter);
+                    append(code / 16, 16);
+                    append(code % 16, 16);
+                }
+            }
+        }
+    }
+    return written;
+}
+
+/// Appends what text() says of one instruction; false where it is none that this program can go on with.
+EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
+    const auto word = [&] { return detail::taken(statement, " "); };
+    const auto number = [](std::string_view digits, auto& into, int base) {
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into, base);
+        return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
+    };
+    const auto known = std::ranges::find(detail::op_words, word());
+    const auto code = static_cast<op_code>(known - detail::op_words.begin());
+    const std::string_view shown = word();
+    element_type type{shown.empty() ? ' ' : shown[0], 0};
+    if (known == detail::op_words.end() || shown.empty() || !number(shown.substr(1), type.bytes, 10) ||
+        !detail::is_register_type(type)) {
+        return false;
+    }
+    const std::size_t before = instructions_.size();
+    if (code == op_code::operand) {
+        push(code, type);
+        return operands_++ == before && statement.empty();
+    }
+    if (code == op_code::number) {
+        detail::number_bits bits{};
+        const bool read = number(word(), bits[0], 16) && (type.kind != 'c' || number(word(), bits[1], 16));
+        this->number(type, bits);
+        return read && statement.empty();
+    }
+    if (code == op_code::opaque) {
+        op_register count = 0;
+        bool read = number(word(), count, 10) && count <= before;
+        for (op_register each = 1; read && each <= count; ++each) {
+            read = instructions_[before - each].code == op_code::argument;
+        }
+        detail::op_function function;
+        function.has_state = statement.starts_with("state ") && !word().empty();
+        function.distributes = statement.starts_with("distributes ") && !word().empty();
+        std::string name;
+        for (; read && !statement.empty(); statement.remove_prefix(1)) {
+            unsigned char letter = static_cast<unsigned char>(statement[0]);
+            if (letter == '%') {
+                read = number(statement.substr(1, 2), letter, 16) && statement.size() > 2;
+                statement.remove_prefix(read ? 2 : 0);
+            }
+            name += static_cast<char>(letter);
+        }
+        function.name = name;
+        call(function, type, {}, {});
+        instructions_.back().from[0] = count;
+        return read;
+    }
+    std::array<op_register, 3> from{};
+    std::array<element_type, 3> of{};
+    const auto arity = static_cast<std::size_t>(arity_of(code));
+    for (std::size_t place = 0; place < arity; ++place) {
+        if (!number(word(), from[place], 10) || from[place] >= before) {
+            return false;
+        }
+        of[place] = instructions_[from[place]].type();
+    }
+    const element_type computed = of[code == op_code::choice ? 1 : 0];
+    const bool fits =
+        code == op_code::argument   ? of[0] == type
+        : code == op_code::cast     ? of[0] != type && (of[0].kind != 'c' || type.kind == 'c' || type.kind == 'b')
+        : code == op_code::absolute ? type == (computed.kind == 'c' ? element_type{'f', computed.bytes / 2} : computed)
+        : code == op_code::place    ? of[1] == computed && of[2] == type && (type.kind == 'i' || type.kind == 'u')
+                                    : !detail::compares(code) || type == element_type_of<bool>();
+    if (!fits || !detail::computes_in(code, computed) || !statement.empty()) {
+        return false;
+    }
+    if (code == op_code::argument) {
+        push(code, type, from);
+    } else {
+        call({code}, type, computed, std::span(from).first(arity));
+    }
+    return instructions_.size() == before + 1;  // with no cast that the text does not say
+}
+
+EINPARALLEL_INLINE op_program op_program::parse(std::string_view text) {
+    op_program made;
+    std::string_view statement = detail::taken(text, "; ");
+    made.reduction_has_state_ = statement.ends_with(" state");
+    statement = statement.substr(0, statement.find(' '));
+    const auto known = std::ranges::find(detail::reduction_words, statement);
+    made.reduction_ = static_cast<reduction>(known - detail::reduction_words.begin());
+    bool read = known != detail::reduction_words.end() && !text.empty();
+    while (read && !text.empty()) {
+        statement = detail::taken(text, "; ");
+        read = made.read(statement);
+    }
+    if (!read) {
+        throw error("op program: '" + std::string(statement) + "' is no instruction that can stand there");
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE std::uint64_t op_program::hash() const {
+    std::uint64_t value = 0xcbf29ce484222325U;  // FNV-1a
+    for (const char letter : text()) {
+        value = (value ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+    }
+    return value;
+}
+
+}  // namespace einparallel
