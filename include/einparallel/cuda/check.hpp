@@ -1,0 +1,19 @@
+#pragma once
+// Return codes of CUDA's runtime and of cuBLAS, checked. For definitions: user units include no header of CUDA.
+
+#include <einparallel/cuda/error.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Throws where `code` is no success. `call` is the name of the function; the place is the caller's (clang 14 has no
+/// std::source_location).
+EINPARALLEL_INLINE void check_cuda(cudaError_t code, const char* call, const char* file = __builtin_FILE(),
+                                   int line = __builtin_LINE());
+EINPARALLEL_INLINE void check_cublas(cublasStatus_t code, const char* call, const char* file = __builtin_FILE(),
+                                     int line = __builtin_LINE());
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <einparallel/cuda/device.hpp>
+
+#include <einparallel/cuda/check.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <string>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE int device_of_rank(int local, int asked) {
+    int count = 0;
+    const cudaError_t code = cudaGetDeviceCount(&count);
+    if (code == cudaErrorInsufficientDriver) {
+        int driver = 0;
+        static_cast<void>(cudaDriverGetVersion(&driver));
+        const auto text = [](int version) {
+            return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+        };
+        throw error("the driver of the device is for CUDA " + text(driver) + ", older than the toolkit's " +
+                    text(CUDART_VERSION));
+    }
+    if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
+        throw error("there is no CUDA device here: run without ep::on_device");
+    }
+    check_cuda(code, "cudaGetDeviceCount");
+    if (asked >= count) {
+        throw error("there is no device " + std::to_string(asked) + ", devices here are 0 to " +
+                    std::to_string(count - 1));
+    }
+    return asked < 0 ? local % count : asked;
+}
+
+EINPARALLEL_INLINE device_memory memory_of_device() {
+    device_memory found;
+    check_cuda(cudaMemGetInfo(&found.free, &found.all), "cudaMemGetInfo");
+    return found;
+}
+
+EINPARALLEL_INLINE device_guard::device_guard(int device) : now_(device) {
+    check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
+    if (before_ != now_) {
+        check_cuda(cudaSetDevice(now_), "cudaSetDevice");
+    }
+}
+
+EINPARALLEL_INLINE void device_guard::set_back() noexcept {
+    static_cast<void>(cudaSetDevice(before_));
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,47 @@
+#pragma once
+// Device memory from a pool, pinned host memory, and which of them an address lies in.
+
+#include <einparallel/notation/compiled.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Device memory from cudaMalloc, which, unlike cudaMallocAsync's default pool, can be exported to other processes and
+/// handed to MPI. What is given back is kept for later calls, until memory is short or the pool ends.
+class device_pool {
+public:
+    device_pool() = default;
+    device_pool(const device_pool&) = delete;
+    device_pool& operator=(const device_pool&) = delete;
+    ~device_pool() { trim(); }
+
+    /// On the current device, on a boundary of 256 bytes. @throws error where there is too little, cuda_error
+    EINPARALLEL_INLINE [[nodiscard]] void* allocate(std::size_t bytes);
+    /// @pre from allocate(bytes), and no work on it is under way
+    EINPARALLEL_INLINE void deallocate(void* memory, std::size_t bytes) noexcept;
+    /// Frees what nobody has.
+    EINPARALLEL_INLINE void trim() noexcept;
+
+    /// Bytes that are allocated now, those kept included.
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+    std::multimap<std::size_t, void*> free_;  ///< by bytes
+    std::size_t bytes_ = 0;
+};
+
+/// Host memory that devices copy from and to, and read and write in place, while the host goes on.
+/// @throws cuda_error
+EINPARALLEL_INLINE void* allocate_pinned(std::size_t bytes);
+EINPARALLEL_INLINE void free_pinned(void* memory) noexcept;
+
+/// What an address is to CUDA.
+enum class memory_kind : std::uint8_t { host, pinned, device, managed };
+
+/// @throws cuda_error
+EINPARALLEL_INLINE memory_kind kind_of_memory(const void* address);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

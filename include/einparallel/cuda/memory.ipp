@@ -1,0 +1,78 @@
+#pragma once
+
+#include <einparallel/cuda/memory.hpp>
+
+#include <einparallel/cuda/check.hpp>
+#include <einparallel/cuda/device.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <string>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE void* device_pool::allocate(std::size_t bytes) {
+    if (const auto known = free_.find(bytes); known != free_.end()) {
+        void* const found = known->second;
+        free_.erase(known);
+        return found;
+    }
+    void* made = nullptr;
+    cudaError_t code = cudaMalloc(&made, bytes);
+    if (code == cudaErrorMemoryAllocation && !free_.empty()) {
+        trim();
+        code = cudaMalloc(&made, bytes);
+    }
+    if (code == cudaErrorMemoryAllocation) {
+        static_cast<void>(cudaGetLastError());
+        const device_memory left = memory_of_device();
+        throw error("too little device memory: " + std::to_string(bytes) + " bytes are asked for, " +
+                    std::to_string(left.free) + " of " + std::to_string(left.all) + " are free");
+    }
+    check_cuda(code, "cudaMalloc");
+    bytes_ += bytes;
+    return made;
+}
+
+EINPARALLEL_INLINE void device_pool::deallocate(void* memory, std::size_t bytes) noexcept {
+    try {
+        free_.emplace(bytes, memory);
+    } catch (...) {  // no memory to remember it
+        static_cast<void>(cudaFree(memory));
+        bytes_ -= bytes;
+    }
+}
+
+EINPARALLEL_INLINE void device_pool::trim() noexcept {
+    for (const auto& [bytes, memory] : free_) {
+        static_cast<void>(cudaFree(memory));
+        bytes_ -= bytes;
+    }
+    free_.clear();
+}
+
+EINPARALLEL_INLINE void* allocate_pinned(std::size_t bytes) {
+    void* made = nullptr;
+    check_cuda(cudaHostAlloc(&made, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+    return made;
+}
+
+EINPARALLEL_INLINE void free_pinned(void* memory) noexcept {
+    static_cast<void>(cudaFreeHost(memory));
+}
+
+EINPARALLEL_INLINE memory_kind kind_of_memory(const void* address) {
+    cudaPointerAttributes found{};
+    check_cuda(cudaPointerGetAttributes(&found, address), "cudaPointerGetAttributes");
+    switch (found.type) {
+        case cudaMemoryTypeDevice:
+            return memory_kind::device;
+        case cudaMemoryTypeManaged:
+            return memory_kind::managed;
+        case cudaMemoryTypeHost:
+            return memory_kind::pinned;
+        default:
+            return memory_kind::host;
+    }
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,75 @@
+#pragma once
+// Streams of work on a device, and events: points in them that others wait for.
+
+#include <einparallel/notation/compiled.hpp>
+
+#include <cstddef>
+#include <utility>
+
+// The names behind cudaStream_t and cudaEvent_t.
+struct CUevent_st;
+struct CUstream_st;
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Owns an event without timing, of the device that is current when it is made.
+class event {
+public:
+    /// @throws cuda_error
+    EINPARALLEL_INLINE event();
+    event(event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    event& operator=(event&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    event(const event&) = delete;
+    event& operator=(const event&) = delete;
+    ~event() {
+        if (handle_ != nullptr) {
+            release();
+        }
+    }
+
+    /// Stands for all work of a stream so far, from now on. @throws cuda_error
+    EINPARALLEL_INLINE void record(CUstream_st* of);
+    /// True where that work is done, and before record(). @throws cuda_error what it failed with
+    EINPARALLEL_INLINE [[nodiscard]] bool is_done() const;
+    /// Returns when it is done. @throws cuda_error what it failed with
+    EINPARALLEL_INLINE void wait() const;
+
+    [[nodiscard]] CUevent_st* native() const noexcept { return handle_; }
+
+private:
+    EINPARALLEL_INLINE void release() noexcept;
+
+    CUevent_st* handle_ = nullptr;
+};
+
+/// Owns a stream of the device that is current when it is made, which does not wait for the default stream.
+class stream {
+public:
+    /// @throws cuda_error
+    EINPARALLEL_INLINE stream();
+    stream(const stream&) = delete;
+    stream& operator=(const stream&) = delete;
+    /// Waits for its work.
+    ~stream() { release(); }
+
+    /// Work given from now on begins when what an event stands for is done. @throws cuda_error
+    EINPARALLEL_INLINE void wait_for(const event& done) const;
+
+    [[nodiscard]] CUstream_st* native() const noexcept { return handle_; }
+
+private:
+    EINPARALLEL_INLINE void release() noexcept;
+
+    CUstream_st* handle_ = nullptr;
+};
+
+/// Copies bytes between memory of any kinds, in the order of the stream; host memory is pinned. @throws cuda_error
+EINPARALLEL_INLINE void copy_bytes(CUstream_st* on, void* into, const void* from, std::size_t bytes);
+
+/// True where work given to a stream is recorded into a graph instead of being done. @throws cuda_error
+EINPARALLEL_INLINE bool is_captured(CUstream_st* of);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

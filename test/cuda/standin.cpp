@@ -1,0 +1,597 @@
+#include "standin.hpp"
+
+#include <cublas_v2.h>
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <utility>
+
+namespace {
+
+struct operation {
+    std::function<void()> work;
+    CUevent_st* event = nullptr;  ///< recorded, or waited for
+    std::uint64_t time = 0;       ///< which record of it
+    bool waits = false;
+};
+
+struct allocation {
+    std::size_t bytes = 0;
+    cudaMemoryType type = cudaMemoryTypeDevice;
+    int device = 0;
+};
+
+}  // namespace
+
+struct CUstream_st {
+    std::deque<operation> queue;
+    bool is_captured = false;
+};
+
+struct CUevent_st {
+    std::vector<CUstream_st*> recorded_in;  ///< by record
+    std::uint64_t done = 0;                 ///< records that are
+};
+
+struct cublasContext {
+    cudaStream_t stream = nullptr;
+    void* workspace = nullptr;
+};
+
+namespace {
+
+struct failing_call {
+    std::string function;
+    int number = 0;
+    cudaError_t code = cudaSuccess;
+    bool sticks = false;
+};
+
+struct state {
+    standin::machine is;
+    std::mt19937 random;
+    int current = 0;
+    std::vector<std::unique_ptr<CUstream_st>> streams;
+    std::vector<std::unique_ptr<CUstream_st>> destroyed;  ///< empty; records in them may still be waited for
+    std::map<const std::byte*, allocation> memory;
+    std::size_t allocated = 0;
+    std::size_t allocations = 0;
+    std::size_t switches = 0;
+    cudaError_t last = cudaSuccess;
+    cudaError_t stuck = cudaSuccess;
+    cudaError_t noted = cudaSuccess;
+    std::vector<failing_call> failing;
+    std::map<std::uint64_t, std::string> places;  ///< names
+    std::uint64_t dropped = 0;
+};
+
+state& now() {
+    static state kept;
+    return kept;
+}
+
+standin::order order_now() {
+    return static_cast<standin::order>(now().is.seed % 3);
+}
+
+std::size_t choose(std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(now().random);
+}
+
+/// The next operation of a stream, where it does not wait for another's.
+bool run_one(CUstream_st& of) {
+    if (of.queue.empty() || (of.queue.front().waits && of.queue.front().event->done < of.queue.front().time)) {
+        return false;
+    }
+    const operation next = std::move(of.queue.front());
+    of.queue.pop_front();
+    if (next.work) {
+        next.work();
+    }
+    if (next.event != nullptr && !next.waits) {
+        next.event->done = std::max(next.event->done, next.time);
+    }
+    return true;
+}
+
+/// Some work runs, as the order says.
+void stir() {
+    std::vector<std::unique_ptr<CUstream_st>>& streams = now().streams;
+    if (streams.empty() || order_now() == standin::order::latest) {
+        return;
+    }
+    if (order_now() == standin::order::random) {
+        for (std::size_t times = choose(4); times > 0; --times) {
+            run_one(*streams[choose(streams.size())]);
+        }
+        return;
+    }
+    CUstream_st& preferred = *streams[now().is.seed / 3 % streams.size()];
+    while (run_one(preferred)) {
+    }
+}
+
+/// Runs a stream until `is_done`, and of others what it waits for.
+void run_until(CUstream_st& of, const std::function<bool()>& is_done) {
+    while (!is_done()) {
+        if (order_now() == standin::order::random) {
+            run_one(*now().streams[choose(now().streams.size())]);
+        }
+        if (is_done() || run_one(of)) {
+            continue;
+        }
+        if (of.queue.empty()) {
+            std::fputs("stand-in: somebody waits for work that nobody has given\n", stderr);
+            std::abort();
+        }
+        CUevent_st& other = *of.queue.front().event;
+        const std::uint64_t time = of.queue.front().time;
+        run_until(*other.recorded_in[time - 1], [&] { return other.done >= time; });
+    }
+}
+
+void run_all() {
+    for (const std::unique_ptr<CUstream_st>& each : now().streams) {
+        run_until(*each, [&] { return each->queue.empty(); });
+    }
+}
+
+/// What a call returns before it does anything.
+cudaError_t begin(const char* function) {
+    state& all = now();
+    stir();
+    if (all.stuck != cudaSuccess) {
+        return all.last = all.stuck;
+    }
+    if (all.noted != cudaSuccess) {
+        return all.last = std::exchange(all.noted, cudaSuccess);
+    }
+    for (auto each = all.failing.begin(); each != all.failing.end(); ++each) {
+        if (each->function == function && --each->number == 0) {
+            const failing_call failed = *each;
+            all.failing.erase(each);
+            all.stuck = failed.sticks ? failed.code : cudaSuccess;
+            return all.last = failed.code;
+        }
+    }
+    return cudaSuccess;
+}
+
+std::string plain_name(const char* symbol) {
+    int status = 0;
+    char* const plain = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+    std::string name = plain == nullptr ? symbol : plain;
+    std::free(plain);
+    name.erase(std::min(name.find('('), name.size()));
+    return name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
+}
+
+/// True where the caller's place is the one that does nothing.
+[[gnu::noinline]] bool is_dropped() {
+    std::array<void*, 16> frames{};
+    const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
+    std::string name;
+    std::uint64_t number = 0xcbf29ce484222325U;
+    const auto mix = [&](std::uint64_t part) { number = (number ^ part) * 0x100000001b3U; };
+    for (std::size_t frame = 2; frame < static_cast<std::size_t>(depth); ++frame) {
+        Dl_info of{};
+        dladdr(frames[frame], &of);
+        mix(static_cast<std::uint64_t>(static_cast<const std::byte*>(frames[frame]) -
+                                       static_cast<const std::byte*>(of.dli_fbase)));
+        const std::string symbol = of.dli_sname == nullptr ? "" : of.dli_sname;  // no name: a lambda, or hidden
+        name += (name.empty() || symbol.empty() ? "" : " < ") + plain_name(symbol.c_str());
+        // Who brings in and out depends on when messages arrive.
+        if (symbol.find("9carry_out") != std::string::npos || symbol.find("8bring_in") != std::string::npos ||
+            symbol.find("9bring_out") != std::string::npos) {
+            break;
+        }
+    }
+    now().places[number] = name;
+    return number == now().dropped;
+}
+
+const std::pair<const std::byte* const, allocation>* find(const void* address) {
+    const auto* const byte = static_cast<const std::byte*>(address);
+    const auto above = now().memory.upper_bound(byte);
+    if (above == now().memory.begin()) {
+        return nullptr;
+    }
+    const auto& below = *std::prev(above);
+    return byte < below.first + below.second.bytes ? &below : nullptr;
+}
+
+bool is_known(const void* address, std::size_t bytes) {
+    const auto* const found = find(address);
+    return found != nullptr && static_cast<const std::byte*>(address) + bytes <= found->first + found->second.bytes;
+}
+
+cudaError_t allocate(void** into, std::size_t bytes, cudaMemoryType type) {
+    constexpr std::size_t line = 256;
+    auto* const made = static_cast<std::byte*>(std::aligned_alloc(line, (bytes + line - 1) / line * line));
+    std::memset(made, 0xff, bytes);
+    now().memory[made] = {bytes, type, now().current};
+    *into = made;
+    return cudaSuccess;
+}
+
+cudaError_t deallocate(void* memory) {
+    if (memory == nullptr) {
+        return cudaSuccess;
+    }
+    run_all();
+    const auto found = now().memory.find(static_cast<const std::byte*>(memory));
+    if (found == now().memory.end()) {
+        return now().last = cudaErrorInvalidValue;
+    }
+    now().allocated -= found->second.type == cudaMemoryTypeDevice ? found->second.bytes : 0;
+    std::memset(memory, 0xff, found->second.bytes);
+    std::free(memory);
+    now().memory.erase(found);
+    return cudaSuccess;
+}
+
+}  // namespace
+
+namespace standin {
+
+void finish_all() {
+    run_all();
+}
+
+void restart(const machine& is) {
+    run_all();
+    state& all = now();
+    all.is = is;
+    all.random.seed(is.seed);
+    all.current = 0;
+    all.last = all.stuck = all.noted = cudaSuccess;
+    all.failing.clear();
+    all.allocations = all.switches = 0;
+    drop_nothing();
+}
+
+void launch(cudaStream_t on, std::function<void()> work) {
+    on->queue.push_back({std::move(work)});
+    stir();
+}
+
+void expect_device(const void* address) {
+    if (find(address) == nullptr) {
+        now().noted = cudaErrorIllegalAddress;
+    }
+}
+
+void fail(const std::string& function, int number, cudaError_t code, bool sticks) {
+    now().failing.push_back({function, number, code, sticks});
+}
+
+void capture(cudaStream_t of, bool is) {
+    of->is_captured = is;
+}
+
+std::vector<std::uint64_t> sites() {
+    std::vector<std::uint64_t> all;
+    for (const auto& [number, of] : now().places) {
+        all.push_back(number);
+    }
+    return all;
+}
+
+void forget_sites() {
+    now().places.clear();
+}
+
+std::string name_of_site(std::uint64_t site) {
+    return now().places[site];
+}
+
+void drop(std::uint64_t site) {
+    now().dropped = site;
+}
+
+void drop_nothing() {
+    now().dropped = 0;
+}
+
+std::size_t allocated() {
+    return now().allocated;
+}
+
+std::size_t allocations() {
+    return now().allocations;
+}
+
+std::size_t switches() {
+    return now().switches;
+}
+
+}  // namespace standin
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+    *count = now().is.code == cudaSuccess ? now().is.devices : 0;
+    return now().is.code;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+    *version = 12040;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int* device) {
+    *device = now().current;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+    if (device < 0 || device >= now().is.devices) {
+        return now().last = cudaErrorInvalidDevice;
+    }
+    now().current = device;
+    ++now().switches;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetLastError(void) {
+    return std::exchange(now().last, now().stuck);
+}
+
+const char* cudaGetErrorString(cudaError_t code) {
+    switch (code) {
+        case cudaSuccess:
+            return "no error";
+        case cudaErrorMemoryAllocation:
+            return "out of memory";
+        case cudaErrorIllegalAddress:
+            return "an illegal memory access was encountered";
+        case cudaErrorNotReady:
+            return "device not ready";
+        default:
+            return "some other error";
+    }
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* all) {
+    *left = now().is.bytes - now().allocated;
+    *all = now().is.bytes;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** into, std::size_t bytes) {
+    if (const cudaError_t code = begin("cudaMalloc"); code != cudaSuccess) {
+        return code;
+    }
+    if (now().allocated + bytes > now().is.bytes) {
+        return now().last = cudaErrorMemoryAllocation;
+    }
+    now().allocated += bytes;
+    ++now().allocations;
+    return allocate(into, bytes, cudaMemoryTypeDevice);
+}
+
+cudaError_t cudaFree(void* memory) {
+    return deallocate(memory);
+}
+
+cudaError_t cudaHostAlloc(void** into, std::size_t bytes, unsigned /*flags*/) {
+    const cudaError_t code = begin("cudaHostAlloc");
+    return code != cudaSuccess ? code : allocate(into, bytes, cudaMemoryTypeHost);
+}
+
+cudaError_t cudaFreeHost(void* memory) {
+    return deallocate(memory);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* address) {
+    const auto* const known = find(address);
+    *found = {};
+    found->type = known == nullptr ? cudaMemoryTypeUnregistered : known->second.type;
+    found->device = known == nullptr ? -1 : known->second.device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* made, unsigned /*flags*/) {
+    const cudaError_t code = begin("cudaStreamCreateWithFlags");
+    if (code == cudaSuccess) {
+        *made = now().streams.emplace_back(std::make_unique<CUstream_st>()).get();
+    }
+    return code;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t of) {
+    run_until(*of, [&] { return of->queue.empty(); });
+    std::vector<std::unique_ptr<CUstream_st>>& streams = now().streams;
+    const auto found = std::find_if(streams.begin(), streams.end(), [&](const auto& each) { return each.get() == of; });
+    now().destroyed.push_back(std::move(*found));
+    streams.erase(found);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t of) {
+    const cudaError_t code = begin("cudaStreamSynchronize");
+    if (!is_dropped()) {
+        run_until(*of, [&] { return of->queue.empty(); });
+    }
+    return code;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t on, cudaEvent_t event, unsigned /*flags*/) {
+    const cudaError_t code = begin("cudaStreamWaitEvent");
+    if (code == cudaSuccess && !is_dropped() && !event->recorded_in.empty()) {
+        on->queue.push_back({nullptr, event, event->recorded_in.size(), true});
+    }
+    return code;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t of, cudaStreamCaptureStatus* status) {
+    *status = of->is_captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned /*flags*/) {
+    const cudaError_t code = begin("cudaEventCreateWithFlags");
+    if (code == cudaSuccess) {
+        *made = new CUevent_st;
+    }
+    return code;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t of) {
+    run_all();
+    delete of;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
+    const cudaError_t code = begin("cudaEventRecord");
+    if (code == cudaSuccess && !is_dropped()) {
+        event->recorded_in.push_back(on);
+        on->queue.push_back({nullptr, event, event->recorded_in.size(), false});
+    }
+    return code;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    const cudaError_t code = begin("cudaEventQuery");
+    if (code != cudaSuccess || is_dropped() || event->done >= event->recorded_in.size()) {
+        return code;
+    }
+    return now().last = cudaErrorNotReady;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    const cudaError_t code = begin("cudaEventSynchronize");
+    if (code == cudaSuccess && !is_dropped() && !event->recorded_in.empty()) {
+        const std::uint64_t time = event->recorded_in.size();
+        run_until(*event->recorded_in.back(), [&] { return event->done >= time; });
+    }
+    return code;
+}
+
+cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/, cudaStream_t on) {
+    if (const cudaError_t code = begin("cudaMemcpyAsync"); code != cudaSuccess) {
+        return code;
+    }
+    if (!is_known(into, bytes) || !is_known(from, bytes)) {
+        return now().last = cudaErrorInvalidValue;
+    }
+    on->queue.push_back({[=] { std::memcpy(into, from, bytes); }});
+    return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t function, void* data) {
+    if (const cudaError_t code = begin("cudaLaunchHostFunc"); code != cudaSuccess) {
+        return code;
+    }
+    on->queue.push_back({[=] { function(data); }});
+    return cudaSuccess;
+}
+
+cublasStatus_t cublasCreate_v2(cublasHandle_t* made) {
+    *made = new cublasContext;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy_v2(cublasHandle_t of) {
+    delete of;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetStream_v2(cublasHandle_t of, cudaStream_t on) {
+    of->stream = on;
+    of->workspace = nullptr;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t of, void* workspace, std::size_t bytes) {
+    of->workspace = workspace;
+    return is_known(workspace, bytes) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
+
+cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t /*of*/, cublasPointerMode_t mode) {
+    return mode == CUBLAS_POINTER_MODE_HOST ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t /*of*/, cublasMath_t /*mode*/) {
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+const char* cublasGetStatusString(cublasStatus_t code) {
+    return code == CUBLAS_STATUS_EXECUTION_FAILED ? "CUBLAS_STATUS_EXECUTION_FAILED" : "another status of cuBLAS";
+}
+
+}  // extern "C"
+
+namespace {
+
+template <class T>
+T conjugated(T value) {
+    return value;
+}
+template <class R>
+std::complex<R> conjugated(std::complex<R> value) {
+    return std::conj(value);
+}
+
+template <class T, class Cuda>
+cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t how_a, cublasOperation_t how_b, std::int64_t m,
+                        std::int64_t n, std::int64_t k, const Cuda* alpha, const Cuda* a, std::int64_t lda,
+                        std::int64_t step_a, const Cuda* b, std::int64_t ldb, std::int64_t step_b, const Cuda* beta,
+                        Cuda* c, std::int64_t ldc, std::int64_t step_c, std::int64_t batch) {
+    if (handle->workspace == nullptr || lda < (how_a == CUBLAS_OP_N ? m : k) || ldb < (how_b == CUBLAS_OP_N ? k : n) ||
+        ldc < m || m < 0 || n < 0 || k < 0 || batch < 0) {
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    standin::expect_device(a);
+    standin::expect_device(b);
+    standin::expect_device(c);
+    const T scale = *reinterpret_cast<const T*>(alpha);
+    const T keep = *reinterpret_cast<const T*>(beta);
+    standin::launch(handle->stream, [=, x = reinterpret_cast<const T*>(a), y = reinterpret_cast<const T*>(b),
+                                     z = reinterpret_cast<T*>(c)] {
+        for (std::int64_t part = 0; part < batch; ++part) {
+            for (std::int64_t column = 0; column < n; ++column) {
+                for (std::int64_t row = 0; row < m; ++row) {
+                    T sum{};
+                    for (std::int64_t at = 0; at < k; ++at) {
+                        const T left = x[part * step_a + (how_a == CUBLAS_OP_N ? row + at * lda : at + row * lda)];
+                        const T right =
+                            y[part * step_b + (how_b == CUBLAS_OP_N ? at + column * ldb : column + at * ldb)];
+                        sum += (how_a == CUBLAS_OP_C ? conjugated(left) : left) *
+                               (how_b == CUBLAS_OP_C ? conjugated(right) : right);
+                    }
+                    T& into = z[part * step_c + row + column * ldc];
+                    into = keep == T{} ? scale * sum : scale * sum + keep * into;
+                }
+            }
+        }
+    });
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+#define EINPARALLEL_STANDIN_GEMM(letter, T, Cuda)                                                                      \
+    extern "C" cublasStatus_t cublas##letter##gemmStridedBatched_64(                                                   \
+        cublasHandle_t handle, cublasOperation_t how_a, cublasOperation_t how_b, int64_t m, int64_t n, int64_t k,      \
+        const Cuda* alpha, const Cuda* a, int64_t lda, long long step_a, const Cuda* b, int64_t ldb, long long step_b, \
+        const Cuda* beta, Cuda* c, int64_t ldc, long long step_c, int64_t batch) {                                     \
+        return multiply<T>(handle, how_a, how_b, m, n, k, alpha, a, lda, step_a, b, ldb, step_b, beta, c, ldc, step_c, \
+                           batch);                                                                                     \
+    }
+EINPARALLEL_STANDIN_GEMM(S, float, float)
+EINPARALLEL_STANDIN_GEMM(D, double, double)
+EINPARALLEL_STANDIN_GEMM(C, std::complex<float>, cuComplex)
+EINPARALLEL_STANDIN_GEMM(Z, std::complex<double>, cuDoubleComplex)
