@@ -1,7 +1,8 @@
 # The compiled library: the same names as the headers', defined once.
 #   einparallel::compiled_core   everything but runs; links no MPI
 #   einparallel::compiled_mpi    runs over MPI
-#   einparallel::compiled        all that was enabled
+#   einparallel::compiled        all of that
+#   einparallel::compiled_cuda   runs on CUDA devices; what einparallel::cuda links
 # Static, or shared with BUILD_SHARED_LIBS. In another project's build only what is linked is built.
 
 # einparallel_compile(<target> UNITS <unit>... LINKS <target>... [TYPE STATIC|SHARED]): a library of the units
@@ -29,7 +30,7 @@ function(einparallel_compile target)
     check_cxx_compiler_flag(-fno-semantic-interposition EINPARALLEL_COMPILER_BINDS)
     check_linker_flag(CXX "LINKER:-Bsymbolic,-z,defs" EINPARALLEL_LINKER_BINDS)
     if(EINPARALLEL_COMPILER_BINDS)
-        target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
     endif()
     get_target_property(type ${target} TYPE)
     if(EINPARALLEL_LINKER_BINDS AND type STREQUAL "SHARED_LIBRARY" AND EINPARALLEL_SANITIZERS STREQUAL "")
@@ -70,4 +71,43 @@ if(EINPARALLEL_WITH_MPI)
     set_target_properties(einparallel_compiled_mpi PROPERTIES EXPORT_NAME compiled_mpi)
     target_link_libraries(einparallel_compiled INTERFACE einparallel_compiled_mpi)
     list(APPEND einparallel_compiled_targets einparallel_compiled_mpi)
+endif()
+
+# The kernels are compiled by nvcc, once, for the GPUs of CMAKE_CUDA_ARCHITECTURES: code for sm_90, and what later ones
+# are served from.
+if(EINPARALLEL_WITH_MPI
+   AND EINPARALLEL_WITH_CUDA
+   AND EXISTS "${einparallel_include_dir}/einparallel/source/device.hpp"
+)
+    if(NOT CMAKE_CUDA_HOST_COMPILER)
+        set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}")
+    endif()
+    if(NOT CMAKE_CUDA_COMPILER AND CUDAToolkit_NVCC_EXECUTABLE)
+        set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
+    endif()
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+        if(NOT CMAKE_CUDA_ARCHITECTURES)
+            set(CMAKE_CUDA_ARCHITECTURES 90)
+        endif()
+        enable_language(CUDA)
+        einparallel_compile(einparallel_compiled_cuda UNITS cuda LINKS einparallel_compiled_mpi einparallel_cuda_headers)
+        set(einparallel_kernels "${CMAKE_CURRENT_BINARY_DIR}/einparallel_compiled_cuda/device.cu")
+        file(CONFIGURE OUTPUT "${einparallel_kernels}" CONTENT "#include <einparallel/source/device.hpp>\n" @ONLY)
+        target_sources(einparallel_compiled_cuda PRIVATE "${einparallel_kernels}")
+        # CMake 3.25 does not know that nvcc 12 and later have C++20.
+        target_compile_options(
+            einparallel_compiled_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>"
+        )
+        set_target_properties(
+            einparallel_compiled_cuda PROPERTIES EXPORT_NAME compiled_cuda CUDA_VISIBILITY_PRESET hidden
+        )
+        add_library(einparallel::compiled_cuda ALIAS einparallel_compiled_cuda)
+        target_link_libraries(einparallel_cuda INTERFACE einparallel_compiled_cuda)
+        list(APPEND einparallel_compiled_targets einparallel_compiled_cuda)
+        message(STATUS "einparallel::cuda: kernels by ${CMAKE_CUDA_COMPILER} for ${CMAKE_CUDA_ARCHITECTURES}")
+    else()
+        message(STATUS "einparallel::cuda is not built: no nvcc was found that works with ${CMAKE_CXX_COMPILER}")
+    endif()
 endif()

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 
 set(einparallel_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/einparallel")
 
-set(einparallel_installed_targets einparallel_core einparallel_cuda einparallel_einparallel)
+set(einparallel_installed_targets einparallel_core einparallel_cuda einparallel_cuda_headers einparallel_einparallel)
 if(EINPARALLEL_WITH_MPI)
     list(APPEND einparallel_installed_targets einparallel_mpi)
 else()

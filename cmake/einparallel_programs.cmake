@@ -4,22 +4,23 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 
 add_library(einparallel_warnings INTERFACE)
 target_compile_options(
-    einparallel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                                   $<$<BOOL:${EINPARALLEL_WERROR}>:-Werror>
+    einparallel_warnings
+    INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>"
+              $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${EINPARALLEL_WERROR}>>:-Werror>
 )
 # g++ 12 sees an overlap in `"text" + std::string` where there is none (GCC bug 105651, gone with g++ 13).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(einparallel_warnings INTERFACE -Wno-restrict)
+    target_compile_options(einparallel_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(NOT EINPARALLEL_SANITIZERS STREQUAL "")
     set(einparallel_sanitizer_flags -fsanitize=${EINPARALLEL_SANITIZERS} -fno-sanitize-recover=all
                                     -fno-omit-frame-pointer
     )
-    target_compile_options(einparallel_warnings INTERFACE ${einparallel_sanitizer_flags})
+    target_compile_options(einparallel_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${einparallel_sanitizer_flags}>")
     target_link_options(einparallel_warnings INTERFACE ${einparallel_sanitizer_flags})
 endif()
 
-foreach(einparallel_library IN ITEMS einparallel_compiled_core einparallel_compiled_mpi)
+foreach(einparallel_library IN ITEMS einparallel_compiled_core einparallel_compiled_mpi einparallel_compiled_cuda)
     if(TARGET ${einparallel_library})
         target_link_libraries(${einparallel_library} PRIVATE $<BUILD_INTERFACE:einparallel_warnings>)
     endif()

@@ -1,4 +1,4 @@
-# The targets a user links: core (no MPI, no CUDA), mpi, cuda, and einparallel = core + what is enabled.
+# The targets a user links: core (no MPI, no CUDA), mpi, einparallel = both where MPI is there, and cuda.
 # Every header belongs to the target of its floor, and header verification compiles each one alone with nothing more
 # than that target offers: a lower floor that reaches up does not compile.
 
@@ -70,23 +70,29 @@ endif()
 set(EINPARALLEL_WITH_CUDA FALSE)
 if(NOT EINPARALLEL_CUDA STREQUAL "OFF")
     find_package(CUDAToolkit QUIET)
-    if(CUDAToolkit_FOUND)
+    if(CUDAToolkit_FOUND AND TARGET CUDA::cublas)
         set(EINPARALLEL_WITH_CUDA TRUE)
         message(STATUS "CUDA toolkit: ${CUDAToolkit_VERSION}")
     elseif(EINPARALLEL_CUDA STREQUAL "ON")
-        message(FATAL_ERROR "EINPARALLEL_CUDA is ON, but no CUDA toolkit was found.")
+        message(FATAL_ERROR "EINPARALLEL_CUDA is ON, but no CUDA toolkit with cuBLAS was found.")
+    else()
+        message(STATUS "CUDA toolkit: none found, einparallel::cuda does not run on devices")
     endif()
 endif()
-# Declared in every build, so that a project may link it; without CUDA it is core under another name.
-einparallel_headers(einparallel_cuda cuda ${einparallel_cuda_headers})
-target_link_libraries(einparallel_cuda INTERFACE einparallel_core)
+# einparallel::cuda is declared in every build, so that a project may link it; without CUDA it is core under another
+# name. No other target links it: a program without devices pays nothing for them.
+einparallel_headers(einparallel_cuda_headers cuda_headers ${einparallel_cuda_headers})
+target_link_libraries(einparallel_cuda_headers INTERFACE einparallel_core)
 if(EINPARALLEL_WITH_CUDA)
-    target_link_libraries(einparallel_cuda INTERFACE CUDA::cudart)
-    target_compile_definitions(einparallel_cuda INTERFACE EINPARALLEL_HAS_CUDA=1)
-    target_link_libraries(einparallel_einparallel INTERFACE einparallel_cuda)
+    target_link_libraries(einparallel_cuda_headers INTERFACE CUDA::cudart CUDA::cublas)
+    target_compile_definitions(einparallel_cuda_headers INTERFACE EINPARALLEL_HAS_CUDA=1)
 else()
-    set_target_properties(einparallel_cuda PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
+    set_target_properties(einparallel_cuda_headers PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
 endif()
+add_library(einparallel_cuda INTERFACE)
+add_library(einparallel::cuda ALIAS einparallel_cuda)
+set_target_properties(einparallel_cuda PROPERTIES EXPORT_NAME cuda)
+target_link_libraries(einparallel_cuda INTERFACE einparallel_cuda_headers)
 
 # Nothing links these two but who asks for them.
 include("${CMAKE_CURRENT_LIST_DIR}/einparallel_local.cmake")

@@ -1,6 +1,7 @@
 #pragma once
 // The umbrella: everything that the linked targets enable. Without macros this is core, which needs neither MPI nor
-// CUDA; EINPARALLEL_HAS_MPI=1 (the target einparallel::mpi) adds the run.
+// CUDA; EINPARALLEL_HAS_MPI=1 (the target einparallel::mpi) adds the run, EINPARALLEL_HAS_CUDA=1 (einparallel::cuda)
+// runs on devices.
 
 /// 10000 * major + 100 * minor + patch.
 #define EINPARALLEL_VERSION 200
@@ -67,6 +68,10 @@ namespace einparallel {}
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/save_npy.hpp>
+#if defined(EINPARALLEL_HAS_CUDA) && EINPARALLEL_HAS_CUDA
+#include <einparallel/cuda/error.hpp>
+#include <einparallel/run/on_device.hpp>
+#endif
 #endif
 
 // The definitions, where no compiled library has them.
@@ -76,5 +81,8 @@ namespace einparallel {}
 #include <einparallel/source/products.hpp>
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
 #include <einparallel/source/run.hpp>
+#if defined(EINPARALLEL_HAS_CUDA) && EINPARALLEL_HAS_CUDA
+#include <einparallel/source/cuda.hpp>
+#endif
 #endif
 #endif

@@ -43,6 +43,9 @@ public:
         return nullptr;
     }
 
+    /// True where they lie in a device's memory: borrow() says where, and read() does not work.
+    [[nodiscard]] virtual bool is_on_device() const { return false; }
+
     /// True where every run reads the same elements: not of placeholders, and not of memory that the application may
     /// write to.
     [[nodiscard]] virtual bool lasts() const { return kind() != source_kind::placeholder; }

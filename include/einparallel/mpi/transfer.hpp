@@ -40,6 +40,12 @@ public:
     /// Lets MPI work on the messages; true where none is in flight any more.
     EINPARALLEL_INLINE bool poll() noexcept;
 
+    /// Messages that have arrived, from the first one started on.
+    [[nodiscard]] std::size_t arrived() const noexcept { return arrived_; }
+
+    /// Completes the first message that poll() has not found arrived. @pre there is one
+    EINPARALLEL_INLINE void wait_next() noexcept;
+
     /// Completes all messages.
     /// @throws mpi_error for the first MPI call that failed since the last wait(), with the peer of its message
     EINPARALLEL_INLINE void wait();

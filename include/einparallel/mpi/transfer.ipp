@@ -54,10 +54,8 @@ EINPARALLEL_INLINE void transfers::wait() {
 
 EINPARALLEL_INLINE void transfers::keep(MPI_Request request, message_end end, int code, const char* call) {
     note(code, call, end);
-    if (request != MPI_REQUEST_NULL) {
-        requests_.push_back(request);
-        ends_.push_back(end);
-    }
+    requests_.push_back(request);  // null where the call failed: arrived
+    ends_.push_back(end);
 }
 
 EINPARALLEL_INLINE void transfers::note(int code, const char* call, message_end end) noexcept {
@@ -68,9 +66,14 @@ EINPARALLEL_INLINE void transfers::note(int code, const char* call, message_end 
     }
 }
 
+EINPARALLEL_INLINE void transfers::wait_next() noexcept {
+    note(MPI_Wait(&requests_[arrived_], MPI_STATUS_IGNORE), "MPI_Wait", ends_[arrived_]);
+    ++arrived_;
+}
+
 EINPARALLEL_INLINE void transfers::complete() noexcept {
-    for (; arrived_ < requests_.size(); ++arrived_) {
-        note(MPI_Wait(&requests_[arrived_], MPI_STATUS_IGNORE), "MPI_Wait", ends_[arrived_]);
+    while (arrived_ < requests_.size()) {
+        wait_next();
     }
     requests_.clear();
     ends_.clear();

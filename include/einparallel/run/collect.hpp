@@ -25,6 +25,7 @@ struct strided_box {
     box held;
     std::vector<index> strides;  ///< in elements
     std::size_t element_bytes = 1;
+    bool is_on_device = false;  ///< in memory of a device
 
     /// The first element of a part. @pre contains(held, region)
     EINPARALLEL_INLINE [[nodiscard]] std::byte* first(const box& region) const;

@@ -153,7 +153,7 @@ EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char
                                                   moves->lay_out(the_host, made.places);
                                                   scratch = memory_block(the_host, moves->scratch_bytes());
                                                   moves->settle(scratch.data());
-                                                  flight.reserve(moves->most_messages());
+                                                  moves->reserve(flight);
                                               });
     agree(world.control, unprepared, numbers);
     std::string failure;

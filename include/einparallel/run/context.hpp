@@ -19,6 +19,8 @@ namespace einparallel {
 /// vertex `number` of `count` begins, counted from 1 over all that are computed; `name` is its name in tables.
 using vertex_function = std::function<void(std::size_t number, std::size_t count, const std::string& name)>;
 
+class memory_space;  // run/space.hpp
+
 namespace EINPARALLEL_DETAIL {
 
 struct plan_cache;  // run/plan_cache.ipp
@@ -28,13 +30,15 @@ struct plan_cache;  // run/plan_cache.ipp
 struct context_state {
     EINPARALLEL_INLINE explicit context_state(MPI_Comm ranks);
 
-    communicator payload;                               ///< elements
-    communicator control;                               ///< agreements
-    std::uint64_t plans = 0;                            ///< made on it
-    bool busy = false;                                  ///< a collective call is under way on this rank
-    const void* thread = nullptr;                       ///< the only one that may call MPI; null: any
-    std::function<void()> progress;                     ///< the application's, or empty
-    vertex_function vertices;                           ///< the application's, or empty
+    communicator payload;                                     ///< elements
+    communicator control;                                     ///< agreements
+    std::uint64_t plans = 0;                                  ///< made on it
+    bool busy = false;                                        ///< a collective call is under way on this rank
+    const void* thread = nullptr;                             ///< the only one that may call MPI; null: any
+    std::function<void()> progress;                           ///< the application's, or empty
+    vertex_function vertices;                                 ///< the application's, or empty
+    std::vector<std::shared_ptr<const memory_space>> spaces;  ///< of devices, made for it; outlive the caches
+    int node_rank = -1;                                 ///< number among the ranks of its node, where that is known
     std::vector<std::shared_ptr<plan_cache>> caches;    ///< by memory space; go before the communicators
     std::vector<std::unique_ptr<node_window>> windows;  ///< by options.ranks_per_node
 

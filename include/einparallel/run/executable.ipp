@@ -14,6 +14,7 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -67,19 +68,22 @@ struct result_target {
 
 class executable {
 public:
-    /// `window`: what the rank shares with its neighbours. The forms of the vertices must outlive this object.
-    executable(program of_rank, std::vector<executed_vertex> vertices, window_plan window = {})
-        : program_(std::move(of_rank)),
+    /// `staging`: that of the memory space it runs in; `window`: what the rank shares with its neighbours. The forms of
+    /// the vertices must outlive this object.
+    executable(program of_rank, std::vector<executed_vertex> vertices, std::size_t staging = 0, window_plan window = {})
+        : staging_(staging),
+          program_(std::move(of_rank)),
           vertices_(std::move(vertices)),
           window_(std::move(window)),
-          steps_(prepare_steps(program_, window_, vertices_)),
+          steps_(prepare_steps(program_, window_, vertices_, staging_)),
           alive_(lifetimes_of(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
           sources_(vertices_.size(), nullptr),
           targets_(program_.results.size()),
           result_blocks_(program_.results.size()),
-          pools_(program_.results.size()) {
+          pools_(program_.results.size()),
+          host_pools_(program_.results.size()) {
         for (const executed_vertex& vertex : vertices_) {
             einsums_ = std::max(einsums_, vertex.number);
         }
@@ -88,13 +92,19 @@ public:
     executable& operator=(const executable&) = delete;
     ~executable() = default;
 
-    /// The most messages in one step.
-    [[nodiscard]] std::size_t most_messages() const {
+    /// Makes room for the messages of any one step.
+    void reserve(transport& ranks) const {
         std::size_t most = 0;
+        std::size_t out = 0;
+        std::size_t in = 0;
         for (const prepared_step& each : steps_) {
             most = std::max(most, each.messages.receives.size() + each.messages.sends.size());
+            if (staging_ > 0) {
+                out = std::max(out, staging_bytes(each.messages.sends));
+                in = std::max(in, staging_bytes(each.messages.receives));
+            }
         }
-        return most;
+        ranks.reserve(most, out, in);
     }
 
     /// The most spans that a trace of it has.
@@ -139,7 +149,8 @@ public:
         }
         std::ranges::copy(places, borrowed_.begin());
         if (steps_.empty()) {
-            steps_ = prepare_steps(program_, window_, vertices_);
+            steps_ = prepare_steps(program_, window_, vertices_, staging_);
+            is_prepared_ = false;
         }
         if (!laid_out_) {
             arena_plan kept = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
@@ -156,6 +167,15 @@ public:
             kept_memory_ = memory_block(space, kept_places_.bytes);
         }
         take_results(space);
+        for (prepared_step& each : steps_) {
+            for (prepared_action& done : each.work) {
+                auto* const call = is_prepared_ ? nullptr : std::get_if<prepared_contraction>(&done);
+                if (call != nullptr) {
+                    space.prepare(*vertices_[call->vertex].work, described(*call));
+                }
+            }
+        }
+        is_prepared_ = true;
     }
 
     /// True where the runs before have left what the steps marked once write.
@@ -206,14 +226,21 @@ public:
                (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
     }
 
+    /// Results are to lie where the host reads them, in later runs too.
+    void want_results_on_host() { host_blocks_.resize(program_.results.size()); }
+
     /// The memory of result `position` of the last lay_out().
     [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) const {
-        return result_blocks_[position];
+        const bool is_out = position < host_blocks_.size() && host_blocks_[position] != nullptr;
+        return is_out ? host_blocks_[position] : result_blocks_[position];
     }
 
     /// Lets go of the results: the application holds those it wants.
     void release() {
         for (std::shared_ptr<memory_block>& block : result_blocks_) {
+            block.reset();
+        }
+        for (std::shared_ptr<memory_block>& block : host_blocks_) {
             block.reset();
         }
     }
@@ -226,7 +253,7 @@ public:
         is_kept_ = is_kept_ && again;
         paced_polls polls(ranks, watch.progress);
         std::size_t current = local_move::no_vertex;
-        work_token given = space.given();
+        work_token given = no_work;
         for (prepared_step& each : steps_) {
             if (again && each.once) {
                 if (each.messages.has_neighbours()) {
@@ -239,12 +266,12 @@ public:
             }
             const bool moves = each.messages.waits() || each.messages.has_neighbours();
             trace* const seen = moves ? watch.seen : nullptr;
-            if (each.messages.waits()) {
+            if (each.messages.waits() && staging_ == 0) {
                 attempt(watch, current, failure, [&] { space.finish(given); });
             }
             timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes());
             if (each.messages.waits()) {
-                ranks.start(each.messages, starts_);
+                ranks.start(each.messages, starts_, given);
             }
             polls.start_step(flight);
             progress_hook hook(polls);
@@ -256,15 +283,20 @@ public:
                 }
                 polls.poll();
             }
-            given = space.given();
             const timed_span waiting(seen, activity::wait, each.vertex);
             attempt(watch, current, failure, [&] { ranks.complete(each.messages); });
+            attempt(watch, current, failure, [&] { given = space.given(); });
             if (each.messages.has_neighbours()) {
                 attempt(watch, current, failure, [&] { space.finish(given); });
                 ranks.enter_next(each.messages);
             }
         }
-        attempt(watch, current, failure, [&] { space.finish(given); });
+        for (std::size_t position = 0; position < host_blocks_.size(); ++position) {
+            if (host_blocks_[position] != nullptr && failure.empty()) {
+                attempt(watch, local_move::no_vertex, failure, [&] { bring_out(space, position); });
+            }
+        }
+        attempt(watch, current, failure, [&] { space.finish(space.given()); });
     }
 
 private:
@@ -279,8 +311,12 @@ private:
             const auto first = std::ranges::find(program_.results, program_.results[position]);
             const auto same = static_cast<std::size_t>(first - program_.results.begin());
             const auto place = static_cast<std::size_t>(program_.results[position]);
+            const bool is_out = !host_blocks_.empty() && &space.on_host() != &space;
             if (same < position) {
                 result_blocks_[position] = result_blocks_[same];
+                if (is_out) {
+                    host_blocks_[position] = host_blocks_[same];
+                }
                 continue;
             }
             result_blocks_[position].reset();
@@ -288,6 +324,19 @@ private:
                 continue;
             }
             result_blocks_[position] = pools_[position].take(space, program_.buffers[place].bytes());
+            if (is_out) {
+                host_blocks_[position].reset();
+                host_blocks_[position] = host_pools_[position].take(space.on_host(), program_.buffers[place].bytes());
+            }
+        }
+    }
+
+    void bring_out(const memory_space& space, std::size_t position) const {
+        const memory_block& from = *result_blocks_[position];
+        const std::array<index, 1> all{static_cast<index>(from.bytes())};
+        constexpr std::array<index, 1> dense{1};
+        if (from.bytes() > 0) {
+            space.copy(all, host_blocks_[position]->data(), dense, from.data(), dense, 1);
         }
     }
 
@@ -322,11 +371,11 @@ private:
         attempt(watch, vertex, failure, [&] {
             if (auto* read = std::get_if<read_source>(&done)) {
                 if (borrowed_[static_cast<std::size_t>(read->into)] == nullptr) {
-                    space.read(*sources_[vertex], program_.buffers[static_cast<std::size_t>(read->into)].region,
-                               start(read->into));
+                    const buffer& place = program_.buffers[static_cast<std::size_t>(read->into)];
+                    space.read(*sources_[vertex], place.region, start(read->into), place.element_bytes);
                 }
             } else if (auto* call = std::get_if<prepared_contraction>(&done)) {
-                contract(space, hook, *call);
+                space.contract(*vertices_[call->vertex].work, described(*call, hook));
             } else if (auto* moved = std::get_if<prepared_move>(&done)) {
                 std::byte* const into = address(moved->into);
                 const std::byte* const from = address(moved->from);
@@ -341,14 +390,15 @@ private:
         });
     }
 
-    void contract(const memory_space& space, progress_hook* hook, prepared_contraction& each) {
+    /// A call on the blocks, wherever the buffers are now.
+    block_call described(prepared_contraction& each, progress_hook* hook = nullptr) const {
         const einsum_form& form = *vertices_[each.vertex].form;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
             each.call[operand] = {address(block), form.operands[operand], block.strides};
         }
         const output_block output{address(each.output), form.output, each.output.strides};
-        space.contract(*vertices_[each.vertex].work, {each.extents, each.call, output, each.mode, hook});
+        return {each.extents, each.call, output, each.mode, hook};
     }
 
     /// Null for an empty buffer without memory, whose elements nobody touches.
@@ -357,10 +407,12 @@ private:
         return first == nullptr ? nullptr : first + block.offset;
     }
 
+    std::size_t staging_;
     program program_;
     std::vector<executed_vertex> vertices_;
     window_plan window_;
     std::vector<prepared_step> steps_;
+    bool is_prepared_ = false;  ///< the space, for the contractions of the steps
     std::vector<lifetime> alive_;
     std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
     std::vector<std::byte*> starts_;     ///< by buffer
@@ -375,6 +427,8 @@ private:
     std::vector<index> strides_;          ///< while buffers are laid out
     std::vector<std::shared_ptr<memory_block>> result_blocks_;
     std::vector<result_pool> pools_;
+    std::vector<std::shared_ptr<memory_block>> host_blocks_;  ///< of the same, where they are wanted on the host
+    std::vector<result_pool> host_pools_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -129,20 +129,26 @@ private:
                         std::to_string(plan_.processes()) +
                         "), or plan with ep::decompose(world, …), which counts them");
         }
+        if (is_on_device() && plan_.asked().ranks_per_node > 1) {
+            throw error(
+                "run: the plan is made for options.ranks_per_node = " + std::to_string(plan_.asked().ranks_per_node) +
+                ", but ranks do not share device memory: plan it for 1, or run it on the host");
+        }
         ready_ = &cache_.prepared(plan_);
         plan_fingerprint_ = ready_->signature();
         find_sources(ready_->moves().sources());
         find_targets(ready_->moves().targets());
+        if (is_on_device()) {
+            ready_->moves().want_results_on_host();
+        }
         ready_->moves().lay_out(cache_.space);
-        std::size_t messages = 0;
         std::size_t scratch = 0;
         std::size_t spans = 1;
         for_each_program([&](const executable& moves) {
-            messages = std::max(messages, moves.most_messages());
+            moves.reserve(cache_.transfers);
             scratch = std::max(scratch, moves.scratch_bytes());
             spans += moves.most_spans();
         });
-        cache_.transfers.reserve(messages);
         if (seen_ != nullptr) {
             seen_->prepare(plan_, cache_.rank, spans);
         }
@@ -298,7 +304,7 @@ private:
             }
             const std::size_t bytes =
                 static_cast<std::size_t>(input.resting.held_by(cache_.rank).size()) * input.element.bytes;
-            const auto block = std::make_shared<memory_block>(cache_.space, bytes);
+            const auto block = std::make_shared<memory_block>(cache_.space.on_host(), bytes);
             dealt_.push_back({&matrix, &input.resting, elements_in(*block, input)});
             return arrived_.emplace_back(std::make_unique<memory_source>(dealt_.back().elements, block, std::nullopt))
                 .get();
@@ -315,11 +321,12 @@ private:
         way.moves->sources()[number] = &value;
         way.moves->lay_out(cache_.space);
         redistributions_.push_back(way.moves.get());
-        return arrived_
-            .emplace_back(
-                std::make_unique<memory_source>(elements_in(*way.moves->result(0), input), nullptr, std::nullopt))
-            .get();
+        strided_box elements = elements_in(*way.moves->result(0), input);
+        elements.is_on_device = is_on_device();
+        return arrived_.emplace_back(std::make_unique<memory_source>(std::move(elements), nullptr, std::nullopt)).get();
     }
+
+    [[nodiscard]] bool is_on_device() const { return &cache_.space.on_host() != &cache_.space; }
 
     /// This rank's part of a vertex, dense in a block of memory.
     strided_box elements_in(const memory_block& block, const planned_vertex& of) const {
@@ -404,7 +411,7 @@ private:
                 });
             const bool is_kept = made.lasts && plan_.asked().runs > 1;  // by the context, for later runs
             std::vector<index> strides;
-            if (!is_read && !is_kept && made.resting == *each.into->where &&
+            if (!is_read && !is_kept && !is_on_device() && made.resting == *each.into->where &&
                 target.borrow(target.held, strides) != nullptr &&
                 ready_->moves().may_lie_elsewhere(position, !strides.empty())) {
                 direct[position] = {target.data, std::move(strides)};

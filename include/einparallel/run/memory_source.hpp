@@ -39,6 +39,7 @@ public:
     [[nodiscard]] const void* borrow(const box& region, std::vector<index>& strides) const override {
         return elements_.borrow(region, strides);
     }
+    [[nodiscard]] bool is_on_device() const override { return elements_.is_on_device; }
     [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
         return elements_.lies_in(begin, end);
     }

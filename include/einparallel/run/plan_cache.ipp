@@ -72,13 +72,14 @@ struct bound_redistribution {
 /// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
 class prepared_plan {
 public:
-    prepared_plan(const plan& of, int rank)
+    prepared_plan(const plan& of, int rank, std::size_t staging)
         : processes_(of.processes()),
           asked_(of.asked()),
           outputs_(of.outputs()),
           vertices_(of.vertices()),
           signature_(fingerprint_of(of)),
-          moves_(executable_of(of, vertices_, rank)),
+          staging_(staging),
+          moves_(executable_of(of, vertices_, rank, staging)),
           ways_(vertices_.size()) {
         for (planned_vertex& each : vertices_) {
             origins_.push_back(each.origin);
@@ -155,7 +156,7 @@ public:
             moves.results.push_back(wanted);
             std::vector<executed_vertex> names(vertices_.size());
             names[vertex].name = input.name;
-            made.moves = std::make_unique<executable>(std::move(moves), std::move(names));
+            made.moves = std::make_unique<executable>(std::move(moves), std::move(names), staging_);
         }
         return way = std::move(made);
     }
@@ -165,7 +166,8 @@ public:
 
 private:
     /// @param kept the plan's vertices, which stay
-    static executable executable_of(const plan& of, const std::vector<planned_vertex>& kept, int rank) {
+    static executable executable_of(const plan& of, const std::vector<planned_vertex>& kept, int rank,
+                                    std::size_t staging) {
         std::vector<executed_vertex> named;
         std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
@@ -175,7 +177,8 @@ private:
         const int first = of.first_of_node(rank);
         std::vector<program> node = of.programs_of_node(rank);
         window_plan window = plan_window(node, first, rank);
-        return executable(std::move(node[static_cast<std::size_t>(rank - first)]), std::move(named), std::move(window));
+        return executable(std::move(node[static_cast<std::size_t>(rank - first)]), std::move(named), staging,
+                          std::move(window));
     }
 
     int processes_;
@@ -184,6 +187,7 @@ private:
     std::vector<planned_vertex> vertices_;  ///< without their origins
     std::vector<std::weak_ptr<vertex>> origins_;
     std::uint64_t signature_;
+    std::size_t staging_;
     executable moves_;
     std::vector<bound_redistribution> ways_;        ///< by vertex
     std::vector<distributed_part> parts_;           ///< by output
@@ -193,7 +197,7 @@ private:
 /// All that a context keeps for one memory space.
 struct plan_cache {
     plan_cache(context_state& ranks, const memory_space& of)
-        : rank(ranks.payload.rank()), space(of), arena{of}, transfers(ranks.payload) {}
+        : rank(ranks.payload.rank()), space(of), arena{of}, transfers(ranks.payload, of) {}
 
     int rank;
     const memory_space& space;
@@ -206,7 +210,7 @@ struct plan_cache {
         std::erase_if(plans, [](const std::unique_ptr<prepared_plan>& each) { return each->is_stale(); });
         prepared_plan* found = find(asked);
         if (found == nullptr) {
-            found = plans.emplace_back(std::make_unique<prepared_plan>(asked, rank)).get();
+            found = plans.emplace_back(std::make_unique<prepared_plan>(asked, rank, space.staging())).get();
         }
         if (!found->is_of(asked)) {
             found->note(asked);

@@ -61,7 +61,8 @@ struct prepared_step {
 };
 
 EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_rank, const window_plan& window,
-                                                            std::span<const executed_vertex> vertices) {
+                                                            std::span<const executed_vertex> vertices,
+                                                            std::size_t staging) {
     const auto block = [&](const buffer_part& part) {
         const buffer& place = of_rank.buffers[static_cast<std::size_t>(part.place)];
         prepared_block ready{part.place, 0, strides_of(place)};
@@ -97,7 +98,7 @@ EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_ra
     std::vector<prepared_step> made;
     made.reserve(of_rank.steps.size());
     for (const step& each : of_rank.steps) {
-        prepared_step ready{prepared_messages(of_rank, made.size(), window), {}, each.vertex, each.once};
+        prepared_step ready{prepared_messages(of_rank, made.size(), window, staging), {}, each.vertex, each.once};
         for (const action& done : each.work) {
             prepare(done, ready.work);
         }

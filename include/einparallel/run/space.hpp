@@ -17,10 +17,11 @@ namespace einparallel {
 
 /// Stands for all work given to a memory space so far.
 using work_token = std::uint64_t;
+inline constexpr work_token no_work = 0;
 
 /// Memory of one kind, as the executor sees it: a value that neither the executor nor the transport looks behind.
 /// Outlives all memory taken from it. Extents and strides in elements; no extent is 0. Work is done in the order in
-/// which it is given, and may go on after the call: finish() waits for it.
+/// which it is given, and may go on after the call: finish() waits for it. The host looks into on_host() only.
 class memory_space {
 public:
     memory_space() = default;
@@ -42,15 +43,40 @@ public:
                       std::span<const index> from_strides, std::size_t element_bytes) const = 0;
 
     /// Brings the elements of a source into this memory.
-    virtual void read(const source& origin, const box& region, void* into) const = 0;
+    virtual void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const = 0;
     /// The application's own memory with these elements, where it can be used in place, and its strides
     /// (source::borrow); else null.
     [[nodiscard]] virtual const void* borrow(const source& origin, const box& region,
                                              std::vector<index>& strides) const = 0;
 
-    [[nodiscard]] virtual work_token given() const { return 0; }
+    /// Allocates what contract() needs for calls of these shapes, whatever their addresses.
+    virtual void prepare(const kernel& /*work*/, const block_call& /*call*/) const {}
+
+    [[nodiscard]] virtual work_token given() const { return no_work; }
     /// Returns when the work that a token stands for is done. Throws what it failed with.
     virtual void finish(work_token /*work*/) const {}
+    /// True where it is.
+    [[nodiscard]] virtual bool is_done(work_token /*work*/) const { return true; }
+
+    /// Host memory that elements pass through on their way in and out; this memory itself where it is the host's.
+    [[nodiscard]] virtual const memory_space& on_host() const { return *this; }
+    /// Messages travel through on_host(), in slabs of so many bytes; 0: straight from this memory.
+    [[nodiscard]] virtual std::size_t staging() const { return 0; }
+    /// Copies to on_host() when all work given so far is done. Later work does not wait: whoever lets it write `from`
+    /// finishes this before.
+    virtual work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
+                                 const void* from, std::span<const index> from_strides,
+                                 std::size_t element_bytes) const {
+        copy(extents, out, out_strides, from, from_strides, element_bytes);
+        return given();
+    }
+    /// Copies from on_host() when the work that `after` stands for is done. All later work waits.
+    virtual work_token bring_in(std::span<const index> extents, void* into, std::span<const index> into_strides,
+                                const void* in, std::span<const index> in_strides, std::size_t element_bytes,
+                                work_token /*after*/) const {
+        copy(extents, into, into_strides, in, in_strides, element_bytes);
+        return given();
+    }
 
 protected:
     ~memory_space() = default;
@@ -66,7 +92,7 @@ public:
                  const void* from, std::span<const index> from_strides) const override;
     void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
               std::span<const index> from_strides, std::size_t element_bytes) const override;
-    void read(const source& origin, const box& region, void* into) const override;
+    void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const override;
     [[nodiscard]] const void* borrow(const source& origin, const box& region,
                                      std::vector<index>& strides) const override;
 };

@@ -4,6 +4,7 @@
 
 #include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/notation/error.hpp>
 
 namespace einparallel {
 
@@ -31,12 +32,16 @@ EINPARALLEL_VIRTUAL void host_space::copy(std::span<const index> extents, void* 
     copy_box(extents, element_bytes, into, into_strides, from, from_strides);
 }
 
-EINPARALLEL_VIRTUAL void host_space::read(const source& origin, const box& region, void* into) const {
+EINPARALLEL_VIRTUAL void host_space::read(const source& origin, const box& region, void* into,
+                                          std::size_t /*element_bytes*/) const {
     origin.read(region, into);
 }
 
 EINPARALLEL_VIRTUAL const void* host_space::borrow(const source& origin, const box& region,
                                                    std::vector<index>& strides) const {
+    if (origin.is_on_device()) {
+        throw error(origin.description() + ": these elements are in a device's memory: plan.run(world, ep::on_device)");
+    }
     return origin.borrow(region, strides);
 }
 

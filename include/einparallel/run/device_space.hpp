@@ -1,0 +1,131 @@
+#pragma once
+// The memory of a device as the executor sees it: work, and copies in and out, on three streams.
+
+#include <einparallel/cuda/blas_handle.hpp>
+#include <einparallel/cuda/memory.hpp>
+#include <einparallel/cuda/stream.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/run/space.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Where work on a device is given, and what it needs there.
+struct device_queue {
+    CUstream_st* work = nullptr;
+    cublasContext* blas = nullptr;
+    void* workspace = nullptr;
+};
+
+/// Bytes of workspace that contract_on_device() needs for calls of these shapes.
+EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call);
+/// Computes one block, in the order of the stream.
+EINPARALLEL_INLINE void contract_on_device(const device_queue& on, const kernel& work, const block_call& call);
+/// into = into ⊕ from, likewise.
+EINPARALLEL_INLINE void combine_on_device(const device_queue& on, const kernel& work, std::span<const index> extents,
+                                          void* into, std::span<const index> into_strides, const void* from,
+                                          std::span<const index> from_strides);
+
+/// Pinned memory of the host.
+class pinned_space final : public host_space {
+public:
+    explicit pinned_space(int device) : device_(device) {}
+    [[nodiscard]] void* allocate(std::size_t bytes) const override;
+    void deallocate(void* memory, std::size_t bytes) const noexcept override;
+
+private:
+    int device_;
+};
+
+/// How a device space works.
+struct device_settings {
+    int device = 0;
+    CUstream_st* application = nullptr;       ///< its work so far is done before that of a run; null: nobody's
+    bool is_direct = false;                   ///< MPI sends from device memory and receives there
+    std::size_t slab = std::size_t{4} << 20;  ///< bytes of the pieces in which elements pass through the host
+
+    friend bool operator==(const device_settings&, const device_settings&) = default;
+};
+
+/// A stream with the events that its latest pieces of work end with.
+struct device_lane {
+    static constexpr std::size_t events = 64;
+    stream on;
+    std::array<event, events> done;
+    std::uint64_t count = 0;
+};
+
+/// What a device space has on its device.
+struct device_lanes {
+    device_pool pool;
+    std::array<device_lane, 3> by_number;
+    event begun;
+    std::optional<blas_handle> blas;
+};
+
+/// Memory of one device. Kernels, and copies from box to box, go to one stream; messages on their way out and in, each
+/// have another, so that they move beside the kernels. An event ties streams together wherever one needs the other's
+/// results: bring_out() and bring_in() say where. Every call has the device current, and leaves the one that was.
+class device_space final : public memory_space {
+public:
+    /// @throws error, cuda_error
+    explicit device_space(const device_settings& settings);
+    device_space(const device_space&) = delete;
+    device_space& operator=(const device_space&) = delete;
+    ~device_space();
+
+    [[nodiscard]] const device_settings& settings() const { return settings_; }
+    /// The work of a run begins: after what the application has given to its stream. @throws error where that is
+    /// captured
+    void begin() const;
+
+    [[nodiscard]] void* allocate(std::size_t bytes) const override;
+    void deallocate(void* memory, std::size_t bytes) const noexcept override;
+    void contract(const kernel& work, const block_call& call) const override;
+    void combine(const kernel& work, std::span<const index> extents, void* into, std::span<const index> into_strides,
+                 const void* from, std::span<const index> from_strides) const override;
+    void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+              std::span<const index> from_strides, std::size_t element_bytes) const override;
+    void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const override;
+    [[nodiscard]] const void* borrow(const source& origin, const box& region,
+                                     std::vector<index>& strides) const override;
+    void prepare(const kernel& work, const block_call& call) const override;
+    [[nodiscard]] work_token given() const override;
+    void finish(work_token work) const override;
+    [[nodiscard]] bool is_done(work_token work) const override;
+    [[nodiscard]] const memory_space& on_host() const override { return host_; }
+    [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
+    work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
+                         const void* from, std::span<const index> from_strides,
+                         std::size_t element_bytes) const override;
+    work_token bring_in(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* in,
+                        std::span<const index> in_strides, std::size_t element_bytes, work_token after) const override;
+
+private:
+    enum lane_number : std::uint8_t { working, leaving, arriving };
+
+    /// Stands for all work of a lane so far. Where an event has come to stand for later work of its lane, that is
+    /// waited for too.
+    EINPARALLEL_INLINE work_token mark(lane_number of) const;
+    EINPARALLEL_INLINE const event& event_of(work_token work) const;
+    EINPARALLEL_INLINE device_queue queue() const;
+    EINPARALLEL_INLINE void copy_on(lane_number on, std::span<const index> extents, void* into,
+                                    std::span<const index> into_strides, const void* from,
+                                    std::span<const index> from_strides, std::size_t element_bytes) const;
+
+    device_settings settings_;
+    pinned_space host_;
+    mutable std::optional<device_lanes> lanes_;
+    memory_block blas_workspace_;
+    mutable memory_block workspace_;
+    std::array<memory_block, 2> read_through_;
+    mutable std::array<work_token, 2> read_done_{};
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

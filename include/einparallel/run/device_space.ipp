@@ -1,0 +1,200 @@
+#pragma once
+
+#include <einparallel/run/device_space.hpp>
+
+#include <einparallel/cuda/device.hpp>
+#include <einparallel/device/blocks.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/slabs.hpp>
+
+#include <string>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_VIRTUAL void* pinned_space::allocate(std::size_t bytes) const {
+    const device_guard here(device_);
+    return allocate_pinned(bytes);
+}
+
+EINPARALLEL_VIRTUAL void pinned_space::deallocate(void* memory, std::size_t /*bytes*/) const noexcept {
+    free_pinned(memory);
+}
+
+EINPARALLEL_VIRTUAL device_space::device_space(const device_settings& settings)
+    : settings_(settings), host_(settings.device) {
+    const device_guard here(settings_.device);
+    lanes_.emplace();
+    blas_workspace_ = memory_block(*this, blas_handle::workspace_bytes);
+    lanes_->blas.emplace(lanes_->by_number[working].on.native(), blas_workspace_.data());
+    for (memory_block& each : read_through_) {
+        each = memory_block(host_, settings_.slab);
+    }
+}
+
+EINPARALLEL_VIRTUAL device_space::~device_space() {
+    // CUDA's destroying functions want no current device.
+    lanes_->blas.reset();
+    blas_workspace_ = {};
+    workspace_ = {};
+}
+
+EINPARALLEL_INLINE device_queue device_space::queue() const {
+    return {lanes_->by_number[working].on.native(), lanes_->blas->native(), workspace_.data()};
+}
+
+EINPARALLEL_VIRTUAL void device_space::begin() const {
+    if (settings_.application == nullptr) {
+        return;
+    }
+    const device_guard here(settings_.device);
+    if (is_captured(settings_.application)) {
+        throw error(
+            "run: the device's stream is being captured into a graph: a run waits for messages, end the capture");
+    }
+    lanes_->begun.record(settings_.application);
+    lanes_->by_number[working].on.wait_for(lanes_->begun);
+}
+
+EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
+    const device_guard here(settings_.device);
+    try {
+        return lanes_->pool.allocate(bytes);
+    } catch (const error& missing) {
+        throw error(std::string("run: ") + missing.what());
+    }
+}
+
+EINPARALLEL_VIRTUAL void device_space::deallocate(void* memory, std::size_t bytes) const noexcept {
+    lanes_->pool.deallocate(memory, bytes);
+}
+
+EINPARALLEL_VIRTUAL void device_space::prepare(const kernel& work, const block_call& call) const {
+    const device_guard here(settings_.device);
+    if (const std::size_t bytes = workspace_on_device(work, call); bytes > workspace_.bytes()) {
+        workspace_ = {};
+        workspace_ = memory_block(*this, bytes);
+    }
+}
+
+EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
+    const device_guard here(settings_.device);
+    contract_on_device(queue(), work, call);
+}
+
+EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, std::span<const index> extents, void* into,
+                                               std::span<const index> into_strides, const void* from,
+                                               std::span<const index> from_strides) const {
+    const device_guard here(settings_.device);
+    combine_on_device(queue(), work, extents, into, into_strides, from, from_strides);
+}
+
+EINPARALLEL_INLINE void device_space::copy_on(lane_number on, std::span<const index> extents, void* into,
+                                              std::span<const index> into_strides, const void* from,
+                                              std::span<const index> from_strides, std::size_t element_bytes) const {
+    index dense = 1;
+    bool is_dense = true;  // on both sides: the device's copy engines do it
+    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
+        is_dense = is_dense &&
+                   (extents[dimension] == 1 || (into_strides[dimension] == dense && from_strides[dimension] == dense));
+        dense *= extents[dimension];
+    }
+    CUstream_st* const stream = lanes_->by_number[on].on.native();
+    if (is_dense) {
+        copy_bytes(stream, into, from, static_cast<std::size_t>(dense) * element_bytes);
+    } else {
+        copy_on_device(stream, extents, element_bytes, into, into_strides, from, from_strides);
+    }
+}
+
+EINPARALLEL_VIRTUAL void device_space::copy(std::span<const index> extents, void* into,
+                                            std::span<const index> into_strides, const void* from,
+                                            std::span<const index> from_strides, std::size_t element_bytes) const {
+    const device_guard here(settings_.device);
+    copy_on(working, extents, into, into_strides, from, from_strides, element_bytes);
+}
+
+EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& region, void* into,
+                                            std::size_t element_bytes) const {
+    const device_guard here(settings_.device);
+    if (origin.is_on_device()) {
+        std::vector<index> strides;
+        const void* const found = origin.borrow(region, strides);
+        if (found == nullptr) {
+            throw error(origin.description() + ": device memory with a negative stride is not read");
+        }
+        const std::vector<index> dense = dense_strides(region);
+        std::vector<index> extents;
+        for (const interval& side : region.sides) {
+            extents.push_back(side.size());
+        }
+        copy_on(working, extents, into, dense, found, strides.empty() ? dense : strides, element_bytes);
+        return;
+    }
+    // One slab is copied while the next is read.
+    auto* at = static_cast<std::byte*>(into);
+    std::size_t side = 0;
+    for_each_slab(region, element_bytes, settings_.slab, [&](const box& slab) {
+        const auto bytes = static_cast<std::size_t>(slab.size()) * element_bytes;
+        std::byte* const through = read_through_[side].data();
+        finish(read_done_[side]);
+        origin.read(slab, through);
+        copy_bytes(lanes_->by_number[working].on.native(), at, through, bytes);
+        read_done_[side] = given();
+        at += bytes;
+        side = 1 - side;
+    });
+}
+
+EINPARALLEL_VIRTUAL const void* device_space::borrow(const source& origin, const box& region,
+                                                     std::vector<index>& strides) const {
+    return origin.is_on_device() ? origin.borrow(region, strides) : nullptr;
+}
+
+EINPARALLEL_INLINE work_token device_space::mark(lane_number of) const {
+    device_lane& marked = lanes_->by_number[of];
+    ++marked.count;
+    marked.done[marked.count % device_lane::events].record(marked.on.native());
+    return marked.count * lanes_->by_number.size() + of;
+}
+
+EINPARALLEL_INLINE const event& device_space::event_of(work_token work) const {
+    const device_lane& marked = lanes_->by_number[work % lanes_->by_number.size()];
+    return marked.done[work / lanes_->by_number.size() % device_lane::events];
+}
+
+EINPARALLEL_VIRTUAL work_token device_space::given() const {
+    const device_guard here(settings_.device);
+    return mark(working);
+}
+
+EINPARALLEL_VIRTUAL void device_space::finish(work_token work) const {
+    event_of(work).wait();
+}
+
+EINPARALLEL_VIRTUAL bool device_space::is_done(work_token work) const {
+    return event_of(work).is_done();
+}
+
+EINPARALLEL_VIRTUAL work_token device_space::bring_out(std::span<const index> extents, void* out,
+                                                       std::span<const index> out_strides, const void* from,
+                                                       std::span<const index> from_strides,
+                                                       std::size_t element_bytes) const {
+    const device_guard here(settings_.device);
+    lanes_->by_number[leaving].on.wait_for(event_of(mark(working)));
+    copy_on(leaving, extents, out, out_strides, from, from_strides, element_bytes);
+    return mark(leaving);
+}
+
+EINPARALLEL_VIRTUAL work_token device_space::bring_in(std::span<const index> extents, void* into,
+                                                      std::span<const index> into_strides, const void* in,
+                                                      std::span<const index> in_strides, std::size_t element_bytes,
+                                                      work_token after) const {
+    const device_guard here(settings_.device);
+    lanes_->by_number[arriving].on.wait_for(event_of(after));
+    copy_on(arriving, extents, into, into_strides, in, in_strides, element_bytes);
+    const work_token done = mark(arriving);
+    lanes_->by_number[working].on.wait_for(event_of(done));
+    return done;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <einparallel/run/on_device.hpp>
+
+#include <einparallel/cuda/device.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/device_space.ipp>
+#include <einparallel/run/execute.hpp>
+
+#include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What MPI says of itself; nothing is tried, for an MPI that cannot read device memory ends the program.
+EINPARALLEL_INLINE bool mpi_reads_device_memory() {
+#if defined(OPEN_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support() != 0;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+    int is_supported = 0;
+    return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &is_supported) == MPI_SUCCESS && is_supported != 0;
+#else
+    return false;
+#endif
+}
+
+/// The context's space with these settings, made at the first call.
+EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, const device_settings& settings) {
+    for (const std::shared_ptr<const memory_space>& each : world.spaces) {
+        const auto* const known = dynamic_cast<const device_space*>(each.get());
+        if (known != nullptr && known->settings() == settings) {
+            return *known;
+        }
+    }
+    const auto made = std::make_shared<const device_space>(settings);
+    world.spaces.push_back(made);
+    return *made;
+}
+
+EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world, const device_run& how,
+                                               std::span<const binding> bound, trace* seen) {
+    context_state& state = *world.state();
+    const device_space* space = nullptr;
+    {
+        const exclusive guard(state, "run");
+        if (state.node_rank < 0) {
+            state.node_rank = communicator::of_node(state.control).rank();
+        }
+        const bool is_direct = how.messages == device_messages::direct ||
+                               (how.messages == device_messages::automatic && mpi_reads_device_memory());
+        const std::string failure =
+            failure_of("run: rank " + std::to_string(state.control.rank()) + ": the device", [&] {
+                const int device = device_of_rank(state.node_rank, how.device);
+                space = &device_space_of(state, {device, how.stream, is_direct});
+                space->begin();
+            });
+        agree(
+            state.control, failure.empty() || failure.starts_with("run: ") ? failure : "run: " + failure,
+            {{is_direct ? 1U : 0U, "run: messages leave the device straight on some ranks only: device_run.messages"}});
+    }
+    return carry_out(asked, world, bound, *space, seen);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,15 @@
+#pragma once
+// Runs on CUDA devices, of the compiled library: for a file of the user's that includes this and links CUDA's runtime
+// and cuBLAS. The kernels are device.hpp's, which nvcc compiles.
+
+#include <einparallel/notation/compiled.hpp>
+
+#include <einparallel/source/interface.hpp>
+
+#include <einparallel/cuda/blas_handle.ipp>
+#include <einparallel/cuda/check.ipp>
+#include <einparallel/cuda/device.ipp>
+#include <einparallel/cuda/memory.ipp>
+#include <einparallel/cuda/stream.ipp>
+#include <einparallel/run/device_space.ipp>
+#include <einparallel/run/on_device.ipp>

@@ -1,0 +1,306 @@
+// Plans on devices, through the stand-in: the host's results, whatever the order in which streams run; and wrong ones
+// without any one of the waits.
+
+#include <doctest/doctest.h>
+
+#include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/device_space.hpp>
+#include <einparallel/run/distributed.hpp>
+#include <einparallel/run/execute.hpp>
+#include <einparallel/run/on_device.hpp>
+#include <einparallel/run/sources.hpp>
+#include <einparallel/run/trace.hpp>
+
+#include "standin.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ep = einparallel;
+
+namespace run_on_device_test {
+
+namespace {
+
+EINPARALLEL_LABELS(i, j, k, l);
+
+/// A space whose slabs are small, so that messages and sources are many.
+const ep::detail::device_space& small_slabs(ep::context& world, std::size_t slab = 192) {
+    const auto made = std::make_shared<const ep::detail::device_space>(ep::detail::device_settings{.slab = slab});
+    world.state()->spaces.push_back(made);
+    return *made;
+}
+
+bool anywhere(bool here) {
+    int one = here ? 1 : 0;
+    int all = 0;
+    MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return all != 0;
+}
+
+std::vector<double> elements(const ep::array<double, 2>& of) {
+    return {of.data(), of.data() + of.size()};
+}
+
+/// What any rank has, in one order.
+std::vector<std::uint64_t> all_of(const std::vector<std::uint64_t>& here) {
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    std::vector<std::uint64_t> all;
+    for (int rank = 0; rank < size; ++rank) {
+        std::vector<std::uint64_t> theirs = here;
+        auto count = static_cast<int>(here.size());
+        MPI_Bcast(&count, 1, MPI_INT, rank, MPI_COMM_WORLD);
+        theirs.resize(static_cast<std::size_t>(count));
+        MPI_Bcast(theirs.data(), count, MPI_UINT64_T, rank, MPI_COMM_WORLD);
+        all.insert(all.end(), theirs.begin(), theirs.end());
+    }
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+/// Plans that make every kind of step: rings along each class of label, tensors from one rank, from all and in parts,
+/// redistribution, a ⊕ that is no sum, things kept from run to run.
+struct cases {
+    ep::context& world;
+    ep::array<double, 2> value;
+    ep::array<double, 2> on_one;
+    std::vector<std::pair<ep::plan, std::vector<ep::binding>>> plans;
+    std::vector<std::vector<double>> expected;
+
+    explicit cases(ep::context& on) : world(on), value({11, 13}), on_one({13, 9}) {
+        for (ep::index at = 0; at < value.size(); ++at) {
+            value.data()[at] = static_cast<double>(at % 17 - 8);
+        }
+        for (ep::index at = 0; at < on_one.size(); ++at) {
+            on_one.data()[at] = static_cast<double>(at % 13 - 6);
+        }
+        const auto function = [](ep::index row, ep::index column) {
+            return static_cast<double>((3 * row + 5 * column) % 7 - 3);
+        };
+        const auto add = [&](ep::options asked, auto&& bound, const auto& made) {
+            plans.emplace_back(ep::decompose(world, asked, made), std::forward<decltype(bound)>(bound));
+        };
+        for (const ep::algorithm wanted : {ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k}) {
+            const ep::tensor<double, 2> X = ep::placeholder<double>({11, 13});
+            const ep::tensor<double, 2> Y = ep::from_root(on_one, world.size() - 1);
+            ep::tensor<double, 2> Z;
+            Z(i, k) = X(i, j) * Y(j, k);
+            add({.algorithm = wanted}, std::vector<ep::binding>{ep::bind(X, value)}, Z);
+        }
+        const ep::tensor<double, 2> A = ep::generate<double>({9, 13}, function);
+        const ep::tensor<double, 2> B = ep::generate<double>({13, 11}, function);
+        ep::tensor<double, 2> C, D, E;
+        C(i, k) = A(i, j) * B(j, k);
+        D(k, i) = C(i, k) + 2.0 * C(i, k);
+        E(k, l) = D(k, i) * A(i, l);
+        add({.objective = ep::objective::paper, .runs = 3}, std::vector<ep::binding>{}, E);
+        ep::tensor<double, 2> F;
+        F(i, k) = ep::max(ep::abs(A(i, j) - B(j, k)));
+        add({.objective = ep::objective::paper}, std::vector<ep::binding>{}, F);
+        // The other ranks receive, step after step, and send nothing.
+        ep::tensor<double, 2> G, from = ep::from_root(value, 0);
+        for (double factor = 2; factor < 9; ++factor) {
+            const ep::tensor<double, 2> next = ep::from_root(scaled(factor), 0);
+            G = ep::tensor<double, 2>();
+            G(i, k) = ep::abs(from(i, k) - next(i, k));
+            from = G;
+        }
+        add({.objective = ep::objective::paper}, std::vector<ep::binding>{}, G);
+        for (const auto& [plan, bound] : plans) {
+            expected.push_back(
+                elements(ep::distributed<double, 2>(ep::detail::carry_out(plan, world, bound)).allgather()));
+        }
+    }
+
+    [[nodiscard]] ep::array<double, 2> scaled(double factor) const {
+        ep::array<double, 2> made({11, 13});
+        for (ep::index at = 0; at < made.size(); ++at) {
+            made.data()[at] = factor * static_cast<double>((at * at) % 19 - 9);
+        }
+        return made;
+    }
+
+    /// True where a run on a device gives other elements than on the host.
+    [[nodiscard]] bool is_wrong(const ep::memory_space& space) {
+        bool wrong = false;
+        for (std::size_t number = 0; number < plans.size(); ++number) {
+            const auto& [plan, bound] = plans[number];
+            const ep::distributed<double, 2> made = ep::detail::carry_out(plan, world, bound, space);
+            wrong = elements(made.allgather()) != expected[number] || wrong;
+        }
+        return anywhere(wrong);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("whatever the order of streams, results are the host's") {
+    standin::restart({});
+    ep::context world(MPI_COMM_WORLD);
+    cases all(world);
+    for (const std::size_t slab : {std::size_t{192}, std::size_t{1} << 20}) {
+        const ep::memory_space& space = small_slabs(world, slab);
+        for (unsigned seed = 0; seed < 24; ++seed) {
+            standin::restart({.seed = 5 * seed + static_cast<unsigned>(world.rank())});
+            CHECK(!all.is_wrong(space));
+        }
+    }
+    standin::restart({});
+}
+
+TEST_CASE("without any one wait some order is wrong") {
+    standin::restart({});
+    ep::context world(MPI_COMM_WORLD);
+    if (world.size() < 2 || world.size() > 3) {
+        return;  // one rank waits less, and four do not wait elsewhere
+    }
+    cases all(world);
+    const ep::memory_space& space = small_slabs(world);
+    standin::forget_sites();
+    for (unsigned seed = 0; seed < 6; ++seed) {
+        standin::restart({.seed = seed});
+        CHECK(!all.is_wrong(space));
+    }
+    for (const std::uint64_t site : all_of(standin::sites())) {
+        bool wrong = false;
+        for (unsigned seed = 0; seed < 30 && !wrong; ++seed) {
+            standin::restart({.seed = seed + static_cast<unsigned>(world.rank())});
+            standin::drop(site);
+            wrong = all.is_wrong(space);
+        }
+        standin::restart({});
+        const std::string name = standin::name_of_site(site);
+        CHECK_MESSAGE(wrong, "nothing is wrong without " << name);
+        if (std::getenv("EINPARALLEL_STANDIN_SITES") != nullptr && world.rank() == 0) {
+            MESSAGE("needed: " << name);
+        }
+    }
+}
+
+namespace {
+
+std::string sentence_of(const auto& f) {
+    try {
+        f();
+    } catch (const ep::error& thrown) {
+        return thrown.what();
+    }
+    return {};
+}
+
+bool same_everywhere(const std::string& text) {
+    std::vector<char> root(4096);
+    text.copy(root.data(), root.size() - 1);
+    MPI_Bcast(root.data(), static_cast<int>(root.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+    return !anywhere(text != root.data());
+}
+
+}  // namespace
+
+TEST_CASE("plan.run on devices is a run like any other") {
+    standin::restart({.seed = 1, .devices = 2});
+    ep::context world(MPI_COMM_WORLD);
+    ep::array<double, 2> x({7, 5});
+    const ep::tensor<double, 2> X = ep::placeholder<double>({7, 5});
+    const ep::tensor<double, 2> W =
+        ep::generate<double>({5, 5}, [](auto row, auto column) { return static_cast<double>(2 * row + column); });
+    ep::tensor<double, 2> Y, Z;
+    Y(i, k) = X(i, j) * W(j, k);
+    Z(i, k) = ep::tanh(Y(i, k));
+    const ep::plan plan = ep::decompose(world, Y, Z);
+    ep::trace seen;
+    for (int step = 0; step < 3; ++step) {
+        for (ep::index at = 0; at < x.size(); ++at) {
+            x.data()[at] = static_cast<double>(at % 5 + step);
+        }
+        const ep::results there = plan.run(world, ep::on_device, ep::bind(X, x));
+        const ep::results here = plan.run(world, ep::bind(X, x));
+        CHECK(elements(there.get(Y).allgather()) == elements(here.get(Y).allgather()));
+        const ep::array<double, 2> z = here.get(Z).gather(0);
+        CHECK(elements(there.get(Z).gather(0)) == elements(z));
+        bool same = true;
+        const ep::distributed<double, 2> mine = here.get(Z);
+        there.get(Z).for_each_local([&](const auto& at, double value) {
+            same =
+                same && value == mine.local()(at[0] - mine.held().sides[0].begin, at[1] - mine.held().sides[1].begin);
+        });
+        CHECK(same);
+        CHECK(there.bytes_sent() == plan.bytes_sent(world.rank()));
+        static_cast<void>(plan.run(world, ep::on_device, seen, ep::bind(X, there.get(Y))));
+    }
+    int current = -1;
+    cudaGetDevice(&current);
+    CHECK(current == 0);
+    world.release_memory();
+}
+
+TEST_CASE("what is missing or wrong is one sentence with the word device, the same on all ranks") {
+    standin::restart({});
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 2> A =
+        ep::generate<double>({64, 64}, [](auto row, auto column) { return static_cast<double>(row - column); });
+    ep::tensor<double, 2> Z;
+    Z(i, k) = A(i, j) * A(j, k);
+    Z.named("overlap");
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::paper}, Z);
+    const auto refused = [&](const std::string& words, const ep::device_run& how) {
+        const std::string got = sentence_of([&] { static_cast<void>(plan.run(world, how)); });
+        CHECK_MESSAGE(got.find(words) != std::string::npos, got);
+        CHECK(got.starts_with("run: "));
+        CHECK(got.find("device") != std::string::npos);
+        CHECK(same_everywhere(got));
+    };
+    const bool last = world.rank() == world.size() - 1;
+    standin::restart({.code = last ? cudaErrorNoDevice : cudaSuccess});
+    refused("there is no CUDA device here", {});
+    standin::restart({.code = last ? cudaErrorInsufficientDriver : cudaSuccess});
+    refused("the driver of the device is for CUDA 12.4, older than the toolkit's", {});
+    standin::restart({});
+    refused("there is no device 3", {.device = 3});
+    standin::restart({.bytes = std::size_t{33} << 20});
+    standin::fail("cudaMalloc", last ? 2 : 1000, cudaErrorMemoryAllocation);
+    refused("too little device memory", {});
+    cudaStream_t mine = nullptr;
+    standin::restart({});
+    cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking);
+    standin::capture(mine, last);
+    refused("the device's stream is being captured", {.stream = mine});
+    standin::capture(mine, false);
+    CHECK(sentence_of([&] { static_cast<void>(plan.run(world, ep::device_run{.stream = mine})); }).empty());
+    if (world.size() > 1) {
+        refused("messages leave the device straight on some ranks only",
+                {.messages = last ? ep::device_messages::direct : ep::device_messages::staged});
+    }
+    // A failure that sticks: messages are kept up, and all ranks say the same.
+    for (const char* const call :
+         {"cudaMemcpyAsync", "cudaEventRecord", "cudaEventSynchronize", "cudaStreamWaitEvent"}) {
+        for (const int number : {1, 3}) {
+            standin::restart({});
+            if (last) {
+                standin::fail(call, number, cudaErrorIllegalAddress, true);
+            }
+            const std::string got = sentence_of([&] { static_cast<void>(plan.run(world, ep::on_device)); });
+            CHECK_MESSAGE(
+                (got.empty() || got.find("failed on the device: an illegal memory access") != std::string::npos), got);
+            CHECK(same_everywhere(got));
+            CHECK((world.size() == 1 || number > 1 || !got.empty()));
+        }
+    }
+    standin::restart({});
+    cudaStreamDestroy(mine);
+}
+
+}  // namespace run_on_device_test
