@@ -15,7 +15,7 @@ struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
 namespace einparallel {
 
-struct op_program;
+class op_program;
 
 namespace launch {
 

@@ -1,0 +1,76 @@
+#pragma once
+// Bodies of device kernels: what one thread of one block does, over a context that a GPU or a test offers.
+//
+// A body is a trivially copyable struct (the kernel's parameters) with `operator()(Context& at) const`. A context has
+//   at.block()                     number of the block
+//   at.thread(), at.threads()      number of the thread in the block, and how many there are
+//   at.shared()                    the block's shared memory, aligned for 16 bytes
+//   at.barrier()                   of all threads of the block
+//   at.shuffle_down(x, lanes)      x of the lane `lanes` further on in the warp; the lane's own x where there is none
+//   at.load(active, address)       *address where active, else a value nobody uses
+//   at.store(active, address, x)   *address = x where active
+// All threads of a block reach the same barriers, and all threads of a warp the same shuffles, loads and stores.
+
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/host_device.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace einparallel::detail {
+
+/// Threads that execute together.
+inline constexpr int warp_size = 32;
+/// The unit in which device memory is read and written.
+inline constexpr int sector_bytes = 32;
+
+/// Division of numbers below 2^31 by one that is known ahead (Granlund and Montgomery): a multiplication and a shift.
+class divisor {
+public:
+    divisor() = default;
+    /// @pre 1 <= value < 2^31
+    explicit divisor(std::uint32_t value)
+        : shift_(static_cast<std::uint32_t>(std::bit_width(value - 1))),
+          factor_(static_cast<std::uint32_t>(
+              ((std::uint64_t{1} << 32U) * ((std::uint64_t{1} << shift_) - value)) / value + 1)) {}
+
+    EINPARALLEL_HOST_DEVICE std::uint32_t quotient(std::uint32_t number) const {
+        return (static_cast<std::uint32_t>((std::uint64_t{number} * factor_) >> 32U) + number) >> shift_;
+    }
+
+private:
+    std::uint32_t shift_ = 0;
+    std::uint32_t factor_ = 1;
+};
+
+/// Some bytes that are moved together.
+template <int Bytes>
+struct alignas(Bytes) packet {
+    std::uint8_t bytes[Bytes];
+};
+template <>
+struct packet<2> {
+    std::uint16_t bits;
+};
+template <>
+struct packet<4> {
+    std::uint32_t bits;
+};
+template <>
+struct packet<8> {
+    std::uint64_t bits;
+};
+template <>
+struct alignas(16) packet<16> {
+    std::uint64_t bits[2];
+};
+
+/// Extents and blocks of a launch.
+struct launch_shape {
+    index blocks = 0;      ///< below 2^31
+    int threads = 256;     ///< of each, a multiple of warp_size
+    int shared_bytes = 0;  ///< of each
+};
+
+}  // namespace einparallel::detail

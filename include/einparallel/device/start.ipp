@@ -1,0 +1,72 @@
+#pragma once
+// Bodies as kernels of a GPU, for units that nvcc compiles.
+
+#include <einparallel/device/start.hpp>
+
+#include <einparallel/device/body.hpp>
+#include <einparallel/device/launch.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <cstddef>
+#include <cuda_runtime.h>
+#include <string>
+#include <type_traits>
+
+namespace einparallel::detail {
+
+/// What a body sees on a GPU.
+class gpu_context {
+public:
+    [[nodiscard]] __device__ index block() const { return blockIdx.x; }
+    [[nodiscard]] __device__ int thread() const { return static_cast<int>(threadIdx.x); }
+    [[nodiscard]] __device__ int threads() const { return static_cast<int>(blockDim.x); }
+    [[nodiscard]] __device__ std::byte* shared() const {
+        extern __shared__ ulonglong2 of_block[];
+        return reinterpret_cast<std::byte*>(of_block);
+    }
+    __device__ void barrier() const { __syncthreads(); }
+    template <class T>
+    [[nodiscard]] __device__ T shuffle_down(T x, int lanes) const {
+        static_assert(sizeof(T) % sizeof(unsigned) == 0);
+        struct words {
+            unsigned of[sizeof(T) / sizeof(unsigned)];
+        };
+        auto parts = __builtin_bit_cast(words, x);
+        for (unsigned& each : parts.of) {
+            each = __shfl_down_sync(~0U, each, static_cast<unsigned>(lanes));
+        }
+        return __builtin_bit_cast(T, parts);
+    }
+    template <class T>
+    [[nodiscard]] __device__ T load(bool active, const T* address) const {
+        T held{};
+        if (active) {
+            held = *address;
+        }
+        return held;
+    }
+    template <class T>
+    __device__ void store(bool active, T* address, const T& x) const {
+        if (active) {
+            *address = x;
+        }
+    }
+};
+
+template <class Body>
+__global__ void __launch_bounds__(256) run_body(const __grid_constant__ Body body) {
+    gpu_context at;
+    body(at);
+}
+
+template <class Body>
+void start(launch::stream on, const Body& body, const launch_shape& shape) {
+    static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= 4096);
+    run_body<<<static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.threads),
+               static_cast<std::size_t>(shape.shared_bytes), on>>>(body);
+    if (const cudaError_t code = cudaGetLastError(); code != cudaSuccess) {
+        throw error(std::string("device: a kernel was not launched: ") + cudaGetErrorString(code));
+    }
+}
+
+}  // namespace einparallel::detail
