@@ -1,5 +1,7 @@
-// The launches of the library, run on the processor.
+// The launches of the library, run on the processor, and what calls them.
 
 #include "emulation.hpp"
 
+#include <einparallel/device/blocks.ipp>
+#include <einparallel/device/join_shape.ipp>
 #include <einparallel/device/launch.ipp>

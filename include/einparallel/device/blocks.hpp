@@ -3,10 +3,13 @@
 
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/function_ref.hpp>
+#include <einparallel/notation/op_program.hpp>
 
 #include <cstddef>
 #include <span>
@@ -18,8 +21,17 @@ EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index>
                                        void* into, std::span<const index> into_strides, const void* from,
                                        std::span<const index> from_strides);
 
+/// Calls visit for launches that together compute the join of a nest, whose slots are the output and the operands of
+/// the program. `work` holds where they begin, the mode and the workspace. Sorts the nest.
+EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest, launch::strided_join work,
+                                      function_ref<void(const launch::strided_join&)> visit);
+
+/// ⊕ of one operand.
+EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type);
+
 /// Bytes of workspace of a join: known before anything is allocated, since addresses do not matter to it.
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, const block_call& call);
+EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest);
 
 /// Computes one block: what the kernel with this ⊗ and ⊕ does on the host.
 EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& program, const block_call& call,

@@ -8,7 +8,6 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 
-#include <cstddef>
 #include <type_traits>
 
 struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
@@ -43,12 +42,12 @@ struct strided_join {
     void* output = nullptr;
     const void* operands[most_operands] = {};
     int operand_count = 0;
-    int loops = 0;         ///< no extent is 0
+    int loops = 0;         ///< no extent of the output is 0; where one is that is summed, identities are written
     int output_loops = 0;  ///< the first ones; the output's strides are not 0 there
     bool combine = false;  ///< Z = Z ⊕ (⊕ …), else Z = ⊕ …
     index extents[most_loops] = {};
     index strides[most_loops][1 + most_operands] = {};  ///< of the output, and of the operands
-    void* workspace = nullptr;                          ///< workspace_bytes() of it, aligned for any element
+    void* workspace = nullptr;                          ///< join_shape::workspace_bytes, aligned for any element
 };
 
 /// Z = softmax of X along one loop, the last one. Output and operand do not overlap.
@@ -67,8 +66,6 @@ static_assert(std::is_trivially_copyable_v<strided_copy> && std::is_trivially_co
 
 void copy(stream on, const strided_copy& work);
 
-/// Bytes of partial results that a long sum for few elements is made of; 0 for most joins.
-[[nodiscard]] std::size_t workspace_bytes(const strided_join& work, const op_program& program);
 /// Sums are taken in an order that depends on extents and strides alone.
 void join(stream on, const strided_join& work, const op_program& program);
 

@@ -4,11 +4,16 @@
 #include <einparallel/device/launch.hpp>
 
 #include <einparallel/device/copy_launch.ipp>
+#include <einparallel/device/join_launch.ipp>
 
 namespace einparallel::launch {
 
 void copy(stream on, const strided_copy& work) {
     detail::launch_copy(on, work);
+}
+
+void join(stream on, const strided_join& work, const op_program& program) {
+    detail::launch_join(on, work, program);
 }
 
 }  // namespace einparallel::launch

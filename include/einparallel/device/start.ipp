@@ -7,8 +7,8 @@
 #include <einparallel/device/launch.hpp>
 #include <einparallel/notation/error.hpp>
 
-#include <cstddef>
 #include <cuda_runtime.h>
+#include <cstddef>
 #include <string>
 #include <type_traits>
 

@@ -1,6 +1,11 @@
 #pragma once
-// The kernels on device memory: for a unit that nvcc compiles.
+// The kernels on device memory: for a unit that nvcc compiles. What calls them is in cuda.hpp.
 
 #include <einparallel/device/start.ipp>
 
 #include <einparallel/device/launch.ipp>
+#if !defined(EINPARALLEL_COMPILED) || !EINPARALLEL_COMPILED
+#include <einparallel/device/join_shape.ipp>
+#include <einparallel/notation/op_formula.ipp>
+#include <einparallel/notation/op_program.ipp>
+#endif
