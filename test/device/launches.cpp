@@ -3,5 +3,6 @@
 #include "emulation.hpp"
 
 #include <einparallel/device/blocks.ipp>
+#include <einparallel/device/contraction.ipp>
 #include <einparallel/device/join_shape.ipp>
 #include <einparallel/device/launch.ipp>

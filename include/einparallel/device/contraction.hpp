@@ -55,8 +55,8 @@ struct device_contraction {
         std::vector<index> extents;
         std::vector<index> strides;  ///< of the call's tensor
         std::vector<index> dense;    ///< in the workspace; 0 where elements are summed on the way
+        index elements = 0;          ///< there; 0: the tensor is used where it lies
         std::size_t at = 0;          ///< first byte in the workspace
-        std::size_t bytes = 0;       ///< 0: the tensor is used where it lies
 
         friend bool operator==(const staged&, const staged&) = default;
     };
@@ -73,23 +73,41 @@ struct device_contraction {
     element_type element;
     write_mode mode = write_mode::overwrite;
     index repeats = 1;                 ///< a factor: how many equal terms there are of each
-    std::array<staged, 3> sums;        ///< of X and Y (1 and 2): summed over labels of one operand before all else
+    std::array<index, 3> first{};      ///< of Z, X and Y: where the loops begin, in elements
     std::array<staged, 3> copies;      ///< of Z, X and Y
-    std::array<index, 3> first{};      ///< of Z, X and Y: where the products begin, in elements
     bool swapped = false;              ///< A is Y and B is X
     blas_product product;              ///< the innermost loops
     std::vector<host_loop> loops;      ///< around it, slowest first
-    std::size_t workspace_bytes = 0;   ///< sums and copies
-    std::size_t transposed_bytes = 0;  ///< of tensors that are copied
+    std::size_t workspace_bytes = 0;   ///< of copies, and of long sums into them
+    std::size_t transposed_bytes = 0;  ///< read for copies of X and Y, or written from one of Z
+    double seconds = 0;                ///< estimated for a current GPU: what ways are compared by
 
-    /// "128 products of m = 1728, n = 24, k = 36; x transposed".
+    /// How many batches of products the host starts.
+    [[nodiscard]] index calls() const {
+        index count = 1;
+        for (const host_loop& each : loops) {
+            count *= each.extent;
+        }
+        return count;
+    }
+
+    /// "12 calls of 36 products of m = 1728, n = 24, k = 36; x transposed".
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
 
     friend bool operator==(const device_contraction&, const device_contraction&) = default;
 };
 
+/// By what ways to contract are compared: of a current GPU (H200).
+struct device_rates {
+    double bytes = 4.0e12;          ///< copied or streamed, read and written, each second
+    double multiply_adds = 2.5e13;  ///< of real numbers in large products, each second
+    double joined_points = 1.0e12;  ///< of a join that multiplies and adds, each second
+    double launch = 4e-6;           ///< seconds
+};
+
 /// @pre the call has two operands
-EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type);
+EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type,
+                                                       const device_rates& rates = {});
 
 /// Runs it on the memory of the call. `product` is called on the host for each batch of products, in the order of the
 /// stream; its scale is the vertex's times `repeats`.

@@ -321,8 +321,8 @@ EINPARALLEL_HOST_DEVICE Cell cast_to(cell_type to, T x) {
 
 /// What an instruction makes of its arguments.
 template <class Cell>
-EINPARALLEL_HOST_DEVICE Cell computed(op_code code, cell_type from, cell_type to, const Cell& a, const Cell& b,
-                                      const Cell& c) {
+EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE Cell computed(op_code code, cell_type from, cell_type to,
+                                                                  const Cell& a, const Cell& b, const Cell& c) {
     constexpr bool wide = sizeof(Cell) == 16;
     if (code == op_code::choice) {
         return a.words[0] != 0 ? b : c;
