@@ -165,7 +165,11 @@ EINPARALLEL_HOST_DEVICE Cell ordered_of(op_code code, T a, T b) {
         case op_code::conjugate:
             return made(a);
         case op_code::sign:
-            return made(sign_function{}(a));
+            if constexpr (std::is_unsigned_v<T>) {
+                return truth(a != 0);
+            } else {
+                return made(sign_function{}(a));
+            }
         case op_code::relu:
             return made(relu_function{}(a));
         case op_code::add:
