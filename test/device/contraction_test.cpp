@@ -112,11 +112,12 @@ void check(random_source& random, statistics& seen, index largest, index most_po
     });
     std::vector<std::byte> workspace(decided.workspace_bytes + 256, std::byte{0xff});
     auto* const room = workspace.data() + (256 - reinterpret_cast<std::uintptr_t>(workspace.data()) % 256) % 256;
-    device::run_on_device(nullptr, decided, call, room,
-                          [&](const blas_product& product, const void* a, const void* b, void* c, bool add) {
-                              multiply<T>(product, a, b, c, scale * static_cast<T>(static_cast<float>(decided.repeats)),
-                                          add);
-                          });
+    const double factor = scale == T(1) ? 1 : -2;
+    device::run_on_device(nullptr, decided, factor, call, room, [&](const device::blas_call& products) {
+        const auto& [type, by, product, a, b, c, add] = products;
+        REQUIRE(type == element_type_of<T>());
+        multiply<T>(product, a, b, c, static_cast<T>(static_cast<float>(by.real())), add);
+    });
     for (std::size_t element = 0; element < expected.size(); ++element) {
         const T& found = each.output.memory[element];
         const T& wanted = expected[element];

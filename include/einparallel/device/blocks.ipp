@@ -15,11 +15,11 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The loops and tensors of a join, in launches of no more loops and points than one takes.
-class join_parts {
+class join_cuts {
 public:
     using visitor = function_ref<void(const launch::strided_join&)>;
 
-    join_parts(const op_program& program, visitor visit) : visit_(visit) {
+    join_cuts(const op_program& program, visitor visit) : visit_(visit) {
         bytes_[0] = static_cast<index>(program.type().bytes);
         for (std::size_t operand = 0; operand < program.operand_count(); ++operand) {
             bytes_[1 + operand] = static_cast<index>(program.instructions()[operand].type().bytes);
@@ -98,7 +98,7 @@ EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest
     }
     work.operand_count = static_cast<int>(program.operand_count());
     nest.sort_by(0);
-    join_parts(program, visit).visit(nest, work);
+    join_cuts(program, visit).visit(nest, work);
 }
 
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest) {

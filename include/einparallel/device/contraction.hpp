@@ -7,8 +7,10 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/function_ref.hpp>
+#include <einparallel/notation/op_program.hpp>
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,8 +39,18 @@ struct blas_product {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Calls for one batch of products: C = alpha · A · B, or added to C.
-using product_call = function_ref<void(const blas_product& product, const void* a, const void* b, void* c, bool add)>;
+/// One batch of products on its way to a BLAS: C = scale · op(A) · op(B), or added to C.
+struct blas_call {
+    element_type element;
+    std::complex<double> scale;
+    const blas_product& product;
+    const void* a;
+    const void* b;
+    void* c;
+    bool add;
+};
+/// Gives it to the stream.
+using blas_function = function_ref<void(const blas_call&)>;
 
 /// The ways to run Σ of a product of two blocks on a device.
 enum class device_way : std::uint8_t {
@@ -109,11 +121,16 @@ struct device_rates {
 EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type,
                                                        const device_rates& rates = {});
 
-/// Runs it on the memory of the call. `product` is called on the host for each batch of products, in the order of the
-/// stream; its scale is the vertex's times `repeats`.
-/// @pre the decision's way is products
-EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, const block_call& call,
-                                      void* workspace, product_call product);
+/// Runs it on the memory of the call, in the order of the stream. @pre the decision's way is products
+EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, std::complex<double> scale,
+                                      const block_call& call, void* workspace, blas_function blas);
+
+/// Bytes of workspace that a block of this program needs on a device: products where it is a sum of products of two
+/// operands, else a join.
+EINPARALLEL_INLINE std::size_t workspace_on_device(const op_program& program, const block_call& call);
+/// Computes the block, in the order of the stream.
+EINPARALLEL_INLINE void contract_on_device(launch::stream on, const op_program& program, const block_call& call,
+                                           void* workspace, blas_function blas);
 
 }  // namespace EINPARALLEL_DETAIL
 }  // namespace einparallel

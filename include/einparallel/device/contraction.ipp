@@ -3,12 +3,13 @@
 #include <einparallel/device/contraction.hpp>
 
 #include <einparallel/device/blocks.hpp>
+#include <einparallel/device/join_shape.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product_loops.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
+#include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -69,6 +70,9 @@ public:
                 continue;
             }
             weigh(copied);
+            if (copied == 0 && best_.way == device_way::products && best_.seconds < 1.1 * least_seconds()) {
+                break;
+            }
         }
         place();
         return best_;
@@ -107,6 +111,13 @@ private:
     [[nodiscard]] double touched(const loop_nest& nest) const {
         return elements(nest, x_slot) + elements(nest, y_slot) +
                elements(nest, z_slot) * (best_.mode == write_mode::combine ? 2 : 1);
+    }
+
+    /// No way is faster: all flops at the full rate, every byte once, one launch.
+    [[nodiscard]] double least_seconds() const {
+        return std::max(points(nest_) * weight() / rates_.multiply_adds,
+                        1.15 * touched(nest_) * static_cast<double>(type_.bytes) / rates_.bytes) +
+               rates_.launch;
     }
 
     /// Weighs the ways with copies of these tensors.
@@ -371,8 +382,8 @@ EINPARALLEL_INLINE std::string device_contraction::text() const {
     return text + (copied.empty() ? "" : copied + " transposed");
 }
 
-EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, const block_call& call,
-                                      void* workspace, product_call product) {
+EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, std::complex<double> scale,
+                                      const block_call& call, void* workspace, blas_function blas) {
     const auto bytes = static_cast<index>(decision.element.bytes);
     auto* const room = static_cast<std::byte*>(workspace);
     std::byte* const output = static_cast<std::byte*>(call.output.data) + decision.first[z_slot] * bytes;
@@ -422,8 +433,9 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
         }
         const void* const x = static_cast<const std::byte*>(operands[x_slot]) + offsets[x_slot];
         const void* const y = static_cast<const std::byte*>(operands[y_slot]) + offsets[y_slot];
-        product(decision.product, decision.swapped ? y : x, decision.swapped ? x : y,
-                static_cast<std::byte*>(into) + offsets[z_slot], adds);
+        blas({decision.element, scale * static_cast<double>(decision.repeats), decision.product,
+              decision.swapped ? y : x, decision.swapped ? x : y, static_cast<std::byte*>(into) + offsets[z_slot],
+              adds});
         more = false;
         for (std::size_t loop = counters.size(); loop-- > 0 && !more;) {
             more = ++counters[loop] < decision.loops[loop].extent;
@@ -436,6 +448,37 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
     } else if (written.elements > 0) {
         copy_on_device(on, written.extents, decision.element.bytes, output, written.strides, into, written.dense);
     }
+}
+
+/// The factor of a sum of products of two operands that matrix products compute, if the program is one.
+EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const op_program& program) {
+    if (program.operand_count() != 2 || program.aggregates_by() != reduction::sum) {
+        return {};
+    }
+    const join_code code = code_of(program);
+    return code.plain == plain_function::product ? std::optional(code.factors[0]) : std::nullopt;
+}
+
+EINPARALLEL_INLINE std::size_t workspace_on_device(const op_program& program, const block_call& call) {
+    if (factor_of_products(program)) {
+        if (const device_contraction decided = decide_on_device(call, program.type());
+            decided.way != device_way::join) {
+            return decided.workspace_bytes;
+        }
+    }
+    return join_workspace_bytes(program, call);
+}
+
+EINPARALLEL_INLINE void contract_on_device(launch::stream on, const op_program& program, const block_call& call,
+                                           void* workspace, blas_function blas) {
+    if (const auto factor = factor_of_products(program)) {
+        if (const device_contraction decided = decide_on_device(call, program.type());
+            decided.way == device_way::products) {
+            run_on_device(on, decided, *factor, call, workspace, blas);
+            return;
+        }
+    }
+    join_on_device(on, program, call, workspace);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -11,5 +11,9 @@
 #include <einparallel/cuda/device.ipp>
 #include <einparallel/cuda/memory.ipp>
 #include <einparallel/cuda/stream.ipp>
+#include <einparallel/device/blocks.ipp>
+#include <einparallel/device/contraction.ipp>
+#include <einparallel/device/join_shape.ipp>
 #include <einparallel/run/device_space.ipp>
+#include <einparallel/run/device_work.ipp>
 #include <einparallel/run/on_device.ipp>

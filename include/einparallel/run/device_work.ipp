@@ -1,0 +1,58 @@
+#pragma once
+// Work of vertices on a device: matrix products by cuBLAS, all else by the kernels of device/.
+
+#include <einparallel/cuda/check.hpp>
+#include <einparallel/device/blocks.hpp>
+#include <einparallel/device/contraction.hpp>
+#include <einparallel/run/device_space.hpp>
+
+#include <cublas_v2.h>
+#include <complex>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Gives products to cuBLAS, in full precision.
+EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_call& call) {
+    const auto [transpose_a, transpose_b, m, n, k, a_leading, b_leading, c_leading, batch, a_step, b_step, c_step] =
+        call.product;
+    const cublasOperation_t a_as = transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t b_as = transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const auto with = [&](auto scale, auto one, auto function, const char* name) {
+        using number = decltype(scale);
+        const number beta = call.add ? one : number{};
+        check_cublas(function(handle, a_as, b_as, m, n, k, &scale, static_cast<const number*>(call.a), a_leading,
+                              a_step, static_cast<const number*>(call.b), b_leading, b_step, &beta,
+                              static_cast<number*>(call.c), c_leading, c_step, batch),
+                     name);
+    };
+    const double real = call.scale.real();
+    const double imaginary = call.scale.imag();
+    if (call.element == element_type_of<float>()) {
+        with(static_cast<float>(real), 1.0F, cublasSgemmStridedBatched_64, "cublasSgemmStridedBatched");
+    } else if (call.element == element_type_of<double>()) {
+        with(real, 1.0, cublasDgemmStridedBatched_64, "cublasDgemmStridedBatched");
+    } else if (call.element == element_type_of<std::complex<float>>()) {
+        with(cuComplex{static_cast<float>(real), static_cast<float>(imaginary)}, cuComplex{1, 0},
+             cublasCgemmStridedBatched_64, "cublasCgemmStridedBatched");
+    } else {
+        with(cuDoubleComplex{real, imaginary}, cuDoubleComplex{1, 0}, cublasZgemmStridedBatched_64,
+             "cublasZgemmStridedBatched");
+    }
+}
+
+EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call) {
+    return workspace_on_device(work.program(), call);
+}
+
+EINPARALLEL_INLINE void contract_on_device(const device_queue& on, const kernel& work, const block_call& call) {
+    contract_on_device(on.work, work.program(), call, on.workspace,
+                       [&](const blas_call& products) { multiply_on_device(on.blas, products); });
+}
+
+EINPARALLEL_INLINE void combine_on_device(const device_queue& on, const kernel& work, std::span<const index> extents,
+                                          void* into, std::span<const index> into_strides, const void* from,
+                                          std::span<const index> from_strides) {
+    combine_on_device(on.work, work.program(), extents, into, into_strides, from, from_strides);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
