@@ -26,7 +26,7 @@ namespace device = einparallel::detail;
 
 /// What a BLAS does, by plain loops, and what it would refuse.
 template <class T>
-void multiply(const blas_product& product, const void* a, const void* b, void* c, T scale, bool add) {
+void multiply(const device::blas_product& product, const void* a, const void* b, void* c, T scale, bool add) {
     const auto [transpose_a, transpose_b, m, n, k, lda, ldb, ldc, batch, a_step, b_step, c_step] = product;
     REQUIRE(m >= 1);
     REQUIRE(lda >= (transpose_a ? k : m));

@@ -25,9 +25,8 @@ bool& counting() {
     return on;
 }
 
-std::function<void(einparallel::launch::stream, std::function<void()>)>& queue() {
-    static std::function<void(einparallel::launch::stream, std::function<void()>)> given =
-        [](einparallel::launch::stream, const std::function<void()>& work) { work(); };
+address_function& address_check() {
+    static address_function given = nullptr;
     return given;
 }
 
@@ -243,6 +242,9 @@ void machine::shuffle_down(const void* given, void* taken, std::size_t bytes, in
 }
 
 void machine::note(bool active, const void* address, std::size_t bytes, bool writes) {
+    if (active && address_check() != nullptr) {
+        address_check()(address);
+    }
     if (!counting()) {
         return;
     }

@@ -132,8 +132,12 @@ private:
     int threads_;
 };
 
-/// Where work for a stream goes; by default it is done at once. A stand-in of the runtime puts its queues here.
-std::function<void(einparallel::launch::stream, std::function<void()>)>& queue();
+/// Puts work into a stream: defined by who has streams, or does it at once.
+void give(einparallel::detail::launch::stream on, std::function<void()> work);
+
+/// Called for every address in device memory that is read or written; may be null.
+using address_function = void (*)(const void*);
+address_function& address_check();
 
 }  // namespace device_test
 
@@ -142,7 +146,7 @@ namespace einparallel::detail {
 template <class Body>
 void start(launch::stream on, const Body& body, const launch_shape& shape) {
     static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= 4096);
-    device_test::queue()(on, [body, shape] {
+    device_test::give(on, [body, shape] {
         device_test::machine& here = device_test::machine::own();
         here.run(shape, [&](index block, int thread) {
             device_test::context at(here, block, thread, shape.threads);

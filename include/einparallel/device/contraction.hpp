@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace einparallel {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A batch of matrix products as cublas<T>gemmStridedBatched takes them: columns are contiguous, C (+)= op(A) · op(B),
 /// C of m rows and n columns.
@@ -36,8 +36,6 @@ struct blas_product {
 
     friend bool operator==(const blas_product&, const blas_product&) = default;
 };
-
-namespace EINPARALLEL_DETAIL {
 
 /// One batch of products on its way to a BLAS: C = scale · op(A) · op(B), or added to C.
 struct blas_call {
@@ -132,5 +130,4 @@ EINPARALLEL_INLINE std::size_t workspace_on_device(const op_program& program, co
 EINPARALLEL_INLINE void contract_on_device(launch::stream on, const op_program& program, const block_call& call,
                                            void* workspace, blas_function blas);
 
-}  // namespace EINPARALLEL_DETAIL
-}  // namespace einparallel
+}  // namespace einparallel::EINPARALLEL_DETAIL

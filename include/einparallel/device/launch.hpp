@@ -16,7 +16,7 @@ namespace einparallel {
 
 class op_program;
 
-namespace launch {
+namespace detail::launch {
 
 using stream = CUstream_st*;
 
@@ -71,5 +71,5 @@ void join(stream on, const strided_join& work, const op_program& program);
 
 void softmax(stream on, const strided_softmax& work);
 
-}  // namespace launch
+}  // namespace detail::launch
 }  // namespace einparallel

@@ -7,18 +7,18 @@
 #include <einparallel/device/join_launch.ipp>
 #include <einparallel/device/softmax_launch.ipp>
 
-namespace einparallel::launch {
+namespace einparallel::detail::launch {
 
 void copy(stream on, const strided_copy& work) {
-    detail::launch_copy(on, work);
+    launch_copy(on, work);
 }
 
 void join(stream on, const strided_join& work, const op_program& program) {
-    detail::launch_join(on, work, program);
+    launch_join(on, work, program);
 }
 
 void softmax(stream on, const strided_softmax& work) {
-    detail::launch_softmax(on, work);
+    launch_softmax(on, work);
 }
 
-}  // namespace einparallel::launch
+}  // namespace einparallel::detail::launch
