@@ -70,6 +70,7 @@ namespace einparallel {}
 #include <einparallel/run/save_npy.hpp>
 #if defined(EINPARALLEL_HAS_CUDA) && EINPARALLEL_HAS_CUDA
 #include <einparallel/cuda/error.hpp>
+#include <einparallel/run/device_view.hpp>
 #include <einparallel/run/on_device.hpp>
 #endif
 #endif

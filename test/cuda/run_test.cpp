@@ -8,6 +8,7 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/device_space.hpp>
+#include <einparallel/run/device_view.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/on_device.hpp>
@@ -245,6 +246,59 @@ TEST_CASE("plan.run on devices is a run like any other") {
     cudaGetDevice(&current);
     CHECK(current == 0);
     world.release_memory();
+}
+
+TEST_CASE("device memory of the application is read in place, as a whole or in parts") {
+    standin::restart({.seed = 4});
+    ep::context world(MPI_COMM_WORLD);
+    constexpr ep::index rows = 7;
+    constexpr ep::index columns = 5;
+    double* there = nullptr;
+    cudaMalloc(reinterpret_cast<void**>(&there), rows * columns * sizeof(double));
+    ep::array<double, 2> x({rows, columns});
+    for (ep::index at = 0; at < x.size(); ++at) {
+        there[at] = x.data()[at] = static_cast<double>(at % 9 - 4);
+    }
+    const ep::tensor<double, 2> X = ep::placeholder<double>({rows, columns});
+    const ep::tensor<double, 2> W =
+        ep::generate<double>({columns, 6}, [](auto row, auto column) { return static_cast<double>(row + column); });
+    ep::tensor<double, 2> Y;
+    Y(i, k) = X(i, j) * W(j, k);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::paper}, Y);
+    const std::vector<double> expected =
+        elements(ep::distributed<double, 2>(plan.run(world, ep::bind(X, x))).allgather());
+    const auto result = [&](const ep::binding& bound) {
+        return elements(ep::distributed<double, 2>(plan.run(world, ep::on_device, bound)).allgather());
+    };
+    const ep::device_view<double, 2> whole(there, {rows, columns});
+    CHECK(result(ep::bind(X, whole)) == expected);
+    const ep::index first = std::min<ep::index>(2 * world.rank(), rows);
+    const ep::index count = world.rank() + 1 == world.size() ? rows - first : std::min<ep::index>(2, rows - first);
+    const ep::distributed<double, 2> parts = ep::device_view<double, 2>(there + first * columns, {count, columns})
+                                                 .distributed_over(world, {rows, columns}, {first, 0});
+    CHECK(result(ep::bind(X, parts)) == expected);
+    const auto refused = [&](const std::string& words, const auto& f) {
+        const std::string got = sentence_of(f);
+        CHECK_MESSAGE(got.find(words) != std::string::npos, got);
+        CHECK(same_everywhere(got));
+    };
+    refused("these elements are on a device", [&] { static_cast<void>(parts.allgather()); });
+    refused("a host pointer where a device pointer is due", [&] {
+        static_cast<void>(result(ep::bind(X, ep::device_view<double, 2>(x.data(), {rows, columns}))));
+    });
+    refused("a device pointer where a host pointer is due", [&] {
+        static_cast<void>(result(ep::bind(X, ep::view<double, 2>(there, {rows, columns}))));
+    });
+    refused("in a device's memory", [&] { static_cast<void>(plan.run(world, ep::bind(X, whole))); });
+    const ep::tensor<double, 2> V = ep::placeholder<double>({rows, columns});
+    V.node()->name = "V";
+    ep::tensor<double, 2> Z;
+    Z(i, j) = ep::map([](double value) { return value * value; }, V(i, j));
+    Z.named("squares");
+    const ep::plan own = ep::decompose(world, Z);
+    refused("run: vertex 'squares' calls a functor of the application's, which a device cannot",
+            [&] { static_cast<void>(own.run(world, ep::on_device, ep::bind(V, whole))); });
+    cudaFree(there);
 }
 
 TEST_CASE("what is missing or wrong is one sentence with the word device, the same on all ranks") {

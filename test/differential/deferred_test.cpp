@@ -3,6 +3,7 @@
 //
 // EINPARALLEL_DIFFERENTIAL_CASES=N runs about N of them, from all parts: oversubscribed ranks busy-wait.
 // EINPARALLEL_TEST_PART=k/n runs every nth of them, from the kth on.
+// Linked with the stand-in for CUDA, all runs are on devices, in an order of streams that differs from run to run.
 
 #include "coverage.hpp"
 #include "deferred_ranks.hpp"
@@ -24,6 +25,10 @@
 #include <vector>
 
 #include "deferred_list.hpp"
+
+#if defined(EINPARALLEL_HAS_CUDA)
+#include <cuda/standin.hpp>
+#endif
 
 using namespace differential;
 
@@ -53,7 +58,13 @@ constexpr std::size_t most_bindings = 8;
 template <std::size_t... Position>
 ep::results run_with(const ep::plan& plan, ep::context& world, const std::vector<ep::binding>& bound,
                      std::index_sequence<Position...> /*all*/) {
+#if defined(EINPARALLEL_HAS_CUDA)
+    static unsigned seed = 0;
+    standin::restart({.seed = seed++ + static_cast<unsigned>(world.rank())});
+    return plan.run(world, ep::on_device, bound[Position]...);
+#else
     return plan.run(world, bound[Position]...);
+#endif
 }
 
 /// plan.run() takes as many bindings as it is given; here their number is known at run time.
@@ -65,6 +76,19 @@ ep::results run(const ep::plan& plan, ep::context& world, const std::vector<ep::
         }
     }
     return run_with(plan, world, bound, std::make_index_sequence<Count>{});
+}
+
+/// Devices refuse the application's functors, and share no memory between ranks.
+#if defined(EINPARALLEL_HAS_CUDA)
+constexpr bool is_on_device = true;
+#else
+constexpr bool is_on_device = false;
+#endif
+
+bool calls_functor(const ep::plan& plan) {
+    return std::any_of(plan.vertices().begin(), plan.vertices().end(), [](const ep::planned_vertex& each) {
+        return each.origin->work != nullptr && each.origin->work->program().is_opaque();
+    });
 }
 
 bool has(const std::vector<ep::label_id>& labels, ep::label_id label) {
@@ -156,7 +180,7 @@ std::vector<std::pair<std::string, ep::options>> trials(int number, int ranks) {
     for (std::size_t each = 0; each < all.size(); ++each) {
         const bool many = all[each].second.runs > 1;  // of odd cases
         all[each].second.ranks_per_node =
-            (static_cast<std::size_t>(many ? number / 8 : number) + each) % 2 == 0 ? 1 : ranks;
+            is_on_device || (static_cast<std::size_t>(many ? number / 8 : number) + each) % 2 == 0 ? 1 : ranks;
     }
     return all;
 }
@@ -175,6 +199,10 @@ public:
             if (asked.algorithm != ep::algorithm::automatic &&
                 std::none_of(plan.vertices().begin(), plan.vertices().end(), applies)) {
                 seen_.count("asked for", name + " (applies nowhere)");
+                continue;
+            }
+            if (is_on_device && calls_functor(plan)) {
+                seen_.count("refused", "a functor");
                 continue;
             }
             seen_.count("asked for", name);

@@ -12,16 +12,15 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE int device_of_rank(int local, int asked) {
     int count = 0;
     const cudaError_t code = cudaGetDeviceCount(&count);
-    if (code == cudaErrorInsufficientDriver) {
-        int driver = 0;
-        static_cast<void>(cudaDriverGetVersion(&driver));
+    int driver = 0;
+    if (code == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) {
         const auto text = [](int version) {
             return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
         };
         throw error("the driver of the device is for CUDA " + text(driver) + ", older than the toolkit's " +
                     text(CUDART_VERSION));
     }
-    if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
+    if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver || count == 0) {
         throw error("there is no CUDA device here: run without ep::on_device");
     }
     check_cuda(code, "cudaGetDeviceCount");

@@ -89,6 +89,9 @@ EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part)
     if (part.where == nullptr) {
         throw error("distributed: this handle holds nothing");
     }
+    if (part.elements.is_on_device) {
+        throw error("distributed: these elements are on a device: a run on devices reads them, the host does not");
+    }
     return part;
 }
 

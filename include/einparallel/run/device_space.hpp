@@ -115,6 +115,9 @@ private:
     EINPARALLEL_INLINE work_token mark(lane_number of) const;
     EINPARALLEL_INLINE const event& event_of(work_token work) const;
     EINPARALLEL_INLINE device_queue queue() const;
+    /// A source's elements where they lie, on this side or on the host's; or null. @throws error for an address of the
+    /// other kind
+    EINPARALLEL_INLINE const void* place_of(const source& origin, const box& region, std::vector<index>& strides) const;
     EINPARALLEL_INLINE void copy_on(lane_number on, std::span<const index> extents, void* into,
                                     std::span<const index> into_strides, const void* from,
                                     std::span<const index> from_strides, std::size_t element_bytes) const;

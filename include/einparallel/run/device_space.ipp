@@ -118,7 +118,7 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
     const device_guard here(settings_.device);
     if (origin.is_on_device()) {
         std::vector<index> strides;
-        const void* const found = origin.borrow(region, strides);
+        const void* const found = place_of(origin, region, strides);
         if (found == nullptr) {
             throw error(origin.description() + ": device memory with a negative stride is not read");
         }
@@ -145,9 +145,29 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
     });
 }
 
+EINPARALLEL_INLINE const void* device_space::place_of(const source& origin, const box& region,
+                                                      std::vector<index>& strides) const {
+    const void* const found = origin.borrow(region, strides);
+    const bool is_there = found != nullptr && kind_of_memory(found) != memory_kind::host;
+    if (found != nullptr && origin.is_on_device() && !is_there) {
+        throw error("run: " + origin.description() +
+                    ": a host pointer where a device pointer is due (ep::device_view)");
+    }
+    if (is_there && !origin.is_on_device() && kind_of_memory(found) == memory_kind::device) {
+        throw error("run: " + origin.description() +
+                    ": a device pointer where a host pointer is due: ep::device_view refers to device memory");
+    }
+    return found;
+}
+
 EINPARALLEL_VIRTUAL const void* device_space::borrow(const source& origin, const box& region,
                                                      std::vector<index>& strides) const {
-    return origin.is_on_device() ? origin.borrow(region, strides) : nullptr;
+    const device_guard here(settings_.device);
+    const void* const found = place_of(origin, region, strides);
+    if (!origin.is_on_device()) {
+        strides.clear();
+    }
+    return origin.is_on_device() ? found : nullptr;
 }
 
 EINPARALLEL_INLINE work_token device_space::mark(lane_number of) const {

@@ -93,6 +93,9 @@ public:
 
     /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
     [[nodiscard]] view<T, Rank> local() const {
+        if (part_.elements.is_on_device) {
+            detail::checked(part_);  // throws
+        }
         std::array<index, Rank> shape{};
         std::array<index, Rank> strides{};
         for (std::size_t dimension = 0; dimension < Rank && !holds_nothing(); ++dimension) {

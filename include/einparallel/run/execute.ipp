@@ -381,6 +381,9 @@ private:
                 throw error(who + "is a handle on nothing");
             }
             const strided_box& target = memory_for(each);
+            if (target.is_on_device) {
+                throw error(who + "is a device's: results are brought to the host");
+            }
             if ((each.dealt != nullptr ? each.dealt->world : each.into->world).lock() != world_) {
                 throw error(who + "is distributed over another context");
             }

@@ -3,6 +3,8 @@
 #include <einparallel/run/on_device.hpp>
 
 #include <einparallel/cuda/device.hpp>
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/device_space.ipp>
 #include <einparallel/run/execute.hpp>
@@ -46,6 +48,14 @@ EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, con
 EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world, const device_run& how,
                                                std::span<const binding> bound, trace* seen) {
     context_state& state = *world.state();
+    for (const planned_vertex& each : asked.vertices()) {
+        // The same on all ranks, so it needs no agreement.
+        if (each.origin->work != nullptr &&
+            (each.origin->work->program().instructions().empty() || each.origin->work->program().is_opaque())) {
+            throw error("run: vertex '" + name_in_words(asked, each) +
+                        "' calls a functor of the application's, which a device cannot: run the plan on the host");
+        }
+    }
     const device_space* space = nullptr;
     {
         const exclusive guard(state, "run");

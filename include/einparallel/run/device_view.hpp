@@ -1,0 +1,64 @@
+#pragma once
+// Device memory that the application owns, as a value.
+
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/run/binding.hpp>
+#include <einparallel/run/collect.hpp>
+#include <einparallel/run/distributed.hpp>
+#include <einparallel/run/sources.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+/// Elements on this rank's device, row-major or with strides in elements: read in place by runs on devices, and never
+/// written. Not owning; what the application has queued for them must be done when the run begins, or be in the stream
+/// of device_run.stream.
+///
+///     plan.run(world, ep::on_device, ep::bind(X, ep::device_view<double, 2>(pointer, {m, k})));
+template <class T, std::size_t Rank>
+class device_view {
+public:
+    device_view(T* elements, const detail::per_dimension<Rank>& extents) : device_view(elements, extents, {}) {
+        elements_.strides = dense_strides(elements_.held);
+    }
+    /// Strided.
+    device_view(T* elements, const detail::per_dimension<Rank>& extents, const std::vector<index>& strides)
+        : elements_{reinterpret_cast<std::byte*>(elements), whole_box({extents.begin(), extents.end()}), strides,
+                    sizeof(T), true} {}
+
+    /// For ep::bind: every rank has the whole tensor on its device.
+    [[nodiscard]] binding bound_to(const tensor<T, Rank>& placeholder) const {
+        return {placeholder.node(), detail::input_in_memory({elements_, element_type_of<T>()}, std::nullopt)};
+    }
+
+    /// The application's own distribution: this rank holds these elements, the first of them at `lower` of a tensor
+    /// with these extents; for from_distributed and bind. Collective, as ep::distributed's constructor.
+    /// @throws error, the same on every rank
+    [[nodiscard]] distributed<T, Rank> distributed_over(context& world, const detail::per_dimension<Rank>& extents,
+                                                        const detail::per_dimension<Rank>& lower) const {
+        std::vector<index> local;
+        for (const interval& side : elements_.held.sides) {
+            local.push_back(side.size());
+        }
+        detail::distributed_part part;
+        part.elements = elements_;
+        part.elements.held = detail::box_at(lower, local);
+        part.elements.held.nothing = part.elements.data == nullptr;
+        part.where = detail::exchange_own_layout(world, {extents.begin(), extents.end()}, part.elements.held, local,
+                                                 element_type_of<T>());
+        part.world = world.state();
+        return distributed<T, Rank>(std::move(part));
+    }
+
+private:
+    detail::strided_box elements_;
+};
+
+}  // namespace einparallel
