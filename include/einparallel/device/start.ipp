@@ -3,13 +3,12 @@
 
 #include <einparallel/device/start.hpp>
 
+#include <einparallel/cuda/check.hpp>
 #include <einparallel/device/body.hpp>
 #include <einparallel/device/launch.hpp>
-#include <einparallel/notation/error.hpp>
 
 #include <cuda_runtime.h>
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
 namespace einparallel::detail {
@@ -64,9 +63,7 @@ void start(launch::stream on, const Body& body, const launch_shape& shape) {
     static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= 4096);
     run_body<<<static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.threads),
                static_cast<std::size_t>(shape.shared_bytes), on>>>(body);
-    if (const cudaError_t code = cudaGetLastError(); code != cudaSuccess) {
-        throw error(std::string("device: a kernel was not launched: ") + cudaGetErrorString(code));
-    }
+    check_cuda(cudaGetLastError(), "a kernel's launch");
 }
 
 }  // namespace einparallel::detail

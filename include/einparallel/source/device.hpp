@@ -5,6 +5,7 @@
 
 #include <einparallel/device/launch.ipp>
 #if !defined(EINPARALLEL_COMPILED) || !EINPARALLEL_COMPILED
+#include <einparallel/cuda/check.ipp>
 #include <einparallel/device/join_shape.ipp>
 #include <einparallel/notation/op_formula.ipp>
 #include <einparallel/notation/op_program.ipp>
