@@ -4,11 +4,11 @@
 
 #include <einparallel/device/launch.hpp>
 
+#include <doctest/doctest.h>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <doctest/doctest.h>
 #include <numeric>
 #include <random>
 #include <string>
