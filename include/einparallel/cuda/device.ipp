@@ -20,7 +20,7 @@ EINPARALLEL_INLINE int device_of_rank(int local, int asked) {
         throw error("the driver of the device is for CUDA " + text(driver) + ", older than the toolkit's " +
                     text(CUDART_VERSION));
     }
-    if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver || count == 0) {
+    if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver || (code == cudaSuccess && count == 0)) {
         throw error("there is no CUDA device here: run without ep::on_device");
     }
     check_cuda(code, "cudaGetDeviceCount");

@@ -25,6 +25,7 @@ namespace einparallel {
 template <class T, std::size_t Rank>
 class device_view {
 public:
+    /// Row-major.
     device_view(T* elements, const detail::per_dimension<Rank>& extents) : device_view(elements, extents, {}) {
         elements_.strides = dense_strides(elements_.held);
     }

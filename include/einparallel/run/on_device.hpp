@@ -17,9 +17,12 @@ struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
 namespace einparallel {
 
-/// How messages leave a device: as MPI says of itself, through pinned memory of the host, or straight from device
-/// memory whatever MPI says.
-enum class device_messages : std::uint8_t { automatic, staged, direct };
+/// How messages leave a device.
+enum class device_messages : std::uint8_t {
+    automatic,  ///< straight from device memory where MPI says that it reads that, else through the host
+    staged,     ///< through pinned memory of the host
+    direct      ///< straight from device memory, whatever MPI says of itself
+};
 
 /// Which device a run uses, and how. `plan.run(world, ep::on_device)` uses the default: of the devices of a node, one
 /// per rank, in turn.
