@@ -13,16 +13,15 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Gives products to cuBLAS, in full precision.
 EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_call& call) {
-    const auto [transpose_a, transpose_b, m, n, k, a_leading, b_leading, c_leading, batch, a_step, b_step, c_step] =
-        call.product;
-    const cublasOperation_t a_as = transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const cublasOperation_t b_as = transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const blas_product& of = call.product;
+    const cublasOperation_t a_as = of.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t b_as = of.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     const auto with = [&](auto scale, auto one, auto function, const char* name) {
         using number = decltype(scale);
         const number beta = call.add ? one : number{};
-        check_cublas(function(handle, a_as, b_as, m, n, k, &scale, static_cast<const number*>(call.a), a_leading,
-                              a_step, static_cast<const number*>(call.b), b_leading, b_step, &beta,
-                              static_cast<number*>(call.c), c_leading, c_step, batch),
+        check_cublas(function(handle, a_as, b_as, of.m, of.n, of.k, &scale, static_cast<const number*>(call.a),
+                              of.a_leading, of.a_step, static_cast<const number*>(call.b), of.b_leading, of.b_step,
+                              &beta, static_cast<number*>(call.c), of.c_leading, of.c_step, of.batch),
                      name);
     };
     const double real = call.scale.real();
