@@ -106,10 +106,11 @@ public:
     /// Reads its operands, register r operand r. `has_state`: ⊕ is the user's, and another of its type may be another.
     EINPARALLEL_INLINE op_program(reduction by, std::span<const element_type> operands, bool has_state = false);
 
-    /// ⊕.
+    /// Which ⊕.
     [[nodiscard]] reduction aggregates_by() const { return reduction_; }
+    /// ⊗, in the order of registers.
     [[nodiscard]] std::span<const op_instruction> instructions() const { return instructions_; }
-    /// The first instructions.
+    /// How many of the instructions, the first ones, are operands.
     [[nodiscard]] std::size_t operand_count() const { return operands_; }
     /// Of the result. @pre not empty
     [[nodiscard]] element_type type() const { return instructions_.back().type(); }
@@ -145,11 +146,10 @@ public:
 
     friend bool operator==(const op_program&, const op_program&) = default;
 
-    // How a program is written, instruction by instruction: registers of the results.
-
+    /// Appends a number of the expression. Returns its register.
     EINPARALLEL_INLINE op_register number(element_type type, detail::number_bits bits);
-    /// Casts its arguments to the type in which they are compared, of bool, or to the result's. A cast of the last
-    /// register to its own type is none.
+    /// Appends a call, and casts of its arguments to the type in which they are compared, or else to the result's. A
+    /// cast to a register's own type is none. Returns the register of the result.
     EINPARALLEL_INLINE op_register call(const detail::op_function& function, element_type result, element_type compared,
                                         std::span<const op_register> arguments);
 
