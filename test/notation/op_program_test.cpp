@@ -25,6 +25,7 @@ namespace {
 
 using namespace einparallel;
 using namespace einparallel::detail;
+using einparallel::index;  // not that of <strings.h>
 using testing::json;
 
 using all_types = std::tuple<float, double, std::complex<float>, std::complex<double>, bool, std::int8_t, std::int16_t,
