@@ -1,7 +1,7 @@
 # cmake -DSOURCE=<file> -DMISTAKES=<number> -DMOST=<lines> -P expect_errors.cmake -- <compiler> <argument>...
 # Passes where the compiler refuses the mistakes that the file has under `MISTAKES == <number>`, the first error of each
 # being the sentence above it (`// ERROR <regular expression>`; with `// ERROR ONLY` its only one), and where what it
-# says is MOST lines for each at most. WILL_FAIL would let a misspelt name pass.
+# says of each is MOST lines at most; lists these numbers. WILL_FAIL would let a misspelt name pass.
 
 cmake_policy(SET CMP0007 NEW)  # empty lines are lines
 
@@ -32,7 +32,10 @@ foreach(line IN LISTS lines)
         set(only_${mistake} "${CMAKE_MATCH_1}")
         set(expect_${mistake} "${CMAKE_MATCH_2}")
         set(errors_${mistake} 0)
+        set(lines_${mistake} 0)
         list(APPEND mistakes ${mistake})
+    elseif(mistake GREATER 0 AND NOT DEFINED name_${mistake} AND line MATCHES "^[a-z_]+[ (]([^ ({]+)")
+        set(name_${mistake} "${CMAKE_MATCH_1}")
     endif()
     set(mistake_of_${number} ${mistake})
 endforeach()
@@ -46,14 +49,8 @@ if(result EQUAL 0)
     message(FATAL_ERROR "It compiled.")
 endif()
 to_lines(lines "${output}")
-list(LENGTH lines length)
-list(LENGTH mistakes count)
-math(EXPR most "${MOST} * ${count} + 1")
-if(length GREATER most)
-    message(FATAL_ERROR "${length} lines for ${count} mistakes:\n${output}")
-endif()
 
-# Adds an error to the mistake on a line of the source.
+# Adds an error to the mistake on a line of the source, with the lines before it that say where it is.
 macro(add_error place error)
     set(mistake 0)
     if(DEFINED mistake_of_${place})
@@ -66,6 +63,9 @@ macro(add_error place error)
         message(FATAL_ERROR "The first error is not '${expect_${mistake}}' but: ${error}\nThe compiler said:\n${output}")
     endif()
     math(EXPR errors_${mistake} "${errors_${mistake}} + 1")
+    math(EXPR lines_${mistake} "${lines_${mistake}} + ${ahead}")
+    set(told ${mistake})
+    set(ahead 0)
 endmacro()
 
 # g++ says where a template was needed before its error, the others afterwards, and all of them where a macro was.
@@ -73,7 +73,14 @@ get_filename_component(name "${SOURCE}" NAME)
 string(REPLACE "." "[.]" name "${name}")
 set(place 0)
 set(pending "")
+set(told 0)
+set(ahead 0)
 foreach(line IN LISTS lines)
+    if(ahead GREATER 0 OR told EQUAL 0 OR line MATCHES "^In file included|: In [a-z]|: At global scope|error:|error #")
+        math(EXPR ahead "${ahead} + 1")
+    elseif(NOT line STREQUAL "" AND NOT line MATCHES "^[0-9]+ errors? ")
+        math(EXPR lines_${told} "${lines_${told}} + 1")
+    endif()
     if(line MATCHES "error:|error #")
         if(pending)
             add_error(0 "${pending}")
@@ -100,8 +107,11 @@ if(pending)
 endif()
 
 foreach(mistake IN LISTS mistakes)
+    message("${lines_${mistake}} lines: ${name_${mistake}}")
+    if(lines_${mistake} GREATER MOST)
+        message(FATAL_ERROR "more than ${MOST}, ${SOURCE}:${mistake}:\n${output}")
+    endif()
     if(errors_${mistake} EQUAL 0 OR (only_${mistake} AND errors_${mistake} GREATER 1))
         message(FATAL_ERROR "${errors_${mistake}} errors are '${expect_${mistake}}', ${SOURCE}:${mistake}:\n${output}")
     endif()
 endforeach()
-message("${count} mistakes in ${length} lines")

@@ -51,6 +51,22 @@ void output_with_labels() {
 void evaluate_options_behind() {
     ep::distributed<double, 1> d = ep::evaluate(world(), w, {.runs = 3});
 }
+// ERROR ONLY (name .procesess. used in|no matching function|no instance of)
+void misspelt_option() {
+    ep::plan plan = ep::decompose({.procesess = 4}, Z);
+}
+// ERROR ONLY (name .run. used in|no matching function|no instance of)
+void misspelt_option_on_a_context() {
+    ep::plan plan = ep::decompose(world(), {.run = 3}, Z, X);
+}
+// ERROR ONLY (name .objectives. used in|no matching function|no instance of)
+void evaluate_misspelt_option() {
+    ep::distributed<double, 2> d = ep::evaluate(world(), {.objectives = ep::objective::bytes}, Z);
+}
+// ERROR ONLY (name .run. used in|no matching function|no instance of)
+void evaluate_into_misspelt_option() {
+    ep::evaluate_into(world(), {.run = 3}, ep::into(Z, z));
+}
 // ERROR ONLY ep::evaluate_into: a context comes first
 void tensor_and_blocks() {
     ep::evaluate_into(world(), Z, z);
@@ -101,6 +117,10 @@ void too_few_extents() {
 // ERROR ONLY ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions
 void too_long_a_corner() {
     ep::array<double, 2> here = z.fetch({0, 0, 0}, {1, 1});
+}
+// ERROR ONLY ep::distributed: the context comes first
+void distributed_nowhere() {
+    ep::distributed<double, 2> d({2, 3}, {0, 0}, ep::view<double, 2>(a));
 }
 // ERROR ONLY ep::save_npy: the path comes first
 void saved_backwards() {

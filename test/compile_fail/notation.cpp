@@ -2,10 +2,8 @@
 // a regular expression; with ONLY there is no other error). Without MISTAKES their positive twins, which must be
 // accepted.
 
-#include <einparallel/graph/einsum.hpp>
-#include <einparallel/graph/inputs.hpp>
-#include <einparallel/kernel/einsum.hpp>
-#include <einparallel/notation/functions.hpp>
+#define EINPARALLEL_COMPILED 1
+#include <einparallel.hpp>
 
 namespace ep = einparallel;
 
@@ -33,15 +31,15 @@ ep::tensor<double, 1> w;
 
 #if MISTAKES == 1  // in what is declared
 
-// ERROR (conflicting declaration|redefinition of|already been declared)
-void label_is_a_tensor() {
-    ep::array<double, 2> C({2, 4});
-    EINPARALLEL_LABELS(m, n, C);
-}
 // ERROR EINPARALLEL_LABELS: at most 32 labels in one declaration
 void labels_in_one_declaration() {
     EINPARALLEL_LABELS(a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7, c0, c1, c2, c3, c4, c5, c6, c7,
                        d0, d1, d2, d3, d4, d5, d6, d7, e);
+}
+// ERROR (conflicting declaration|redefinition of|already been declared)
+void label_is_a_tensor() {
+    ep::array<double, 2> C({2, 4});
+    EINPARALLEL_LABELS(m, n, C);
 }
 // ERROR wrong number of labels
 void too_few_labels() {
@@ -146,6 +144,31 @@ void function_behind() {
 // ERROR an operand of a tensor has labels only
 void index_of_a_tensor() {
     Z(i, j) = X(0, j);
+}
+// ERROR ONLY unknown reduction
+void largest_complex_number() {
+    ep::array<std::complex<double>, 1> u({2});
+    u(i) = ep::max(j, Q(i, j));
+}
+// ERROR ONLY exp, max, sum and the like take expressions
+void sum_of_labels() {
+    v(i) = ep::sum(j, k);
+}
+// ERROR ONLY exp, max, sum and the like take expressions
+void label_between() {
+    v(i) = ep::sum(j, A(i, j), k);
+}
+// ERROR ONLY an operand of a tensor has labels only
+void element_of_a_tensor_assigned() {
+    Z(0, 1) = 2.0;
+}
+// ERROR ONLY an operand of a tensor has labels only
+void element_of_a_tensor() {
+    const double x = X(0, 1L);
+}
+// ERROR ONLY unknown reduction
+void reduction_by_a_lambda() {
+    v(i) = ep::reduce([](double x, double y) { return x < y ? x : y; }, A(i, j));
 }
 // ERROR ONLY operands without labels, all of them arrays and views or all of them tensors
 void subscripts_of_both() {

@@ -33,12 +33,12 @@ const auto v_i = operand<li>();
 
 template <class Left, class E>
 constexpr bool sound(const E& /*right*/) {
-    return ep::detail::is_sound<Left, E>;
+    return ep::detail::is_sound<Left, typename E::node>;
 }
 template <class Left, class E>
 constexpr std::size_t missing(const E& /*right*/) {
-    using statement = ep::detail::statement<Left, E>;
-    return statement::count(statement::template missing_of<E>);
+    using statement = ep::detail::statement<Left, typename E::node>;
+    return statement::count(statement::template missing_of<typename E::node>);
 }
 
 }  // namespace

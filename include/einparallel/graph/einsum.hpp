@@ -42,15 +42,15 @@ inline namespace EINPARALLEL_WAY {
 /// The einsum of numpy's language, recorded: a tensor of the operands' common element type. A product of more than two
 /// operands becomes a vertex for each contraction, in the cheapest order.
 template <subscripts Text, detail::TensorOperand... Tensors>
+    requires detail::are_sound<Text, Tensors::rank...>
 auto einsum(const Tensors&... operands) {
-    static_cast<void>(sizeof(detail::check_subscripts<Text, Tensors::rank...>));
-    constexpr bool sound = detail::are_sound<Text, Tensors::rank...>;
-    if constexpr (sound) {
-        return detail::record_einsum<Text>(operands...);
-    } else {  // of a plausible type, so that the sentence is the only error
-        return tensor<typename detail::common_element<typename Tensors::value_type...>::type,
-                      detail::spelled_output_rank(Text)>();
-    }
+    return detail::record_einsum<Text>(operands...);
+}
+/// Of a string that has a mistake: refused.
+template <subscripts Text, detail::TensorOperand... Tensors>
+    requires(!detail::are_sound<Text, Tensors::rank...>)
+detail::check_subscripts<Text, Tensors::rank...> einsum(const Tensors&... /*operands*/) {
+    return {};
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -27,6 +27,18 @@ namespace EINPARALLEL_DETAIL {
 template <class T, std::size_t Rank, class Labels>
 class tensor_target;
 
+template <std::size_t Rank, class... Labels>
+inline constexpr bool labels_for = sizeof...(Labels) == Rank && (is_label<Labels> && ...);
+/// What operator() makes of others.
+template <std::size_t Rank, class... Labels>
+struct other_labels : refused_node {
+    using refused_node::operator=;
+    static_assert(sizeof...(Labels) == Rank,
+                  "einparallel: wrong number of labels: an operand needs one label for each of its dimensions");
+    static_assert((is_label<Labels> && ...),
+                  "einparallel: an operand of a tensor has labels only: EINPARALLEL_LABELS(i, j) declares them");
+};
+
 template <class... Arguments>
 struct other_than_pins : refused {
     static_assert(fits<Arguments...>,
@@ -76,24 +88,21 @@ public:
 
     /// An operand, and what an einsum can be assigned to. One label for each dimension.
     template <class... Labels>
+        requires detail::labels_for<Rank, Labels...>
     auto operator()(const Labels&... /*labels*/) {
-        static_assert(sizeof...(Labels) == Rank,
-                      "einparallel: wrong number of labels: an operand needs one label for each of its dimensions");
-        static_assert((detail::is_label<Labels> && ...),
-                      "einparallel: an operand of a tensor has labels only: EINPARALLEL_LABELS(i, j) declares them");
-        using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
-        return detail::tensor_target<T, Rank, List>(*this);
+        return detail::tensor_target<T, Rank, detail::label_list<Labels...>>(*this);
     }
     /// An operand.
     template <class... Labels>
+        requires detail::labels_for<Rank, Labels...>
     auto operator()(const Labels&... /*labels*/) const {
-        static_assert(sizeof...(Labels) == Rank,
-                      "einparallel: wrong number of labels: an operand needs one label for each of its dimensions");
-        static_assert((detail::is_label<Labels> && ...),
-                      "einparallel: an operand of a tensor has labels only: EINPARALLEL_LABELS(i, j) declares them");
-        using List = detail::labels_of_call<Rank, std::remove_cvref_t<Labels>...>;
-        return detail::leaf<detail::tensor_operand<T, Rank>, List>(detail::tensor_operand<T, Rank>{node_});
+        return detail::leaf<detail::tensor_operand<T, Rank>, detail::label_list<Labels...>>({node_});
     }
+    /// Other arguments: refused.
+    template <class... Labels>
+        requires(!detail::labels_for<Rank, Labels...>)
+    detail::other_labels<Rank, Labels...>
+    operator()(const Labels&... /*labels*/) const { return {}; }
 
     /// Names the vertex for tables and errors. Returns the handle. @throws error for a handle on nothing, which has no
     /// vertex yet to keep the name

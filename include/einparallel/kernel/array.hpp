@@ -174,25 +174,31 @@ public:
     /// One element, by indices; or with labels an operand or the left-hand side of an einsum. Labels on an rvalue move
     /// the array into the expression.
     template <class... Indices>
+        requires detail::addresses<Rank, Indices...>
     decltype(auto) operator()(const Indices&... indices) & {
-        static_cast<void>(sizeof(detail::check_access<Rank, Indices...>));
         return detail::access<T, Rank>(data(), extents_, strides(), this, indices...);
     }
     /// The same for reading.
     template <class... Indices>
+        requires detail::addresses<Rank, Indices...>
     decltype(auto) operator()(const Indices&... indices) const& {
-        static_cast<void>(sizeof(detail::check_access<Rank, Indices...>));
         return detail::access<const T, Rank>(data(), extents_, strides(), nullptr, indices...);
     }
     /// The same of a temporary.
     template <class... Indices>
+        requires detail::addresses<Rank, Indices...>
     auto operator()(const Indices&... indices) && {
-        static_cast<void>(sizeof(detail::check_access<Rank, Indices...>));
         const T* const first = data();
         const std::array<index, Rank> shape = extents_;
         auto owner = std::make_shared<const array>(std::move(*this));
         return detail::owned_access<T>(first, shape, std::move(owner), indices...);
     }
+
+    /// Other arguments: refused.
+    template <class... Indices>
+        requires(!detail::addresses<Rank, Indices...>)
+    detail::other_access<Rank, Indices...>
+    operator()(const Indices&... /*indices*/) const& { return {}; }
 
     /// The element of an array of rank 0.
     [[nodiscard]] T& value() requires(Rank == 0) { return *data(); }

@@ -44,7 +44,7 @@ template <class T, std::size_t Rank>
 view<const std::remove_const_t<T>, Rank> readable(const view<T, Rank>& operand) {
     return {operand.data(), operand.extents(), operand.strides()};
 }
-template <class Foreign>
+template <DenseOperand Foreign>
     requires(!is_array<Foreign> && !is_view<Foreign>)
 auto readable(const Foreign& operand) {
     using T = std::remove_cv_t<std::remove_pointer_t<foreign_pointer_t<const Foreign>>>;
@@ -218,13 +218,6 @@ auto einsum_extents(const Operands&... operands) {
     return extents;
 }
 
-/// Labels that stand behind the arrow.
-constexpr std::size_t spelled_output_rank(subscripts spelled) {
-    const std::string_view text = spelled.view();
-    const std::size_t arrow = text.rfind("->");
-    return arrow == std::string_view::npos ? 0 : measure_subscript(text.substr(arrow + 2)).labels;
-}
-
 template <subscripts Text, class X, class Y>
 contraction_decision decision_of(const X& x, const Y& y) {
     using T = typename X::value_type;
@@ -263,15 +256,15 @@ inline namespace EINPARALLEL_WAY {
 /// the cheapest order). Returns a new array of the operands' common element type. Extents that disagree are an
 /// ep::error.
 template <subscripts Text, detail::DenseOperand... Operands>
+    requires detail::are_sound<Text, detail::readable_t<Operands>::rank...>
 auto einsum(const Operands&... operands) {
-    static_cast<void>(sizeof(detail::check_subscripts<Text, detail::readable_t<Operands>::rank...>));
-    constexpr bool sound = detail::are_sound<Text, detail::readable_t<Operands>::rank...>;
-    if constexpr (sound) {
-        return detail::einsum_new<Text>(detail::readable(operands)...);
-    } else {  // of a plausible type, so that the sentence is the only error
-        return array<typename detail::common_element<typename detail::readable_t<Operands>::value_type...>::type,
-                     detail::spelled_output_rank(Text)>();
-    }
+    return detail::einsum_new<Text>(detail::readable(operands)...);
+}
+/// Of a string that has a mistake: refused.
+template <subscripts Text, detail::DenseOperand... Operands>
+    requires(!detail::are_sound<Text, detail::readable_t<Operands>::rank...>)
+detail::check_subscripts<Text, detail::readable_t<Operands>::rank...> einsum(const Operands&... /*operands*/) {
+    return {};
 }
 
 /// Other operands: refused.
@@ -283,30 +276,36 @@ detail::other_than_dense<Operands...> einsum(const Operands&... /*operands*/) {
 /// How einsum<Text>(x, y) would contract two operands of one type, by their extents and strides: what to look at where
 /// it is slower than expected. Prints. Extents that disagree are an ep::error.
 template <subscripts Text, detail::DenseOperand X, detail::DenseOperand Y>
-contraction_decision explain(const X& x, const Y& y) {
-    static_cast<void>(sizeof(detail::check_subscripts<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank>));
-    if constexpr (detail::are_sound<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank>) {
+    requires detail::are_sound<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank> contraction_decision
+    explain(const X& x, const Y& y) {
         return detail::decision_of<Text>(detail::readable(x), detail::readable(y));
-    } else {
-        return {};
     }
+/// Of a string that has a mistake: refused.
+template <subscripts Text, detail::DenseOperand X, detail::DenseOperand Y>
+    requires(!detail::are_sound<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank>)
+detail::check_subscripts<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank> explain(const X& /*x*/,
+                                                                                                 const Y& /*y*/) {
+    return {};
 }
 
 /// The same into memory that exists; its extents are checked. The output may not share memory with an operand.
 template <subscripts Text, class Output, detail::DenseOperand... Operands>
-    requires detail::DenseOperand<Output>
+    requires detail::DenseOperand<Output> && detail::are_sound<Text, detail::readable_t<Operands>::rank...>
 void einsum_into(Output&& output, const Operands&... operands) {
-    static_cast<void>(sizeof(detail::check_subscripts<Text, detail::readable_t<Operands>::rank...>));
-    constexpr bool sound = detail::are_sound<Text, detail::readable_t<Operands>::rank...>;
-    if constexpr (sound) {
-        const auto target = detail::writable(output);
-        constexpr bool fits = std::remove_const_t<decltype(target)>::rank ==
-                              detail::subscript_table_of<Text, detail::readable_t<Operands>::rank...>.output_rank;
-        static_assert(fits, "ep::einsum_into: the rank of the output differs from the number of output labels");
-        if constexpr (fits) {
-            detail::einsum_views<Text>(target, detail::readable(operands)...);
-        }
+    const auto target = detail::writable(output);
+    constexpr bool fits = std::remove_const_t<decltype(target)>::rank ==
+                          detail::subscript_table_of<Text, detail::readable_t<Operands>::rank...>.output_rank;
+    static_assert(fits, "ep::einsum_into: the rank of the output differs from the number of output labels");
+    if constexpr (fits) {
+        detail::einsum_views<Text>(target, detail::readable(operands)...);
     }
+}
+/// Of a string that has a mistake: refused.
+template <subscripts Text, class Output, detail::DenseOperand... Operands>
+    requires(!detail::are_sound<Text, detail::readable_t<Operands>::rank...>)
+detail::check_subscripts<Text, detail::readable_t<Operands>::rank...> einsum_into(const Output& /*output*/,
+                                                                                  const Operands&... /*operands*/) {
+    return {};
 }
 
 }  // namespace EINPARALLEL_WAY

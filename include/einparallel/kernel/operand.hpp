@@ -62,34 +62,22 @@ struct owned_operand : array_operand<T, Rank> {
     std::shared_ptr<const void> owner;
 };
 
-/// The labels of an operand; where a user wrote too few or too many, as many as its rank that say nothing: that is
-/// reported once, and nothing else is said about the statement.
-template <std::size_t Rank, class... Labels>
-constexpr auto fitted_labels(label_list<Labels...> labels) {
-    if constexpr (sizeof...(Labels) == Rank) {
-        return labels;
-    } else {
-        return []<std::size_t... Dimension>(std::index_sequence<Dimension...> /*all*/) {
-            return label_list<std::conditional_t<(Dimension < Rank), label<'?'>, void>...>{};
-        }
-        (std::make_index_sequence<Rank>{});
-    }
-}
-
-/// The arguments of operator() are labels or indices, not both, and as many as the rank.
+/// Labels, or integer indices, as many as dimensions.
 template <std::size_t Rank, class... Indices>
-struct check_access {
+inline constexpr bool addresses = sizeof...(Indices) == Rank &&
+                                  ((is_label<Indices> && ...) || (std::integral<Indices> && ...));
+
+/// What operator() makes of others.
+template <std::size_t Rank, class... Indices>
+struct other_access : refused_node {
+    using refused_node::operator=;
     static_assert(sizeof...(Indices) == Rank,
                   "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
                   "dimensions");
-    static_assert((is_label<Indices> && ...) || !(is_label<Indices> || ...),
-                  "einparallel: labels and integer indices cannot be mixed in one operand");
+    static_assert(sizeof...(Indices) != Rank,
+                  "einparallel: labels and integer indices cannot be mixed in one operand, and nothing else addresses "
+                  "elements");
 };
-
-/// The labels that operator() goes on with, whatever was wrong with them.
-template <std::size_t Rank, class... Indices>
-using labels_of_call =
-    decltype(fitted_labels<Rank>(label_list<std::conditional_t<is_label<Indices>, Indices, label<'?'>>...>{}));
 
 template <class T, std::size_t Rank, class Labels>
 class target;  // what can be assigned to: kernel/assign.hpp
@@ -110,7 +98,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class T, std::size_t Rank, class... Indices>
 decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides,
                       [[maybe_unused]] array<std::remove_const_t<T>, Rank>* grows, const Indices&... indices) {
-    if constexpr (Rank > 0 && sizeof...(Indices) == Rank && (std::integral<Indices> && ...)) {
+    if constexpr (Rank > 0 && (std::integral<Indices> && ...)) {
         const std::array<index, Rank> at{static_cast<index>(indices)...};
         index offset = 0;
         for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
@@ -118,7 +106,7 @@ decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std
         }
         return static_cast<T&>(data[offset]);
     } else {
-        using Labels = labels_of_call<Rank, Indices...>;
+        using Labels = label_list<Indices...>;
         using Operand = array_operand<std::remove_const_t<T>, Rank>;
         if constexpr (std::is_const_v<T>) {
             return leaf<Operand, Labels>(Operand{data, extents, strides});

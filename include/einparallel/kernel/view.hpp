@@ -85,10 +85,16 @@ public:
 
     /// One element, by indices; or with labels an operand or the left-hand side of an einsum.
     template <class... Indices>
+        requires detail::addresses<Rank, Indices...>
     decltype(auto) operator()(const Indices&... indices) const {
-        static_cast<void>(sizeof(detail::check_access<Rank, Indices...>));
         return detail::access<T, Rank>(data_, extents_, strides_, nullptr, indices...);
     }
+
+    /// Other arguments: refused.
+    template <class... Indices>
+        requires(!detail::addresses<Rank, Indices...>)
+    detail::other_access<Rank, Indices...>
+    operator()(const Indices&... /*indices*/) const { return {}; }
 
     /// The element of a tensor of rank 0.
     [[nodiscard]] T& value() const requires(Rank == 0) { return *data_; }

@@ -238,7 +238,12 @@ struct refused_operand {
 };
 struct refused_node : leaf<refused_operand, label_list<label<'?'>>>, refusal {
     refused_node() : leaf(refused_operand()) {}
-    template <Unlabelled T>
+    template <class E>
+    const refused_node& operator=(const E& /*right*/) const {
+        return *this;
+    }
+    template <class T>
+        requires Unlabelled<T> || Scalar<T>
     operator T() const;
 };
 
@@ -274,12 +279,12 @@ EINPARALLEL_DETAIL_OPERATOR(==, equal);
 EINPARALLEL_DETAIL_OPERATOR(!=, not_equal);
 #undef EINPARALLEL_DETAIL_OPERATOR
 
-#define EINPARALLEL_DETAIL_OPERATOR(sign)                \
-    template <class A, class B>                          \
-        requires detail::PairWithoutLabels<A, B>         \
-    auto operator sign(const A& /*a*/, const B& /*b*/) { \
-        return detail::without_labels<A, B>();           \
-    }                                                    \
+#define EINPARALLEL_DETAIL_OPERATOR(sign)                                     \
+    template <class A, class B>                                               \
+        requires detail::PairWithoutLabels<A, B> detail::without_labels<A, B> \
+    operator sign(const A& /*a*/, const B& /*b*/) {                           \
+        return {};                                                            \
+    }                                                                         \
     static_assert(true)
 /// Of tensors without labels: refused, with the sentence that says how it is written.
 ///@{

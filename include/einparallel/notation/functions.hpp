@@ -3,6 +3,7 @@
 
 #include <einparallel/notation/expression.hpp>
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -10,29 +11,58 @@ namespace einparallel {
 
 namespace detail {
 
-/// Builds ⊕ over named labels, or over all that are missing on the left, and checks the operator. A reduction that is
-/// none is reported once, here, and replaced by a sum so that nothing else is said about it.
-template <class Over, class Op, class Inner>
-auto make_reduction(Op op, const Inner& inner) {
-    constexpr bool known = Reduction<Op, typename Inner::value_type>;
+/// True of labels that the expression has, and of those that are missing on the left.
+template <class Over, class Inner>
+inline constexpr bool are_labels_of = true;
+template <class... Labels, class Inner>
+inline constexpr bool are_labels_of<label_list<Labels...>, Inner> = (appears_in<Labels, typename Inner::labels> && ...);
+
+template <class Op, class Inner>
+inline constexpr bool is_operator_on = Reduction<Op, typename Inner::value_type>;
+
+/// ⊕ over named labels, or over all that are missing on the left, as the functions below return it: compilers say where
+/// a user called what returns such a type. A sum stands in for an operator that is none, all labels for unknown ones.
+template <class Op, class Over, class Inner>
+struct checked_reduction
+    : reduce_node<std::conditional_t<is_operator_on<Op, Inner>, Op, op::sum_type>,
+                  std::conditional_t<are_labels_of<Over, Inner>, Over, missing_labels>, typename Inner::node> {
     static_assert(
-        known,
+        is_operator_on<Op, Inner>,
         "ep::reduce: unknown reduction: op needs `template <class T> static constexpr T identity()`, "
         "`T operator()(T, T) const` and `static constexpr bool associative_commutative = true` for this element type");
-    if constexpr (known) {
-        return reduce_node<Op, Over, typename Inner::node>(std::move(op), inner);
+    static_assert(are_labels_of<Over, Inner>,
+                  "ep::sum, max, min, prod or reduce over a label: this label appears in no operand of the expression");
+
+    checked_reduction(Op applied, const Inner& of)
+        : checked_reduction::reduce_node(
+              [&] {
+                  if constexpr (is_operator_on<Op, Inner>) {
+                      return std::move(applied);
+                  } else {
+                      return op::sum_type{};
+                  }
+              }(),
+              of) {}
+};
+
+/// Labels, and an expression behind them.
+template <class First, class... Rest>
+const auto& last_of(const First& first, const Rest&... rest) {
+    if constexpr (sizeof...(Rest) == 0) {
+        return first;
     } else {
-        return reduce_node<op::sum_type, Over, typename Inner::node>(op::sum_type{}, inner);
+        return last_of(rest...);
     }
 }
-
-/// A label that is summed inside an expression must be one of it.
-template <class Label, class Inner>
-struct check_reduced_label {
-    static_assert(
-        appears_in<Label, typename Inner::labels>,
-        "ep::sum, max, min, prod, reduce or softmax over a label: this label appears in no operand of the expression");
-};
+template <class... Arguments>
+using last_t = std::remove_cvref_t<decltype(last_of(std::declval<const Arguments&>()...))>;
+template <class... Arguments>
+concept EndInExpression = Expression<last_t<Arguments...>> &&
+                          (std::size_t{Label<Arguments>} + ... + 1) == sizeof...(Arguments);
+template <class Op, class... Arguments>
+using checked_reduction_over =
+    checked_reduction<Op, concatenate_t<std::conditional_t<Label<Arguments>, label_list<Arguments>, label_list<>>...>,
+                      last_t<Arguments...>>;
 
 /// A function of elements takes one of each argument and gives a value: a number, or whatever a function around it
 /// takes.
@@ -45,55 +75,19 @@ inline constexpr bool gives_value = [] {
         return false;
     }
 }();
-/// Stands where such a function stood.
-struct left_out {
-    template <class First, class... Rest>
-    EINPARALLEL_HOST_DEVICE constexpr First operator()(First first, const Rest&... /*rest*/) const {
-        return first;
-    }
-};
-/// A function of the user's at the elements of expressions. One that does not fit is reported once, here, and left out
-/// so that nothing else is said about it.
-template <class Function, class First, class... Rest>
-auto apply_function(Function function, const First& first, const Rest&... rest) {
-    constexpr bool takes =
-        std::is_invocable_v<const Function&, typename First::value_type, typename Rest::value_type...>;
-    constexpr bool gives = gives_value<Function, typename First::value_type, typename Rest::value_type...>;
+/// What ep::map and ep::join make of others.
+template <class Function, class... Values>
+struct other_function : refused_node {
+    static constexpr bool takes = std::is_invocable_v<const Function&, Values...>;
     static_assert(takes,
                   "ep::map or ep::join: the function (const) cannot be called with one element of each expression, in "
                   "their order");
-    static_assert(!takes || gives, "ep::map or ep::join: the function returns no number");
-    if constexpr (gives) {
-        return make_join(std::move(function), first, rest...);
-    } else if constexpr (sizeof...(Rest) > 0) {
-        return make_join(left_out{}, first, rest...);
-    } else {
-        return typename First::node(first);
-    }
-}
-
-/// op over the labels that come first, of the expression that comes last.
-template <class Op, class... Labels, class Inner>
-auto reduce_named(Op op, label_list<Labels...> /*over*/, const Inner& inner) {
-    static_assert(Expression<Inner>, "ep::sum, max, min, prod, reduce: labels come first, one expression comes last");
-    static_cast<void>((sizeof(check_reduced_label<Labels, Inner>) + ... + 0));
-    constexpr bool present = (appears_in<Labels, typename Inner::labels> && ...);
-    if constexpr (present) {
-        return make_reduction<label_list<Labels...>>(std::move(op), inner);
-    } else {
-        return make_reduction<missing_labels>(std::move(op), inner);
-    }
-}
-template <class Op, class... Labels, class First, class Second, class... Rest>
-auto reduce_named(Op op, label_list<Labels...> /*over*/, const First& /*label*/, const Second& second,
-                  const Rest&... rest) {
-    static_assert(Label<First>, "ep::sum, max, min, prod, reduce: labels come first, one expression comes last");
-    return reduce_named(std::move(op), label_list<Labels..., First>{}, second, rest...);
-}
+    static_assert(!takes, "ep::map or ep::join: the function returns no number");
+};
 
 /// A call of a word below that is meant for expressions.
 template <class... Arguments>
-concept MeantForExpressions = ((Expression<Arguments> || Unlabelled<Arguments>) || ...);
+concept MeantForExpressions = ((Expression<Arguments> || Unlabelled<Arguments> || Label<Arguments>) || ...);
 
 /// What it makes of other arguments than those that it takes.
 template <class... Arguments>
@@ -116,17 +110,18 @@ struct other_arguments : refused_node {
     static_assert(true)
 
 // ⊕ over all labels missing on the left: ep::sum(expr); over named labels: ep::sum(j, k, expr).
-#define EINPARALLEL_DETAIL_REDUCTION(function)                                             \
-    template <Expression E>                                                                \
-    auto function(const E& expression) {                                                   \
-        return detail::make_reduction<detail::missing_labels>(op::function, expression);   \
-    }                                                                                      \
-    template <Label First, class... Rest>                                                  \
-        requires(sizeof...(Rest) > 0)                                                      \
-    auto function(const First& label, const Rest&... rest) {                               \
-        return detail::reduce_named(op::function, detail::label_list<>{}, label, rest...); \
-    }                                                                                      \
-    EINPARALLEL_DETAIL_REFUSES_OTHERS(function)
+#define EINPARALLEL_DETAIL_REDUCTION(word)                                                               \
+    template <Expression E>                                                                              \
+    detail::checked_reduction<op::word##_type, detail::missing_labels, E> word(const E& expression) {    \
+        return {op::word, expression};                                                                   \
+    }                                                                                                    \
+    template <Label First, class... Rest>                                                                \
+        requires detail::EndInExpression<First, Rest...>                                                 \
+            detail::checked_reduction_over<op::word##_type, First, Rest...> word(const First& /*label*/, \
+                                                                                 const Rest&... rest) {  \
+            return {op::word, detail::last_of(rest...)};                                                 \
+        }                                                                                                \
+    EINPARALLEL_DETAIL_REFUSES_OTHERS(word)
 /// Σ over all labels missing on the left, `sum(expr)`, or over named labels, `sum(j, k, expr)`.
 EINPARALLEL_DETAIL_REDUCTION(sum);
 /// The product, over labels as for sum.
@@ -139,15 +134,15 @@ EINPARALLEL_DETAIL_REDUCTION(min);
 
 /// ⊕ by any operator (see concept Reduction) over all labels missing on the left.
 template <class Op, Expression E>
-auto reduce(Op op, const E& expression) {
-    return detail::make_reduction<detail::missing_labels>(std::move(op), expression);
+detail::checked_reduction<Op, detail::missing_labels, E> reduce(Op op, const E& expression) {
+    return {std::move(op), expression};
 }
 /// ⊕ by any operator over named labels: ep::reduce(op, j, k, expr).
 template <class Op, Label First, class... Rest>
-    requires(sizeof...(Rest) > 0)
-auto reduce(Op op, const First& label, const Rest&... rest) {
-    return detail::reduce_named(std::move(op), detail::label_list<>{}, label, rest...);
-}
+    requires detail::EndInExpression<First, Rest...> detail::checked_reduction_over<Op, First, Rest...> reduce(
+        Op op, const First& /*label*/, const Rest&... rest) {
+        return {std::move(op), detail::last_of(rest...)};
+    }
 
 // The overload for one type stands beside the general one because std::max is the better match for two arguments of the
 // same type.
@@ -238,7 +233,8 @@ namespace detail {
 template <class Op, class Over, class Inner>
 auto mean_of(const reduce_node<Op, Over, Inner>& total) {
     if constexpr (std::is_same_v<typename Inner::value_type, bool>) {
-        return mean_of(make_reduction<Over>(op::sum, where(total.inner, 1.0, 0.0)));
+        const auto ones = where(total.inner, 1.0, 0.0);
+        return mean_of(checked_reduction<op::sum_type, Over, std::remove_const_t<decltype(ones)>>(op::sum, ones));
     } else {
         return total / leaf<count_operand<Over, Inner>, label_list<>>({});
     }
@@ -254,7 +250,7 @@ auto mean(const E& expression) {
 }
 /// The same over named labels, the expression last.
 template <Label First, class... Rest>
-    requires(sizeof...(Rest) > 0)
+    requires detail::EndInExpression<First, Rest...>
 auto mean(const First& label, const Rest&... rest) {
     return detail::mean_of(sum(label, rest...));
 }
@@ -281,15 +277,31 @@ auto argmin(const L& along, const E& expression) {
 
 /// Any function of one element. It must be pure: it is called once per element on whichever rank holds it.
 template <class Function, Expression E>
+    requires detail::gives_value<Function, typename E::value_type>
 auto map(Function function, const E& expression) {
-    return detail::apply_function(std::move(function), expression);
+    return detail::make_join(std::move(function), expression);
 }
-
 /// Any function of two or more elements: ⊗.
 template <class Function, Expression A, Expression B, Expression... Rest>
+    requires detail::gives_value<Function, typename A::value_type, typename B::value_type, typename Rest::value_type...>
 auto join(Function function, const A& a, const B& b, const Rest&... rest) {
-    return detail::apply_function(std::move(function), a, b, rest...);
+    return detail::make_join(std::move(function), a, b, rest...);
 }
+/// Of a function that does not take such elements, or gives none: refused.
+///@{
+template <class Function, Expression E>
+    requires(!detail::gives_value<Function, typename E::value_type>)
+detail::other_function<Function, typename E::value_type> map(const Function& /*function*/, const E& /*expression*/) {
+    return {};
+}
+template <class Function, Expression A, Expression B, Expression... Rest>
+    requires(
+        !detail::gives_value<Function, typename A::value_type, typename B::value_type, typename Rest::value_type...>)
+detail::other_function<Function, typename A::value_type, typename B::value_type, typename Rest::value_type...> join(
+    const Function& /*function*/, const A& /*a*/, const B& /*b*/, const Rest&... /*rest*/) {
+    return {};
+}
+///@}
 
 /// exp(x − max x) / Σ exp(x − max x) over label `over`, batched over all others: the paper's EinSum macro (EinDecomp
 /// §3), four vertices. A label of its argument that is missing on the left must be reduced explicitly, inside,
@@ -297,8 +309,8 @@ auto join(Function function, const A& a, const B& b, const Rest&... rest) {
 /// be summed so: softmax(t, S(s, t)) * V(t, d).
 template <Label L, Expression E>
 auto softmax(const L& /*over*/, const E& expression) {
-    static_cast<void>(sizeof(detail::check_reduced_label<L, E>));
     constexpr bool present = detail::appears_in<L, typename E::labels>;
+    static_assert(present, "softmax over a label: this label appears in no operand of the expression");
     if constexpr (present) {
         return detail::softmax_node<L, typename E::node>(expression);
     } else {

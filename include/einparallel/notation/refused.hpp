@@ -22,4 +22,11 @@ struct refused : refusal {
     operator T() const;
 };
 
+/// Any argument. Functions of a list of these in braces are chosen where options have no field of a name that stands
+/// there: g++ then says this name, in place of all functions that there are.
+struct anything {
+    template <class T>
+    anything(const T& /*element*/);
+};
+
 }  // namespace einparallel::detail

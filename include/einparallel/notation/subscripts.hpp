@@ -3,6 +3,7 @@
 
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/refused.hpp>
 
 #include <array>
 #include <cstddef>
@@ -266,9 +267,9 @@ inline constexpr bool output_label_is_in_an_operand = Label == label_name();
 template <label_name Label>
 inline constexpr bool output_label_stands_once = Label == label_name();
 
-/// One sentence for every mistake in a subscript string.
+/// One sentence for every mistake in a subscript string; what functions of such a string return.
 template <subscripts Text, std::size_t... Ranks>
-struct check_subscripts {
+struct check_subscripts : refused {
     static constexpr subscript_problem problem = subscript_table_of<Text, Ranks...>.problem;
     static_assert(
         problem != subscript_problem::character,

@@ -52,6 +52,8 @@ detail::other_than_outputs<First, Second, options> decompose(const First& /*firs
                                                              const options& /*last*/) {
     return {};
 }
+template <std::size_t Count>
+detail::refused decompose(const detail::anything (&/*no_options*/)[Count], const detail::anything& /*next*/, ...);
 ///@}
 
 }  // namespace EINPARALLEL_WAY

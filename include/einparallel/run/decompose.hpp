@@ -58,6 +58,11 @@ template <class T, std::size_t Rank, detail::TensorOperand... More>
     return detail::decompose_on(world, {}, {output.node(), more.node()...});
 }
 
+/// Braces that are no options: refused.
+template <std::size_t Count>
+detail::refused decompose(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
+                          const detail::anything& /*next*/, ...);
+
 /// plan_with on the ranks of a context: the plan in which every vertex is cut as `rule` says. Collective; no element
 /// moves. options.processes is left alone, or the size of the context.
 /// @throws error, the same on every rank: what decompose on a context throws of graphs and options, what plan_with
@@ -76,7 +81,7 @@ namespace EINPARALLEL_DETAIL {
 template <class... Arguments>
 struct other_than_bindings : refused {
     static_assert(
-        (is_refused<Arguments> || ...),
+        fits<Arguments...>,
         "ep::evaluate_into: a context comes first, then options if any, then what ep::into and ep::bind return: "
         "ep::evaluate_into(world, ep::into(Z, z))");
 };
@@ -120,6 +125,9 @@ detail::other_than_outputs<First, Second, options> evaluate(const First& /*first
                                                             const options& /*last*/) {
     return {};
 }
+template <std::size_t Count>
+detail::refused evaluate(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
+                         const detail::anything& /*next*/, ...);
 ///@}
 
 /// decompose + run, each output into memory of an earlier result or of the application's own. Collective. Outputs are
@@ -139,10 +147,16 @@ void evaluate_into(context& world, const binding& output, const More&... more) {
     evaluate_into(world, options{}, output, more...);
 }
 /// Other arguments: refused.
+///@{
 template <class... Arguments>
+    requires(!(detail::is_refused<Arguments> || ...))
 detail::other_than_bindings<Arguments...> evaluate_into(const Arguments&... /*arguments*/) {
     return {};
 }
+template <std::size_t Count>
+detail::refused evaluate_into(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
+                              const detail::anything& /*next*/, ...);
+///@}
 
 }  // namespace EINPARALLEL_WAY
 

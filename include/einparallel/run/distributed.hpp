@@ -76,6 +76,14 @@ public:
         part_.world = world.state();
     }
 
+    /// Without a context: refused.
+    distributed(const detail::per_dimension<Rank>& /*extents*/, const detail::per_dimension<Rank>& /*lower*/,
+                const view<T, Rank>& /*local*/) {
+        static_assert(detail::fits<T>,
+                      "ep::distributed: the context comes first: ep::distributed<double, 2> d(world, {m, n}, "
+                      "{first_row, 0}, view)");
+    }
+
     /// For the rooms of the library. @pre the part holds elements of type T in Rank dimensions
     explicit distributed(detail::distributed_part part) : part_(std::move(part)) {}
 
