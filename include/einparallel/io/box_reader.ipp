@@ -15,7 +15,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One call. The dimensions are kept in the file's own order, the slowest first, whatever order the array has: a
 /// Fortran file is the C file of the transposed array, read in chunks and turned round in memory.
-class box_reader {
+EINPARALLEL_INLINE class box_reader {
 public:
     /// `bounds`: the array's extents; `region` lies inside them. `data_offset`: where its first element is.
     box_reader(const input_file& file, std::uint64_t data_offset, std::size_t element_bytes,

@@ -28,7 +28,7 @@ public:
         index closest = 0;     ///< smallest distance of neighbours in the output, 0 where there is none
     };
 
-    explicit product_groups(const loop_nest& nest) {
+    EINPARALLEL_INLINE explicit product_groups(const loop_nest& nest) {
         for (std::size_t loop = 0; loop < nest.size(); ++loop) {
             const index* const moves = nest.of(loop);
             const index extent = nest.extents[loop];
@@ -56,7 +56,7 @@ public:
 };
 
 /// Chooses among the ways. What has been summed ahead is no longer in the nest.
-class contraction_choice {
+EINPARALLEL_INLINE class contraction_choice {
 public:
     contraction_choice(loop_nest& nest, element_type type, write_mode mode)
         : nest_(nest), type_(type), mode_(mode), groups_(nest) {}

@@ -52,7 +52,7 @@ EINPARALLEL_INLINE copy_functions copy_functions::best(index element_bytes, bool
 
 /// A copy in blocks of two combined indices, columns that run as the output lies in memory and rows that run as the
 /// input does, at every point of the loops outside. All strides in bytes: first of the output, second of the input.
-class blocked_copy {
+EINPARALLEL_INLINE class blocked_copy {
 public:
     /// @pre every loop moves slot 0, no extent is 0, loops are sorted by slot 0
     blocked_copy(const loop_nest& nest, index element, void* into, const void* from)

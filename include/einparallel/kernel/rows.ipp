@@ -16,7 +16,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 class row_walk {
 public:
     /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
-    explicit row_walk(const loop_nest& nest) : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {
+    EINPARALLEL_INLINE explicit row_walk(const loop_nest& nest)
+        : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {
         for (const index extent : nest.extents) {
             points_ *= extent;
         }
@@ -25,7 +26,7 @@ public:
 
     /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
     /// summation stays what it is. Where no such loop has enough iterations, fewer threads.
-    [[nodiscard]] int threads() {
+    EINPARALLEL_INLINE [[nodiscard]] int threads() {
         const int most = points_ < shared_points ? 1 : available_threads();
         if (most == 1) {
             return 1;
@@ -46,7 +47,7 @@ public:
 
     /// How many pieces long sums to few elements are made of, however many threads there are, so that their values do
     /// not depend on them; 1 where these are no such sums.
-    [[nodiscard]] index pieces() {
+    EINPARALLEL_INLINE [[nodiscard]] index pieces() {
         index elements = 1;
         std::size_t longest = row_order::none;
         for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
@@ -64,7 +65,7 @@ public:
     }
 
     /// One of the pieces into which the shared loop falls.
-    [[nodiscard]] row_walk part(index number, index parts) const {
+    EINPARALLEL_INLINE [[nodiscard]] row_walk part(index number, index parts) const {
         row_walk made = *this;
         made.own_ = even_part(nest_->extents[shared_], number, parts);
         return made;
@@ -80,7 +81,7 @@ private:
     static constexpr index few_elements = row_worker::least_width / most_pieces;
 
     /// The first loop that has enough iterations for all threads; before one is found, the longest.
-    [[nodiscard]] std::size_t longer(std::size_t found, std::size_t loop, int threads) const {
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t longer(std::size_t found, std::size_t loop, int threads) const {
         if (loop == row_order::none || (found != row_order::none && nest_->extents[found] >= 4 * threads)) {
             return found;
         }
@@ -104,7 +105,7 @@ EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
 }
 
 /// What rows report to a nest's hook: few rows are worth a call of their own.
-class row_reports {
+EINPARALLEL_INLINE class row_reports {
 public:
     explicit row_reports(const loop_nest& nest) : hook_(nest.hook) {}
     void add(index points) {

@@ -74,8 +74,7 @@ std::string failure_of(const Doing& doing, F&& f) {
 /// What is said of a tensor in parts that belong to other ranks.
 inline constexpr const char* lies_elsewhere =
     "was distributed on a context with other ranks, or in another order: bring it here with gather and ep::from_root, "
-    "or "
-    "make an ep::distributed of each rank's elements on this context";
+    "or make an ep::distributed of each rank's elements on this context";
 
 /// The numbers of one agreement.
 using agreement_numbers = std::array<std::uint64_t, 13>;

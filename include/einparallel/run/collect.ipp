@@ -32,10 +32,7 @@ EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, 
         return;
     }
     if (!contains(held, region)) {
-        throw error(
-            std::string(what) +
-            ": a part was asked for that does not lie on this rank; what is distributed may be used on contexts "
-            "with the same ranks in the same order");
+        throw error("a tensor (" + std::string(what) + ") " + lies_elsewhere);
     }
     copy_box(extents_of(region), element_bytes, destination, dense_strides(region), first(region), strides);
 }
@@ -132,7 +129,7 @@ struct moving_program {
     std::vector<std::byte*> places{};  ///< by buffer, of the first ones
 
     /// @pre all buffers so far have a place
-    buffer_id add(const strided_box& place) {
+    EINPARALLEL_INLINE buffer_id add(const strided_box& place) {
         places.push_back(place.data);
         const buffer_id number = moves.add_buffer(place.held, place.element_bytes);
         moves.buffers.back().strides = place.strides;

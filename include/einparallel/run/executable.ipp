@@ -32,7 +32,7 @@ struct scratch_arena {
     memory_block memory{};
 
     /// @throws std::bad_alloc; then there is no memory, and the next call tries again
-    std::byte* at_least(std::size_t bytes) {
+    EINPARALLEL_INLINE std::byte* at_least(std::size_t bytes) {
         if (memory.bytes() < bytes) {
             memory = {};
             memory = memory_block(space, bytes);
@@ -45,7 +45,7 @@ struct scratch_arena {
 class result_pool {
 public:
     /// A block that nobody else holds. Steady use (the last result kept until the next has been made) allocates twice.
-    std::shared_ptr<memory_block> take(const memory_space& space, std::size_t bytes) {
+    EINPARALLEL_INLINE std::shared_ptr<memory_block> take(const memory_space& space, std::size_t bytes) {
         const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
         const auto found = std::ranges::find_if(blocks_, is_free);
         if (found == blocks_.end()) {
@@ -70,7 +70,8 @@ class executable {
 public:
     /// `staging`: that of the memory space it runs in; `window`: what the rank shares with its neighbours. The forms of
     /// the vertices must outlive this object.
-    executable(program of_rank, std::vector<executed_vertex> vertices, std::size_t staging = 0, window_plan window = {})
+    EINPARALLEL_INLINE executable(program of_rank, std::vector<executed_vertex> vertices, std::size_t staging = 0,
+                                  window_plan window = {})
         : staging_(staging),
           program_(std::move(of_rank)),
           vertices_(std::move(vertices)),
@@ -93,7 +94,7 @@ public:
     ~executable() = default;
 
     /// Makes room for the messages of any one step.
-    void reserve(transport& ranks) const {
+    EINPARALLEL_INLINE void reserve(transport& ranks) const {
         std::size_t most = 0;
         std::size_t out = 0;
         std::size_t in = 0;
@@ -108,7 +109,7 @@ public:
     }
 
     /// The most spans that a trace of it has.
-    [[nodiscard]] std::size_t most_spans() const {
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t most_spans() const {
         std::size_t spans = 0;
         for (const prepared_step& each : steps_) {
             spans += each.work.size() + 2;
@@ -124,7 +125,7 @@ public:
     /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
     /// supplies. `places`: of the first buffers, in the application's memory. Local; may throw. Plans anew only where
     /// other buffers lie in the application's memory than before, or with other strides.
-    void lay_out(const memory_space& space, std::span<std::byte* const> places = {}) {
+    EINPARALLEL_INLINE void lay_out(const memory_space& space, std::span<std::byte* const> places = {}) {
         const auto has_strides = [&](std::size_t number, std::vector<index>& strides) {
             if (strides != program_.buffers[number].strides) {
                 std::swap(strides, program_.buffers[number].strides);
@@ -183,7 +184,7 @@ public:
     /// What this run has brought stays for later ones.
     void keep() { is_kept_ = true; }
     /// Frees what is kept, or was to be.
-    void forget() {
+    EINPARALLEL_INLINE void forget() {
         is_kept_ = false;
         kept_memory_ = {};
     }
@@ -196,7 +197,7 @@ public:
 
     /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
     /// @pre `window` has shared_bytes() for each rank, or the program shares nothing
-    void settle(std::byte* scratch, const node_window* window = nullptr) {
+    EINPARALLEL_INLINE void settle(std::byte* scratch, const node_window* window = nullptr) {
         for (std::size_t number = 0; number < starts_.size(); ++number) {
             if (borrowed_[number] != nullptr) {
                 // Never written: nothing but their read fills them.
@@ -220,23 +221,23 @@ public:
 
     /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
     /// memory, not filled by a source, which writes densely.
-    [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
+    EINPARALLEL_INLINE [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
         const buffer_id place = program_.results[position];
         return std::ranges::count(program_.results, place) == 1 &&
                (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
     }
 
     /// Results are to lie where the host reads them, in later runs too.
-    void want_results_on_host() { host_blocks_.resize(program_.results.size()); }
+    EINPARALLEL_INLINE void want_results_on_host() { host_blocks_.resize(program_.results.size()); }
 
     /// The memory of result `position` of the last lay_out().
-    [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) const {
+    EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) const {
         const bool is_out = position < host_blocks_.size() && host_blocks_[position] != nullptr;
         return is_out ? host_blocks_[position] : result_blocks_[position];
     }
 
     /// Lets go of the results: the application holds those it wants.
-    void release() {
+    EINPARALLEL_INLINE void release() {
         for (std::shared_ptr<memory_block>& block : result_blocks_) {
             block.reset();
         }
@@ -248,8 +249,8 @@ public:
     /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
     /// `failure`, with this rank's number; where it is not empty at the start, no work is done. `again`: on all ranks
     /// what earlier runs have kept is there.
-    void carry_out(const memory_space& space, transport& ranks, const run_watch& watch, std::string& failure,
-                   bool again = false) {
+    EINPARALLEL_INLINE void carry_out(const memory_space& space, transport& ranks, const run_watch& watch,
+                                      std::string& failure, bool again = false) {
         is_kept_ = is_kept_ && again;
         paced_polls polls(ranks, watch.progress);
         std::size_t current = local_move::no_vertex;
@@ -302,11 +303,11 @@ public:
 private:
     [[nodiscard]] std::byte* start(buffer_id place) const { return starts_[static_cast<std::size_t>(place)]; }
 
-    [[nodiscard]] bool is_borrowed(buffer_id number) const {
+    EINPARALLEL_INLINE [[nodiscard]] bool is_borrowed(buffer_id number) const {
         return borrowed_[static_cast<std::size_t>(number)] != nullptr;
     }
 
-    void take_results(const memory_space& space) {
+    EINPARALLEL_INLINE void take_results(const memory_space& space) {
         for (std::size_t position = 0; position < program_.results.size(); ++position) {
             const auto first = std::ranges::find(program_.results, program_.results[position]);
             const auto same = static_cast<std::size_t>(first - program_.results.begin());
@@ -331,7 +332,7 @@ private:
         }
     }
 
-    void bring_out(const memory_space& space, std::size_t position) const {
+    EINPARALLEL_INLINE void bring_out(const memory_space& space, std::size_t position) const {
         const memory_block& from = *result_blocks_[position];
         const std::array<index, 1> all{static_cast<index>(from.bytes())};
         constexpr std::array<index, 1> dense{1};
@@ -340,14 +341,14 @@ private:
         }
     }
 
-    static activity activity_of(const prepared_action& done) {
+    EINPARALLEL_INLINE static activity activity_of(const prepared_action& done) {
         const auto* moved = std::get_if<prepared_move>(&done);
         return moved == nullptr ? (std::holds_alternative<read_source>(done) ? activity::read : activity::contract)
                : moved->vertex == local_move::no_vertex ? activity::copy
                                                         : activity::combine;
     }
 
-    void begin_vertex(const run_watch& watch, std::size_t vertex, std::string& failure) const {
+    EINPARALLEL_INLINE void begin_vertex(const run_watch& watch, std::size_t vertex, std::string& failure) const {
         const executed_vertex& begun = vertices_[vertex];
         if (begun.number > 0 && failure.empty()) {
             attempt(watch, vertex, failure, [&] { (*watch.vertices)(begun.number, einsums_, begun.name); });
@@ -365,8 +366,8 @@ private:
         }
     }
 
-    void perform(const memory_space& space, progress_hook* hook, prepared_action& done, const run_watch& watch,
-                 std::string& failure) {
+    EINPARALLEL_INLINE void perform(const memory_space& space, progress_hook* hook, prepared_action& done,
+                                    const run_watch& watch, std::string& failure) {
         const std::size_t vertex = std::visit([](const auto& each) { return each.vertex; }, done);
         attempt(watch, vertex, failure, [&] {
             if (auto* read = std::get_if<read_source>(&done)) {
@@ -391,7 +392,7 @@ private:
     }
 
     /// A call on the blocks, wherever the buffers are now.
-    block_call described(prepared_contraction& each, progress_hook* hook = nullptr) const {
+    EINPARALLEL_INLINE block_call described(prepared_contraction& each, progress_hook* hook = nullptr) const {
         const einsum_form& form = *vertices_[each.vertex].form;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
@@ -402,7 +403,7 @@ private:
     }
 
     /// Null for an empty buffer without memory, whose elements nobody touches.
-    [[nodiscard]] std::byte* address(const prepared_block& block) const {
+    EINPARALLEL_INLINE [[nodiscard]] std::byte* address(const prepared_block& block) const {
         std::byte* const first = start(block.place);
         return first == nullptr ? nullptr : first + block.offset;
     }

@@ -24,7 +24,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One run, on one rank. Everything that can fail locally happens in prepare(), before the ranks agree to start.
-class plan_run {
+EINPARALLEL_INLINE class plan_run {
 public:
     plan_run(const plan& asked, context& world, std::span<const binding> bound, const memory_space& space, trace* seen)
         : plan_(asked), world_(world.state()), bound_(bound), cache_(cache_of(*world_, space)), seen_(seen) {}

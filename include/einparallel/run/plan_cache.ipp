@@ -72,7 +72,7 @@ struct bound_redistribution {
 /// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
 class prepared_plan {
 public:
-    prepared_plan(const plan& of, int rank, std::size_t staging)
+    EINPARALLEL_INLINE prepared_plan(const plan& of, int rank, std::size_t staging)
         : processes_(of.processes()),
           asked_(of.asked()),
           outputs_(of.outputs()),
@@ -96,14 +96,14 @@ public:
     ~prepared_plan() = default;
 
     /// True where this is a copy of a plan that was noted.
-    [[nodiscard]] bool is_of(const plan& asked) const {
+    EINPARALLEL_INLINE [[nodiscard]] bool is_of(const plan& asked) const {
         return std::ranges::any_of(plans_, [&](const std::weak_ptr<const void>& known) {
             return !known.owner_before(asked.identity()) && !asked.identity().owner_before(known);
         });
     }
 
     /// True where this is the plan, for the same vertices.
-    [[nodiscard]] bool is_for(const plan& asked) const {
+    EINPARALLEL_INLINE [[nodiscard]] bool is_for(const plan& asked) const {
         if (asked.vertices().size() != origins_.size()) {
             return false;
         }
@@ -117,7 +117,7 @@ public:
     }
 
     /// True where some vertex is gone: nobody can ask for this plan any more.
-    [[nodiscard]] bool is_stale() const {
+    EINPARALLEL_INLINE [[nodiscard]] bool is_stale() const {
         return std::ranges::any_of(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
     }
 
@@ -127,7 +127,7 @@ public:
     /// Keeps what runs leave for as long as a copy of this plan, or of another one that was noted, lives.
     void note(const plan& asked) { plans_.push_back(asked.identity()); }
     /// Frees what is kept where no copy of the plan is left.
-    void forget_if_alone() {
+    EINPARALLEL_INLINE void forget_if_alone() {
         if (std::erase_if(plans_, [](const std::weak_ptr<const void>& each) { return each.expired(); }) > 0 &&
             plans_.empty()) {
             moves_.forget();
@@ -135,7 +135,8 @@ public:
     }
 
     /// The way from `from` to where the plan reads `vertex`. The last one is kept.
-    bound_redistribution& way_from(const std::shared_ptr<const distribution>& from, std::size_t vertex, int rank) {
+    EINPARALLEL_INLINE bound_redistribution& way_from(const std::shared_ptr<const distribution>& from,
+                                                      std::size_t vertex, int rank) {
         const planned_vertex& input = vertices_[vertex];
         bound_redistribution& way = ways_[vertex];
         if (way.from != nullptr && (way.from == from || *way.from == *from)) {
@@ -166,8 +167,8 @@ public:
 
 private:
     /// @param kept the plan's vertices, which stay
-    static executable executable_of(const plan& of, const std::vector<planned_vertex>& kept, int rank,
-                                    std::size_t staging) {
+    EINPARALLEL_INLINE static executable executable_of(const plan& of, const std::vector<planned_vertex>& kept,
+                                                       int rank, std::size_t staging) {
         std::vector<executed_vertex> named;
         std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
@@ -206,7 +207,7 @@ struct plan_cache {
     std::vector<std::unique_ptr<prepared_plan>> plans;
 
     /// The plan as prepared at an earlier run, or now. Local; may throw.
-    prepared_plan& prepared(const plan& asked) {
+    EINPARALLEL_INLINE prepared_plan& prepared(const plan& asked) {
         std::erase_if(plans, [](const std::unique_ptr<prepared_plan>& each) { return each->is_stale(); });
         prepared_plan* found = find(asked);
         if (found == nullptr) {
@@ -222,7 +223,7 @@ struct plan_cache {
     }
 
     /// The plan where it is prepared, or null.
-    [[nodiscard]] prepared_plan* find(const plan& asked) const {
+    EINPARALLEL_INLINE [[nodiscard]] prepared_plan* find(const plan& asked) const {
         auto known = std::ranges::find_if(plans, [&](const auto& each) { return each->is_of(asked); });
         if (known == plans.end()) {
             known = std::ranges::find_if(plans, [&](const auto& each) { return each->is_for(asked); });

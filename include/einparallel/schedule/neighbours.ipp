@@ -59,7 +59,7 @@ struct node_member {
     }
 };
 
-class neighbour_reads {
+EINPARALLEL_INLINE class neighbour_reads {
 public:
     neighbour_reads(std::span<program> node, int first, function_ref<const einsum_form&(std::size_t)> form_of)
         : first_(first) {
