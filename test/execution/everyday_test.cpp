@@ -145,6 +145,10 @@ TEST_CASE("a distributed tensor prints this rank's part") {
     std::ostringstream nothing;
     nothing << ep::distributed<double, 1>();
     CHECK(nothing.str() == "a handle on nothing");
+    std::ostringstream element;
+    const ep::distributed<double, 0> one = ep::evaluate(world, ep::generate<double>({}, [] { return 2.5; }));
+    element << one;
+    CHECK(element.str() == (one.held().empty() ? "nothing" : "2.5"));
 }
 
 #ifndef SMPI_H  // whose ranks are threads

@@ -191,6 +191,9 @@ EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distribu
         return stream << "a handle on nothing";
     }
     const box& held = part.elements.held;
+    if (held.rank() == 0 && !held.empty()) {
+        return print_elements(stream, element, part.elements.data, {}, {});
+    }
     if (held.empty()) {
         stream << "nothing";
     } else {
@@ -198,7 +201,7 @@ EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distribu
             const interval& side = held.sides[dimension];
             stream << (dimension == 0 ? "[" : ", ") << side.begin << ':' << side.end;
         }
-        stream << (held.rank() == 0 ? "the element" : "]");
+        stream << ']';
     }
     const std::vector<index>& bounds = part.where->bounds();
     for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
