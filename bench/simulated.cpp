@@ -302,7 +302,8 @@ struct simulated_space final : ep::memory_space {
               std::size_t /*element_bytes*/) const override {
         touch(extents);
     }
-    void read(const ep::source& /*origin*/, const ep::box& /*region*/, void* /*into*/) const override {}
+    void read(const ep::source& /*origin*/, const ep::box& /*region*/, void* /*into*/,
+              std::size_t /*element_bytes*/) const override {}
     [[nodiscard]] const void* borrow(const ep::source& /*origin*/, const ep::box& /*region*/,
                                      std::vector<ep::index>& /*strides*/) const override {
         return nullptr;
