@@ -241,7 +241,7 @@ function(einparallel_add_compile_fail_test file)
     get_filename_component(stem "${file}" NAME_WE)
     foreach(compiler IN LISTS einparallel_message_compilers)
         einparallel_compile_command(command ${compiler})
-        set(most 30)
+        set(most 40)
         if(compiler STREQUAL "cxx" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT stem STREQUAL "partitions")
             set(most 8)  # in partitions.cpp each of ours is followed by one of the compiler's own
         endif()
