@@ -10,6 +10,8 @@
 
 #include "standin.hpp"
 
+#include <support/sentence_of.hpp>
+
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -23,14 +25,7 @@ namespace room_test {
 
 namespace {
 
-std::string sentence_of(const auto& f) {
-    try {
-        f();
-    } catch (const ep::error& thrown) {
-        return thrown.what();
-    }
-    return {};
-}
+using ep::testing::sentence_of;
 
 /// Doubles that are pinned, or on the device.
 struct doubles {

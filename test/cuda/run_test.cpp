@@ -17,6 +17,8 @@
 
 #include "standin.hpp"
 
+#include <support/sentence_of.hpp>
+
 #include <mpi.h>
 
 #include <algorithm>
@@ -193,14 +195,7 @@ TEST_CASE("without any one wait some order is wrong") {
 
 namespace {
 
-std::string sentence_of(const auto& f) {
-    try {
-        f();
-    } catch (const ep::error& thrown) {
-        return thrown.what();
-    }
-    return {};
-}
+using ep::testing::sentence_of;
 
 bool same_everywhere(const std::string& text) {
     std::vector<char> root(4096);

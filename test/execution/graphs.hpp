@@ -14,6 +14,7 @@
 #include <einparallel/run/space.hpp>
 
 #include <support/play.hpp>
+#include <support/sentence_of.hpp>
 
 #include <mpi.h>
 
@@ -465,17 +466,6 @@ inline int wrong_elements(const results& made, std::size_t position, const whole
         default:
             return wrong_elements_of_rank<4>(made, position, wanted);
     }
-}
-
-/// The sentence of the ep::error that f() throws; empty where it throws none.
-template <class F>
-std::string sentence_of(F&& f) {
-    try {
-        f();
-    } catch (const error& thrown) {
-        return thrown.what();
-    }
-    return {};
 }
 
 /// What is added to a sentence that the last rank alone brings.

@@ -3,6 +3,8 @@
 
 #include <einparallel.hpp>
 
+#include <support/sentence_of.hpp>
+
 #include <doctest/doctest.h>
 
 #include <array>
@@ -19,15 +21,7 @@ namespace {
 
 EINPARALLEL_LABELS(i, j, k);
 
-template <class F>
-std::string sentence_of(F&& f) {
-    try {
-        f();
-    } catch (const ep::error& thrown) {
-        return thrown.what();
-    }
-    return {};
-}
+using ep::testing::sentence_of;
 
 template <class T>
 std::string text_of(const T& value) {

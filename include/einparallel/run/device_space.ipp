@@ -6,6 +6,7 @@
 #include <einparallel/device/blocks.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/slabs.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <string>
 
@@ -123,11 +124,7 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
             throw error(origin.description() + ": device memory with a negative stride is not read");
         }
         const std::vector<index> dense = dense_strides(region);
-        std::vector<index> extents;
-        for (const interval& side : region.sides) {
-            extents.push_back(side.size());
-        }
-        copy_on(working, extents, into, dense, found, strides.empty() ? dense : strides, element_bytes);
+        copy_on(working, extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes);
         return;
     }
     // One slab is copied while the next is read.

@@ -9,6 +9,7 @@
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/sources.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -44,10 +45,7 @@ public:
     /// @throws error, the same on every rank
     [[nodiscard]] distributed<T, Rank> distributed_over(context& world, const detail::per_dimension<Rank>& extents,
                                                         const detail::per_dimension<Rank>& lower) const {
-        std::vector<index> local;
-        for (const interval& side : elements_.held.sides) {
-            local.push_back(side.size());
-        }
+        const std::vector<index> local = detail::extents_of(elements_.held);
         detail::distributed_part part;
         part.elements = elements_;
         part.elements.held = detail::box_at(lower, local);

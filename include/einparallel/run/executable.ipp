@@ -168,15 +168,9 @@ public:
             kept_memory_ = memory_block(space, kept_places_.bytes);
         }
         take_results(space);
-        for (prepared_step& each : steps_) {
-            for (prepared_action& done : each.work) {
-                auto* const call = is_prepared_ ? nullptr : std::get_if<prepared_contraction>(&done);
-                if (call != nullptr) {
-                    space.prepare(*vertices_[call->vertex].work, described(*call));
-                }
-            }
+        if (!is_prepared_) {
+            prepare(space);
         }
-        is_prepared_ = true;
     }
 
     /// True where the runs before have left what the steps marked once write.
@@ -307,12 +301,24 @@ private:
         return borrowed_[static_cast<std::size_t>(number)] != nullptr;
     }
 
+    /// Tells the space of every contraction of the steps.
+    EINPARALLEL_INLINE void prepare(const memory_space& space) {
+        for (prepared_step& each : steps_) {
+            for (prepared_action& done : each.work) {
+                if (auto* const call = std::get_if<prepared_contraction>(&done)) {
+                    space.prepare(*vertices_[call->vertex].work, described(*call));
+                }
+            }
+        }
+        is_prepared_ = true;
+    }
+
     EINPARALLEL_INLINE void take_results(const memory_space& space) {
         for (std::size_t position = 0; position < program_.results.size(); ++position) {
             const auto first = std::ranges::find(program_.results, program_.results[position]);
             const auto same = static_cast<std::size_t>(first - program_.results.begin());
             const auto place = static_cast<std::size_t>(program_.results[position]);
-            const bool is_out = !host_blocks_.empty() && &space.on_host() != &space;
+            const bool is_out = !host_blocks_.empty() && !space.is_host();
             if (same < position) {
                 result_blocks_[position] = result_blocks_[same];
                 if (is_out) {

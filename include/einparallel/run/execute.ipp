@@ -326,7 +326,7 @@ private:
         return arrived_.emplace_back(std::make_unique<memory_source>(std::move(elements), nullptr, std::nullopt)).get();
     }
 
-    [[nodiscard]] bool is_on_device() const { return &cache_.space.on_host() != &cache_.space; }
+    [[nodiscard]] bool is_on_device() const { return !cache_.space.is_host(); }
 
     /// This rank's part of a vertex, dense in a block of memory.
     strided_box elements_in(const memory_block& block, const planned_vertex& of) const {

@@ -3,6 +3,7 @@
 #include <einparallel/run/sources.hpp>
 
 #include <einparallel/run/memory_source.hpp>
+#include <einparallel/schedule/program.hpp>
 
 #include <new>
 #include <optional>
@@ -12,22 +13,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::vector<index> bounds_of(const box& whole) {
-    std::vector<index> bounds;
-    for (const interval& side : whole.sides) {
-        bounds.push_back(side.size());
-    }
-    return bounds;
-}
-
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elements& given, std::optional<int> root) {
-    return input_vertex(bounds_of(given.elements.held), given.element,
+    return input_vertex(extents_of(given.elements.held), given.element,
                         std::make_shared<memory_source>(given.elements, given.keep, root, given.life));
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root) {
     referred_elements copied = given;
-    const std::vector<index> bounds = bounds_of(given.elements.held);
+    const std::vector<index> bounds = extents_of(given.elements.held);
     if (!negative_extent(bounds).empty() || !is_countable(bounds)) {
         return input_in_memory(given, root);  // which fails
     }

@@ -60,6 +60,7 @@ public:
 
     /// Host memory that elements pass through on their way in and out; this memory itself where it is the host's.
     [[nodiscard]] virtual const memory_space& on_host() const { return *this; }
+    [[nodiscard]] bool is_host() const { return &on_host() == this; }
     /// Messages travel through on_host(), in slabs of so many bytes; 0: straight from this memory.
     [[nodiscard]] virtual std::size_t staging() const { return 0; }
     /// Copies to on_host() when all work given so far is done. Later work does not wait: whoever lets it write `from`

@@ -49,7 +49,8 @@ EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, b
         return piece_of(chunk, halved_dimension(chunk, cut), 2, turn % 2);
     };
     const box own_halves[2] = {half_of(last - 1), half_of(last)};
-    const bool lends = parts_are_contiguous(ring.piece(0), halved_dimension(ring.piece(0), cut));
+    const box own = ring.piece(0);
+    const bool lends = parts_are_contiguous(own, halved_dimension(own, cut));
     // Roles rotate, so a half takes the place that the one three turns before has left: counted from the end, the
     // second half of the output, the first half, and the one extra place.
     const auto place_of = [&](int turn, const box& region) {
