@@ -12,7 +12,6 @@
 // idle that its extents could occupy: on one rank nothing would move. Under time all rivals compete.
 
 #include "child.hpp"
-#include "graphs/inputs.hpp"
 #include "graphs/named.hpp"
 #include "text.hpp"
 
@@ -48,7 +47,6 @@ using bench::whole_number;
 using bench::word_for;
 
 using experiments::outputs;
-using inputs = experiments::placeholders<float>;
 
 // --- the experiments -------------------------------------------------------------------------------------------------
 
@@ -57,7 +55,7 @@ struct experiment {
     std::string title;
     experiments::sized_graph graph;
 
-    [[nodiscard]] outputs record() const { return experiments::record(graph, inputs{}); }
+    [[nodiscard]] outputs record() const { return experiments::record<float>(graph); }
 };
 
 std::vector<experiment> all_experiments(int layers) {

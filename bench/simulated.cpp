@@ -409,7 +409,7 @@ figures simulate(const experiments::sized_graph& graph, const std::string& name,
     asked.processes = on.ranks;
     asked.machine = on.constants();
     const experiments::outputs recorded =
-        single ? record(graph, experiments::placeholders<float>{}) : record(graph, experiments::placeholders<double>{});
+        single ? experiments::record<float>(graph) : experiments::record<double>(graph);
     const auto before = std::chrono::steady_clock::now();
     const ep::plan plan = experiments::planned(graph, name, asked, recorded);
     made.planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();

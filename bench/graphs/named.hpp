@@ -1,30 +1,17 @@
 #pragma once
-// The graphs that benchmarks know by name, `kind:AxB…` for other sizes than the usual ones, and their rivals.
+// The graphs that benchmarks know by name, `kind:AxB…` for other sizes than the usual ones, and their rivals. Compiled
+// once, in named.cpp: recording all of them costs the compiler as much as a program.
 
-#include "attention.hpp"
-#include "ccsd.hpp"
-#include "classifier.hpp"
 #include "inputs.hpp"
-#include "llama.hpp"
-#include "matrix_chain.hpp"
-#include "mp2.hpp"
 
-#include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/rivals.hpp>
 
-#include <algorithm>
-#include <charconv>
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
-#include <utility>
 #include <vector>
 
 namespace experiments {
@@ -37,93 +24,13 @@ struct sized_graph {
     std::vector<ep::index> n;
 };
 
-/// All kinds, with their usual sizes.
-inline const std::vector<sized_graph>& graph_kinds() {
-    static const std::vector<sized_graph> known{
-        {"product", {16'384}},                                    // side of the matrices
-        {"thesis", {24, 70}},                                     // outer, inner extents
-        {"chain-square", {10'240}},                               // s
-        {"chain-skewed", {10'240}},                               // s
-        {"attention", {4096, 8192, 64, 128}},                     // sequence, attributes, heads, depth
-        {"classifier", {512, 597'540, 8192, 14'588}},             // batch, features, hidden, classes
-        {"llama", {32, 8, 1024, 4096, 32, 128, 11'008, 32'000}},  // layers, then as in llama_sizes
-        {"mp2", {20, 100}},                                       // occupied, virtual orbitals
-        {"df-mp2", {40, 260, 300, 1000}},                         // besides: basis, auxiliary functions
-        {"ccsd", {20, 100}},                                      // occupied, virtual orbitals
-    };
-    return known;
-}
-
 /// `llama:2x4` is a LLaMA of 2 layers and 4 prompts, otherwise as usual.
 /// @throws error for kinds that nobody knows, and for what are no sizes
-inline sized_graph graph_of(const std::string& text) {
-    const std::size_t colon = std::min(text.find(':'), text.size());
-    std::string names;
-    for (const sized_graph& each : graph_kinds()) {
-        names += (names.empty() ? "" : ", ") + each.kind;
-        if (each.kind != text.substr(0, colon)) {
-            continue;
-        }
-        sized_graph made = each;
-        const char* at = text.data() + colon;
-        const char* const end = text.data() + text.size();
-        for (std::size_t number = 0; at != end; ++number) {
-            ep::index size = 0;
-            const bool expected = *at == (number == 0 ? ':' : 'x') && number < made.n.size();
-            const auto [next, failure] = std::from_chars(at + 1, end, size);
-            if (!expected || failure != std::errc{} || size < 1) {
-                throw ep::error("the graph '" + text + "' needs at most " + std::to_string(made.n.size()) +
-                                " positive sizes, separated by x");
-            }
-            made.n[number] = size;
-            at = next;
-        }
-        return made;
-    }
-    throw ep::error("the graph '" + text.substr(0, colon) + "' is none of " + names);
-}
+sized_graph graph_of(const std::string& text);
 
-/// m0 c0 k0 k1 m1, n0 c0 k0 n1 k1 -> m0 n0 c0 n1 m1 (Distributed einsum_ir, figures 1 and 6): |c0| = 2.
-template <class Inputs>
-auto build_thesis(ep::index outer, ep::index inner, const Inputs& inputs) {
-    const auto X = inputs("X", {outer, ep::index{2}, outer, inner, inner});
-    const auto Y = inputs("Y", {outer, ep::index{2}, outer, inner, inner});
-    return ep::einsum<"mcklo,nckpl->mncpo">(X, Y).named("Z");
-}
-
-/// Records a graph.
-template <class Inputs>
-outputs record(const sized_graph& asked, const Inputs& inputs) {
-    const auto& [kind, n] = asked;
-    if (kind == "product") {
-        return {ep::einsum<"ij,jk->ik">(inputs("A", {n[0], n[0]}), inputs("B", {n[0], n[0]})).named("C").node()};
-    }
-    if (kind == "thesis") {
-        return {build_thesis(n[0], n[1], inputs).node()};
-    }
-    if (kind == "chain-square" || kind == "chain-skewed") {
-        const matrix_chain_sizes sizes = kind == "chain-square" ? square_chain(n[0]) : skewed_chain(n[0]);
-        return {build_matrix_chain(sizes, inputs).Z.node()};
-    }
-    if (kind == "attention") {
-        return {build_attention({n[0], n[1], n[2], n[3]}, inputs).Y.node()};
-    }
-    if (kind == "classifier") {
-        const auto made = build_classifier({n[0], n[1], n[2], n[3]}, inputs);
-        return {made.loss.node(), made.dW1.node(), made.dW2.node()};
-    }
-    if (kind == "llama") {
-        return {build_llama({n[1], n[2], static_cast<int>(n[0]), n[3], n[4], n[5], n[6], n[7]}, inputs).logits.node()};
-    }
-    if (kind == "mp2") {
-        return {build_mp2({n[0], n[1]}, inputs).E.node()};
-    }
-    if (kind == "df-mp2") {
-        return {build_df_mp2({n[0], n[1], n[2], n[3]}, inputs).E.node()};
-    }
-    const auto made = build_ccsd({n[0], n[1]}, inputs);
-    return {made.t1.node(), made.t2.node(), made.E.node()};
-}
+/// Records a graph of placeholders of T: float or double.
+template <class T>
+outputs record(const sized_graph& asked);
 
 /// A decomposition by hand.
 struct rival {
@@ -132,55 +39,11 @@ struct rival {
 };
 
 /// Those that the paper's experiment with such a graph compares with, and some more.
-inline std::vector<rival> rivals_of(const sized_graph& graph, int ranks) {
-    namespace rivals = ep::rivals;
-    if (graph.kind.starts_with("chain") || graph.kind == "product") {
-        return {{"SQRT", rivals::sqrt()}, {"rows", rivals::along("i")}};
-    }
-    if (graph.kind == "classifier") {
-        return {{"SQRT", rivals::sqrt()},
-                {"data parallel", rivals::data_parallel("b")},
-                {"tensor parallel", rivals::megatron({{"h"}, "", "b"})}};
-    }
-    if (graph.kind == "llama") {
-        int group = static_cast<int>(std::min<ep::index>(ranks, graph.n[4]));
-        while (ranks % group != 0) {
-            --group;  // to the largest divisor of the ranks
-        }
-        return {{"SQRT", rivals::sqrt()},
-                {"data parallel", rivals::data_parallel("b")},
-                {"Megatron", rivals::megatron({{"h", "f", "v"}, "b", "s", group})},
-                {"sequence", rivals::sequence("s")},
-                {"attention heads", rivals::attention_heads("h", "b", "s", group)}};
-    }
-    return {};
-}
+std::vector<rival> rivals_of(const sized_graph& graph, int ranks);
 
 /// A plan by its name: EinDecomp, an algorithm that all contractions are forced to (c, mn, k, master-worker), or a
 /// rival. @throws error where there is no such plan
-inline ep::plan planned(const sized_graph& graph, const std::string& name, ep::options asked, const outputs& wanted) {
-    static const std::vector<std::pair<std::string, ep::algorithm>> ours{
-        {"EinDecomp", ep::algorithm::automatic},
-        {"c", ep::algorithm::c},
-        {"mn", ep::algorithm::mn},
-        {"k", ep::algorithm::k},
-        {"master-worker", ep::algorithm::master_worker}};
-    std::string names;
-    for (const auto& [word, algorithm] : ours) {
-        names += (names.empty() ? "" : ", ") + word;
-        if (word == name) {
-            asked.algorithm = algorithm;
-            return ep::decompose_vertices(asked, wanted);
-        }
-    }
-    for (const rival& each : rivals_of(graph, asked.processes)) {
-        names += ", " + each.name;
-        if (each.name == name) {
-            return ep::plan_vertices_with(asked, each.rule, wanted);
-        }
-    }
-    throw ep::error("the plan '" + name + "' is none of " + names);
-}
+ep::plan planned(const sized_graph& graph, const std::string& name, ep::options asked, const outputs& wanted);
 
 /// A graph ready to be recorded for planning.
 struct graph {
@@ -189,34 +52,9 @@ struct graph {
 };
 
 /// Cheapest to plan first.
-inline std::vector<graph> named_graphs() {
-    const auto single = [](std::string name, const std::string& text) {
-        return graph{std::move(name), [of = graph_of(text)] { return experiments::record(of, placeholders<float>{}); }};
-    };
-    const auto twice = [](const std::string& text) {
-        return graph{text, [of = graph_of(text)] { return experiments::record(of, placeholders<double>{}); }};
-    };
-    return {twice("mp2"),
-            single("chain-square", "chain-square"),
-            single("chain-skewed", "chain-skewed"),
-            single("attention", "attention"),
-            single("classifier", "classifier"),
-            single("llama-7b-1", "llama:1"),
-            twice("df-mp2"),
-            twice("ccsd"),
-            single("llama-65b-80", "llama:80x16x1024x8192x64x128x22016")};
-}
+std::vector<graph> named_graphs();
 
 /// @throws error where no graph has that name
-inline const graph& graph_named(const std::vector<graph>& graphs, const std::string& name) {
-    std::string names;
-    for (const graph& each : graphs) {
-        if (each.name == name) {
-            return each;
-        }
-        names += (names.empty() ? "" : ", ") + each.name;
-    }
-    throw ep::error("the graph '" + name + "' is none of " + names);
-}
+const graph& graph_named(const std::vector<graph>& graphs, const std::string& name);
 
 }  // namespace experiments

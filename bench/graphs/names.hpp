@@ -27,9 +27,9 @@ inline void name_terms(const ep::vertex& made, std::set<const ep::vertex*>& name
 }
 
 template <class... Tensors>
-void name_terms(const Tensors&... outputs) {
+void name_terms(const Tensors&... made) {
     std::set<const ep::vertex*> named;
-    (name_terms(*outputs.node(), named), ...);
+    (name_terms(*made.node(), named), ...);
 }
 
 }  // namespace experiments

@@ -58,34 +58,33 @@ std::function<double(ep::index)> elements_of(const std::string& name, const std:
     return [seed, scale = 1 / std::sqrt(rows)](ep::index at) { return scale * number_at(seed, at); };
 }
 
-/// Placeholders, and how to bind them where a plan reads them.
-struct bound_inputs {
-    using value_type = double;
+/// The placeholders of a plan, with elements where it reads them.
+class bound_inputs {
+public:
+    std::vector<ep::binding> values;
 
-    struct bound {
-        std::shared_ptr<const void> elements;
-        ep::binding value;
-    };
-    using binder = std::function<bound(ep::context&, const ep::plan&)>;
+    bound_inputs(ep::context& world, const ep::plan& plan) {
+        for (const ep::planned_vertex& each : plan.vertices()) {
+            if (!each.is_input() || (*each.origin).origin->kind() != ep::source_kind::placeholder) {
+                continue;
+            }
+            [&]<std::size_t... Rank>(std::index_sequence<Rank...>) {
+                ((each.bounds.size() == Rank + 1 ? bind<Rank + 1>(world, plan, each.origin) : void()), ...);
+            }
+            (std::make_index_sequence<5>{});
+        }
+    }
 
-    std::shared_ptr<std::vector<binder>> made = std::make_shared<std::vector<binder>>();
-    std::shared_ptr<double> bytes = std::make_shared<double>(0);
+private:
+    std::vector<std::shared_ptr<const void>> elements_;
 
     template <std::size_t Rank>
-    ep::tensor<double, Rank> operator()(const std::string& name, const ep::extent (&extents)[Rank]) const {
-        const std::vector<ep::index> lengths(std::begin(extents), std::end(extents));
-        const auto tensor = ep::placeholder<double>(extents).named(name);
-        made->push_back([tensor, element = elements_of(name, lengths)](ep::context& world, const ep::plan& plan) {
-            const auto resting =
-                std::make_shared<bench::resting_input<double, Rank>>(world, plan, tensor, world.rank(), element);
-            return bound{resting, ep::bind(tensor, resting->part)};
-        });
-        double size = sizeof(double);
-        for (const ep::index length : lengths) {
-            size *= static_cast<double>(length);
-        }
-        *bytes += size;
-        return tensor;
+    void bind(ep::context& world, const ep::plan& plan, const std::shared_ptr<ep::vertex>& input) {
+        const ep::tensor<double, Rank> tensor(input);
+        const auto resting = std::make_shared<bench::resting_input<double, Rank>>(
+            world, plan, tensor, world.rank(), elements_of(input->name, input->bounds));
+        values.push_back(ep::bind(tensor, resting->part));
+        elements_.push_back(resting);
     }
 };
 
@@ -173,14 +172,16 @@ void compare(const std::string& text, const std::vector<std::string>& names, con
         const bool alone = name == "one rank", all = name == "capacity";
         ep::context& on = alone || all ? self : world;
         try {
-            const bound_inputs inputs;
-            const experiments::outputs outputs = experiments::record(graph, inputs);
+            const experiments::outputs outputs = experiments::record<double>(graph);
             ep::options asked;
             asked.processes = on.size();
             asked.machine = machine;
             const ep::plan plan = experiments::planned(graph, alone || all ? "EinDecomp" : name, asked, outputs);
             made.model = plan.seconds();
-            made.needs = *inputs.bytes;
+            for (const ep::planned_vertex& each : plan.vertices()) {
+                made.needs +=
+                    each.is_input() ? static_cast<double>(ep::whole_box(each.bounds).size()) * sizeof(double) : 0;
+            }
             for (int rank = 0; rank < on.size(); ++rank) {
                 made.needs += static_cast<double>(plan.peak_bytes(rank));
                 made.held = std::max(made.held, static_cast<double>(plan.peak_bytes(rank)));
@@ -196,15 +197,10 @@ void compare(const std::string& text, const std::vector<std::string>& names, con
             if (alone && world.rank() != 0) {
                 made.run = nullptr;
             } else {
-                const auto bound = std::make_shared<std::vector<bound_inputs::bound>>();
-                std::vector<ep::binding> values;
-                for (const bound_inputs::binder& each : *inputs.made) {
-                    bound->push_back(each(on, plan));
-                    values.push_back(bound->back().value);
-                }
-                made.run = [&on, plan, bound, values] { static_cast<void>(ep::detail::carry_out(plan, on, values)); };
+                const auto bound = std::make_shared<bound_inputs>(on, plan);
+                made.run = [&on, plan, bound] { static_cast<void>(ep::detail::carry_out(plan, on, bound->values)); };
                 weighted_sum sum;
-                const ep::results run = ep::detail::carry_out(plan, on, values);
+                const ep::results run = ep::detail::carry_out(plan, on, bound->values);
                 for (std::size_t output = 0; output < outputs.size() && (!all || world.rank() == 0); ++output) {
                     sum.add_output(run, output, outputs[output]->bounds.size());
                 }
