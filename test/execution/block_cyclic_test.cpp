@@ -156,6 +156,9 @@ TEST_CASE("matrices that lie block-cyclic are read, and results are put there") 
     std::mt19937 random(7);
     int turn = 0;
     for (const ep::process_grid& grid : grids(world.size())) {
+        if (world.size() > 6 && random() % 4 != 0) {
+            continue;  // of the many grids of many ranks a part
+        }
         const int m = 1 + static_cast<int>(random() % 17);
         const int n = 1 + static_cast<int>(random() % 13);
         dealt<double> a(world, m, n, grid, random), z(world, n, m, grid, random), g(world, n, n, grid, random);

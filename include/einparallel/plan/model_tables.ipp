@@ -11,6 +11,7 @@
 #include <bit>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -187,7 +188,8 @@ private:
             one.first = reader;
             for (const wanted_places& from : maker.places) {
                 for (const wanted_places& to : readers[reader]->places) {
-                    alone[reader].push_back(cost(one, from.front(), {&to}));
+                    const wanted_places* const only = &to;
+                    alone[reader].push_back(cost(one, from.front(), {&only, 1}));
                 }
             }
         }
@@ -214,7 +216,7 @@ private:
         return costs;
     }
 
-    double cost(const factor& of, place_id from, const std::vector<const wanted_places*>& wanted) {
+    double cost(const factor& of, place_id from, std::span<const wanted_places* const> wanted) {
         if (states_ != which::exact || is_paper_ || slack_ == infinity) {
             return graph_.moves().of(of, from, wanted, states_ == which::exact ? counting::exact : counting::at_least);
         }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -49,7 +50,7 @@ public:
 
     /// From one place to all that the readers want: under bytes and time to each place once, under paper, which knows
     /// no places, by the paper's formula for every reading.
-    EINPARALLEL_INLINE double of(const factor& tensor, place_id from, const std::vector<const wanted_places*>& wanted,
+    EINPARALLEL_INLINE double of(const factor& tensor, place_id from, std::span<const wanted_places* const> wanted,
                                  counting how) {
         const bool is_part = tensor.is_bound && from >= 0 && table_.is_diagonal(from);
         double sum = 0;
@@ -148,20 +149,20 @@ private:
             }
             return sum;
         }
-        std::vector<std::pair<double, place_id>> costs;  // exact places first, then the dearest
+        costs_.clear();
         for (const place_id to : places_) {
             if (to >= 0) {
                 constexpr double infinity = std::numeric_limits<double>::infinity();
-                costs.emplace_back(is_open(to) ? -one(from, to, element_bytes, how) : -infinity, to);
+                costs_.emplace_back(is_open(to) ? -one(from, to, element_bytes, how) : -infinity, to);
             }
         }
-        sort_range(costs);
-        wanted_places counted;
-        for (const auto& [cost, to] : costs) {
+        sort_range(costs_);
+        counted_.clear();
+        for (const auto& [cost, to] : costs_) {
             const auto same = [&, place = to](place_id other) { return table_.may_be_one(place, other); };
-            if (std::ranges::none_of(counted, same)) {
+            if (std::ranges::none_of(counted_, same)) {
                 sum += is_open(to) ? -cost : one(from, to, element_bytes, how);
-                counted.push_back(to);
+                counted_.push_back(to);
             }
         }
         return sum;
@@ -169,7 +170,9 @@ private:
 
     const options& asked_;
     place_table& table_;
-    wanted_places places_;  // scratch
+    wanted_places places_;                            // scratch
+    wanted_places counted_;                           // scratch
+    std::vector<std::pair<double, place_id>> costs_;  // scratch: exact places first, then the dearest
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
