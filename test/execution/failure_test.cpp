@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/graph/einsum.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>
 
@@ -155,6 +156,23 @@ TEST_CASE("plans that do not fit the context or each other") {
                                         last ? other.handle() : graph.handle());
     const std::string sentence = sentence_of([&] { ep::execute(plan, world); });
     CHECK(sentence == (world.size() > 1 ? "run: the plan is not the same on all ranks" : ""));
+}
+
+TEST_CASE("plans that are cut alike, and run otherwise on one rank") {
+    ep::context world(MPI_COMM_WORLD);
+    const bool last = world.rank() == world.size() - 1;
+    const ep::tensor<double, 2> X(input_vertex({6, 6}, ep::detail::placeholder_origin(), "X"));
+    const ep::tensor<double, 2> Z = ep::einsum<"ij,jk->ik">(X, X);
+    const ep::array<double, 2> value({6, 6});
+    ep::options checking{.processes = world.size(), .objective = ep::objective::bytes};
+    checking.check_inputs = last;  // a comparison that the others take no part in
+    ep::options limited{.processes = world.size(), .objective = ep::objective::bytes};
+    limited.memory_limit = last ? std::size_t{1} << 40U : 0;  // messages that are packed on the others, in other phases
+    for (const ep::options& asked : {checking, limited}) {
+        const ep::plan plan = ep::decompose(asked, Z);
+        CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, value)); }) ==
+              (world.size() > 1 ? "run: the plan is not the same on all ranks" : ""));
+    }
 }
 
 TEST_CASE("results say what they do not have") {

@@ -183,6 +183,9 @@ TEST_CASE("places that put the same boxes on the same ranks are one") {
     CHECK(table.whole_of(diagonal) == rows);
     CHECK(table.whole_of(rows) == rows);
     CHECK(table.is_diagonal(diagonal));
+    const place_id empty = table.exact({0, 0}, mesh{{{0, 2}}}, {0, 0}, 0);  // not on the diagonal is as much
+    CHECK(table.whole_of(empty) == empty);
+    CHECK(table.bounds(empty) == std::vector<index>{0, 0});
 }
 
 }  // namespace places_test

@@ -194,7 +194,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     const std::optional<double> bound = best.lower_bound();
     std::pair<std::size_t, int> smallest = peak_of(best, ranks);
     narrower.memory_limit = asked.memory_limit;
-    while (smallest.first > asked.memory_limit) {
+    while (smallest.first > asked.memory_limit && narrower.memory_limit > 0) {  // 0 would be no limit
         std::optional<plan> other;
         try {
             other = best_plan(graph, narrower, asked.memory_limit);

@@ -46,6 +46,15 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
     }
     key.push_back(replicates ? static_cast<index>(cut) : -1);
     return described_.at(key, [&] {
+        place_id whole = anywhere;
+        if (diagonal) {  // before this place has its number: without elements the two are one
+            std::vector<label_id> once = labels;
+            for (std::size_t dimension = once.size(); dimension-- > 0;) {
+                const auto here = once.begin() + static_cast<std::ptrdiff_t>(dimension);
+                *here = std::find(once.begin(), here, *here) != here ? no_label : *here;
+            }
+            whole = exact(bounds, ranks, once, cut);
+        }
         distribution resting(bounds, ranks, labels, cut);
         return boxes_.at(key_of(resting), [&] {
             const auto number = static_cast<place_id>(places_.size());
@@ -55,17 +64,8 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
                                std::move(resting),
                                rank_grid(bounds, ranks, labels, cut),
                                grids_of(bounds, known, cut),
-                               anywhere,
+                               whole,
                                {}});
-            if (diagonal) {
-                std::vector<label_id> once = labels;
-                for (std::size_t dimension = once.size(); dimension-- > 0;) {
-                    const auto here = once.begin() + static_cast<std::ptrdiff_t>(dimension);
-                    *here = std::find(once.begin(), here, *here) != here ? no_label : *here;
-                }
-                const place_id whole = exact(bounds, ranks, once, cut);
-                places_[at(number)].whole = whole;
-            }
             return number;
         });
     });

@@ -28,7 +28,9 @@ EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
     made.add(of.processes())
         .add(of.number())
         .add(of.asked().ranks_per_node)
-        .add(static_cast<std::uint64_t>(of.asked().runs));
+        .add(static_cast<std::uint64_t>(of.asked().runs))
+        .add(of.asked().memory_limit == 0 ? 1 : 0)  // programs are packed
+        .add(of.asked().check_inputs ? 1 : 0);
     for (const std::size_t output : of.outputs()) {
         made.add(static_cast<std::uint64_t>(output));
     }
