@@ -114,3 +114,65 @@ TEST_CASE("a progress function that throws on one rank") {
         CHECK(product.is_right(z.allgather()));
     }
 }
+
+TEST_CASE("a communication thread is refused where MPI does not allow two threads to call it") {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    ep::context world(MPI_COMM_WORLD);
+    const std::string said = sentence_of([&] { world.use_communication_thread(); });
+    CHECK(said == (provided < MPI_THREAD_MULTIPLE
+                       ? "use_communication_thread: two threads would call MPI, which was not initialised for that: "
+                         "MPI_Init_thread with MPI_THREAD_MULTIPLE"
+                       : ""));
+    world.use_communication_thread(false);
+}
+
+// As test_run.threads.np2 and np3; elsewhere MPI_THREAD_MULTIPLE is not asked for.
+TEST_CASE("a communication thread advances messages, with the same elements, bytes and errors") {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    if (provided < MPI_THREAD_MULTIPLE) {
+        return;
+    }
+    ep::context world(MPI_COMM_WORLD);
+    ep::context other(MPI_COMM_WORLD);
+    world.use_communication_thread();
+    other.use_communication_thread(world.rank() == 0);  // each rank as it likes
+    const large_product product;
+    const int culprit = world.size() - 1;
+    for (const ep::algorithm forced : {ep::algorithm::automatic, ep::algorithm::c, ep::algorithm::mn, ep::algorithm::k,
+                                       ep::algorithm::master_worker}) {
+        const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes, .algorithm = forced}, product.z);
+        for (int turn = 0; turn < 6; ++turn) {
+            ep::context& on = turn % 3 == 2 ? other : world;
+            ep::trace seen;
+            const ep::results made =
+                ep::execute(plan, on, seen, ep::bind(product.x, product.a), ep::bind(product.y, product.b));
+            CHECK(made.bytes_sent() == plan.bytes_sent(world.rank()));
+            std::int64_t traced = 0;
+            for (const ep::trace_span& each : seen.spans()) {
+                CHECK(each.begin <= each.end);
+                traced += each.what == ep::activity::transfer ? each.bytes : 0;
+            }
+            CHECK(traced == static_cast<std::int64_t>(plan.bytes_sent()));
+            CHECK(product.is_right(made.at<double, 2>(0).allgather()));
+        }
+        // A failure in the middle of a step: the messages are completed all the same.
+        std::size_t calls = 0;
+        world.on_progress([&] {
+            if (world.rank() == culprit && ++calls > 1) {
+                throw std::runtime_error("this function was told to throw");
+            }
+        });
+        const std::string said = sentence_of([&] {
+            static_cast<void>(ep::execute(plan, world, ep::bind(product.x, product.a), ep::bind(product.y, product.b)));
+        });
+        CHECK(
+            (said.empty() || said.ends_with("rank " + std::to_string(culprit) + ": this function was told to throw")));
+        world.on_progress(nullptr);
+    }
+    world.use_communication_thread(false);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::bytes}, product.z);
+    const ep::results made = ep::execute(plan, world, ep::bind(product.x, product.a), ep::bind(product.y, product.b));
+    CHECK(product.is_right(made.at<double, 2>(0).allgather()));
+}

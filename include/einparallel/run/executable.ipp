@@ -268,9 +268,12 @@ public:
             if (each.messages.waits()) {
                 ranks.start(each.messages, starts_, given);
             }
-            polls.start_step(flight);
+            communication_thread* const others =
+                staging_ == 0 && each.messages.waits() && !each.work.empty() ? watch.messages : nullptr;
+            polls.start_step(flight, others);
             progress_hook hook(polls);
-            progress_hook* const reported = each.messages.waits() || watch.progress != nullptr ? &hook : nullptr;
+            progress_hook* const reported =
+                (each.messages.waits() && others == nullptr) || watch.progress != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
                     const timed_span span(watch.seen, activity_of(done), each.vertex);
@@ -278,6 +281,7 @@ public:
                 }
                 polls.poll();
             }
+            polls.end_step();
             const timed_span waiting(seen, activity::wait, each.vertex);
             attempt(watch, current, failure, [&] { ranks.complete(each.messages); });
             attempt(watch, current, failure, [&] { given = space.given(); });

@@ -72,7 +72,8 @@ public:
         compare_inputs(control);
         settle();
         const run_watch watch{world_->progress ? &world_->progress : nullptr,
-                              world_->vertices ? &world_->vertices : nullptr, seen_, cache_.rank};
+                              world_->vertices ? &world_->vertices : nullptr, seen_, world_->messages.get(),
+                              cache_.rank};
         if (seen_ != nullptr) {
             seen_->start(all_have == kept_too);
         }

@@ -62,8 +62,9 @@ public:
     }
     /// Lets go of the last run's spans.
     void forget() { spans_.clear(); }
-    /// Seconds since start().
-    [[nodiscard]] double now() const { return MPI_Wtime() - start_; }
+    /// Seconds since start(), now or at another time of MPI_Wtime().
+    [[nodiscard]] double now() const { return at(MPI_Wtime()); }
+    [[nodiscard]] double at(double time) const { return time - start_; }
     /// Keeps a span of this rank while there is room.
     void add(const trace_span& span) noexcept {
         if (spans_.size() < spans_.capacity()) {
@@ -109,8 +110,14 @@ public:
     ~timed_span() { end(); }
 
     void end() noexcept {
+        if (seen_ != nullptr) {
+            end_at(MPI_Wtime());
+        }
+    }
+    /// By MPI_Wtime().
+    void end_at(double time) noexcept {
         if (trace* const seen = std::exchange(seen_, nullptr); seen != nullptr) {
-            span_.end = seen->now();
+            span_.end = seen->at(time);
             seen->add(span_);
         }
     }

@@ -13,6 +13,7 @@
 #include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/calibrate.ipp>
 #include <einparallel/run/collect.ipp>
+#include <einparallel/run/communication_thread.ipp>
 #include <einparallel/run/context.ipp>
 #include <einparallel/run/decompose.ipp>
 #include <einparallel/run/executable.ipp>
