@@ -294,11 +294,13 @@ private:
                 const index high = std::min(kernel_.rows, m.count - row);
                 const index computed = kernel_.computed(high);
                 const std::byte* const left = a + row / kernel_.rows * a_step;
-                // The next tile of C is asked for while this one is computed: its rows lie across two cache lines
-                // where C is not aligned to them.
+                // The next tile of C is asked for while this one is computed: its rows lie across one cache line more
+                // than they have vectors where C is not aligned to them.
                 for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {
                     const std::byte* const row_of_c = at(c, row_offsets[next], kernel_.c_element);
-                    __builtin_prefetch(at(row_of_c, column_offsets[0], kernel_.c_element), 1);
+                    for (index start = 0; start < wide; start += kernel_.lanes) {
+                        __builtin_prefetch(at(row_of_c, column_offsets[start], kernel_.c_element), 1);
+                    }
                     __builtin_prefetch(at(row_of_c, column_offsets[wide - 1], kernel_.c_element), 1);
                 }
                 if (whole && high == computed) {
