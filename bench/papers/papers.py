@@ -19,6 +19,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -37,8 +38,8 @@ CHAIN, CLASSIFIER, LLAMA = "EinDecomp,SQRT", "EinDecomp,data parallel", "EinDeco
 
 
 class Experiments:
-    def __init__(self, asked):
-        self.asked, self.rows, self.experiment, self.said = asked, [], "", set()
+    def __init__(self, asked, experiment):
+        self.asked, self.rows, self.experiment, self.said = asked, [], experiment, set()
 
     def call(self, command, timed=True, threads=1, ranks=1):
         env = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
@@ -47,14 +48,21 @@ class Experiments:
         words = shlex.split(self.asked.before if timed else self.asked.before_others) + [str(word) for word in command]
         try:
             done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=self.asked.limit, check=False)
-        except subprocess.TimeoutExpired:
-            return "", f"did not end within {self.asked.limit} s"
+        except subprocess.TimeoutExpired as late:
+            return (late.stdout or b"").decode(), f"did not end within {self.asked.limit} s"
+        except OSError as failure:
+            return "", f"'{words[0]}' cannot be started: {failure.strerror}"
         errors = done.stderr.strip().splitlines()
         return done.stdout, "" if done.returncode == 0 else errors[-1] if errors else f"ended with {done.returncode}"
 
     def add(self, kind, rows, failure, **known):
         """Rows of a program's JSON lines; where it failed, one that says why."""
-        found = [json.loads(line) for line in rows.splitlines() if line.startswith("{")]
+        found = []
+        for line in rows.splitlines():
+            try:
+                found += [json.loads(line)] if line.startswith("{") else []
+            except ValueError:
+                failure = failure or f"'{line[:60]} ...' is no row"
         if failure:
             found.append({"failure": failure})
         for row in found:
@@ -436,7 +444,7 @@ def main():
     if unknown := [name for name in chosen if name not in EXPERIMENTS]:
         sys.exit(f"papers: the experiment '{unknown[0]}' is none of " + ", ".join(EXPERIMENTS))
     if not asked.draw:
-        torch = subprocess.run([asked.torch, "-c", "import torch"], capture_output=True, check=False).returncode == 0
+        torch = shutil.which(asked.torch) and not subprocess.run([asked.torch, "-c", "import torch"], capture_output=True, check=False).returncode
         asked.torch = "" if asked.quick or not torch else asked.torch
         for program, what in (("simulated", "nothing is simulated: SimGrid was not found"),
                               ("scalapack", "no ScaLAPACK: its library was not found"), ("torch", "no PyTorch: it cannot be imported")):
@@ -444,16 +452,19 @@ def main():
                 print(f"Missing: {what}.")
     asked.results.mkdir(parents=True, exist_ok=True)
     file = asked.results / "papers.json"
-    rows = json.loads(file.read_text(encoding="utf-8")) if file.exists() and not asked.quick else []
-    made = Experiments(asked)
+    try:
+        rows = json.loads(file.read_text(encoding="utf-8")) if file.exists() and not asked.quick else []
+    except ValueError as failure:
+        sys.exit(f"papers: {file} cannot be read: {failure}")
+    timed = ("run", "as run") if asked.simulations else ()
     for name in () if asked.draw else chosen:
         print(name, flush=True)
-        made.experiment = name
+        made = Experiments(asked, name)
         getattr(made, name)(asked.quick)
-    if not asked.draw:
-        timed = ("run", "as run") if asked.simulations else ()
-        rows = [row for row in rows if row["experiment"] not in chosen or row["kind"] in timed] + made.rows
-        file.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
+        # After each experiment, and as a whole: what was measured stays where a later one is interrupted.
+        rows = [row for row in rows if row["experiment"] != name or row["kind"] in timed] + made.rows
+        file.with_suffix(".new").write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
+        file.with_suffix(".new").replace(file)
     text = write_tables(rows)
     print("\n" + text)
     (asked.results / "papers.txt").write_text(text, encoding="utf-8")
