@@ -146,7 +146,7 @@ struct way : bench::variant {
     double needs = 0;
     double held = 0;   ///< by the rank with most
     double share = 1;  ///< of a round's seconds that count
-    double difference = 0;
+    weighted_sum result = {};
 };
 
 /// On the first rank.
@@ -161,17 +161,16 @@ void compare(const std::string& text, const std::vector<std::string>& names, con
     ep::context world(MPI_COMM_WORLD);
     ep::context self(MPI_COMM_SELF);
     const int ranks = world.size();
-    const experiments::sized_graph graph = experiments::graph_of(text);
     double room = 0.9 * free_memory();
     MPI_Bcast(&room, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     std::vector<way> ways;
-    weighted_sum first;
     for (const std::string& name : names) {
         way& made = ways.emplace_back();
         made.name = name;
         const bool alone = name == "one rank", all = name == "capacity";
         ep::context& on = alone || all ? self : world;
         try {
+            const experiments::sized_graph graph = experiments::graph_of(text);
             const experiments::outputs outputs = experiments::record<double>(graph);
             ep::options asked;
             asked.processes = on.size();
@@ -199,29 +198,23 @@ void compare(const std::string& text, const std::vector<std::string>& names, con
             } else {
                 const auto bound = std::make_shared<bound_inputs>(on, plan);
                 made.run = [&on, plan, bound] { static_cast<void>(ep::detail::carry_out(plan, on, bound->values)); };
-                weighted_sum sum;
                 const ep::results run = ep::detail::carry_out(plan, on, bound->values);
                 for (std::size_t output = 0; output < outputs.size() && (!all || world.rank() == 0); ++output) {
-                    sum.add_output(run, output, outputs[output]->bounds.size());
+                    made.result.add_output(run, output, outputs[output]->bounds.size());
                 }
-                made.difference = sum.sum;
-                first.size = ways.size() == 1 ? sum.size : first.size;
             }
         } catch (const std::exception& failure) {
             made.failure = failure.what();
         }
     }
     // Sums are taken after all ways are made, so that a rank whose way failed still takes part.
-    for (way& each : ways) {
-        weighted_sum sum{each.difference, &each == &ways.front() ? first.size : 0};
-        sum.over_all_ranks();
-        first = &each == &ways.front() ? sum : first;
-        each.difference = std::abs(sum.sum - first.sum) / first.size;
-    }
     std::vector<bench::variant> running;
-    for (const way& each : ways) {
+    const way* first = nullptr;  // that did not fail
+    for (way& each : ways) {
+        each.result.over_all_ranks();
         if (each.failure.empty()) {
             running.push_back(each);
+            first = first == nullptr ? &each : first;
         }
     }
     bench::measure(running, rounds);
@@ -240,7 +233,7 @@ void compare(const std::string& text, const std::vector<std::string>& names, con
                {"bytes", each.bytes},
                {"held", each.held},
                {"needs", each.needs},
-               {"difference", each.difference}});
+               {"difference", std::abs(each.result.sum - first->result.sum) / first->result.size}});
     }
 }
 
