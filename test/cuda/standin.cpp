@@ -66,6 +66,8 @@ struct state {
     std::vector<std::unique_ptr<CUstream_st>> destroyed;  ///< empty; records in them may still be waited for
     std::map<const std::byte*, allocation> memory;
     std::size_t allocated = 0;
+    std::size_t pinned = 0;
+    std::size_t crossed = 0;
     std::size_t allocations = 0;
     std::size_t switches = 0;
     cudaError_t last = cudaSuccess;
@@ -191,9 +193,10 @@ std::string plain_name(const char* symbol) {
                                        static_cast<const std::byte*>(of.dli_fbase)));
         const std::string symbol = of.dli_sname == nullptr ? "" : of.dli_sname;  // no name: a lambda, or hidden
         name += (name.empty() || symbol.empty() ? "" : " < ") + plain_name(symbol.c_str());
-        // Who brings in and out depends on when messages arrive.
-        if (symbol.find("9carry_out") != std::string::npos || symbol.find("8bring_in") != std::string::npos ||
-            symbol.find("9bring_out") != std::string::npos) {
+        // Who brings in and out depends on when messages arrive; who copies to the host is the test.
+        constexpr std::array last{"9carry_out", "8bring_in", "9bring_out", "7on_host"};
+        if (std::any_of(last.begin(), last.end(),
+                        [&](const char* each) { return symbol.find(each) != std::string::npos; })) {
             break;
         }
     }
@@ -221,6 +224,7 @@ cudaError_t allocate(void** into, std::size_t bytes, cudaMemoryType type) {
     auto* const made = static_cast<std::byte*>(std::aligned_alloc(line, (bytes + line - 1) / line * line));
     std::memset(made, 0xff, bytes);
     now().memory[made] = {bytes, type, now().current};
+    (type == cudaMemoryTypeDevice ? now().allocated : now().pinned) += bytes;
     *into = made;
     return cudaSuccess;
 }
@@ -234,7 +238,7 @@ cudaError_t deallocate(void* memory) {
     if (found == now().memory.end()) {
         return now().last = cudaErrorInvalidValue;
     }
-    now().allocated -= found->second.type == cudaMemoryTypeDevice ? found->second.bytes : 0;
+    (found->second.type == cudaMemoryTypeDevice ? now().allocated : now().pinned) -= found->second.bytes;
     std::memset(memory, 0xff, found->second.bytes);
     std::free(memory);
     now().memory.erase(found);
@@ -257,7 +261,7 @@ void restart(const machine& is) {
     all.current = 0;
     all.last = all.stuck = all.noted = cudaSuccess;
     all.failing.clear();
-    all.allocations = all.switches = 0;
+    all.allocations = all.switches = all.crossed = 0;
     drop_nothing();
 }
 
@@ -306,6 +310,14 @@ void drop_nothing() {
 
 std::size_t allocated() {
     return now().allocated;
+}
+
+std::size_t pinned() {
+    return now().pinned;
+}
+
+std::size_t crossed() {
+    return now().crossed;
 }
 
 std::size_t allocations() {
@@ -376,7 +388,6 @@ cudaError_t cudaMalloc(void** into, std::size_t bytes) {
     if (now().allocated + bytes > now().is.bytes) {
         return now().last = cudaErrorMemoryAllocation;
     }
-    now().allocated += bytes;
     ++now().allocations;
     return allocate(into, bytes, cudaMemoryTypeDevice);
 }
@@ -487,6 +498,7 @@ cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cud
     if (!is_known(into, bytes) || !is_known(from, bytes)) {
         return now().last = cudaErrorInvalidValue;
     }
+    now().crossed += find(into)->second.type != find(from)->second.type ? bytes : 0;
     on->queue.push_back({[=] { std::memcpy(into, from, bytes); }});
     return cudaSuccess;
 }

@@ -59,6 +59,10 @@ void drop_nothing();
 
 /// Device memory that is allocated now.
 std::size_t allocated();
+/// Pinned memory that is allocated now.
+std::size_t pinned();
+/// Bytes copied between pinned and device memory since restart(), by cudaMemcpyAsync.
+std::size_t crossed();
 /// Calls of cudaMalloc since restart().
 std::size_t allocations();
 /// Switches of the current device since restart().

@@ -86,10 +86,13 @@ EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part)
     if (part.where == nullptr) {
         throw error("distributed: this handle holds nothing");
     }
-    if (part.elements.is_on_device) {
-        throw error("distributed: these elements are on a device: a run on devices reads them, the host does not");
-    }
     return part;
+}
+
+EINPARALLEL_INLINE void refuse_view() {
+    throw error(
+        "distributed: local() is of the host, and these elements are on a device: fetch, gather and for_each_local "
+        "copy them, ep::device_view(z).data() is their address");
 }
 
 /// The context of a part. The same on every rank, so what it throws needs no agreement.
@@ -99,6 +102,67 @@ EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_p
         throw error("distributed: the context of this tensor is gone");
     }
     return world;
+}
+
+/// into = from, over the whole box, in a space that works on the memory of both.
+EINPARALLEL_INLINE void copy_in(const memory_space& space, const strided_box& into, const strided_box& from) {
+    if (!from.held.empty()) {
+        space.copy(extents_of(from.held), into.data, into.strides, from.data, from.strides, from.element_bytes);
+        space.finish(space.given());
+    }
+}
+
+/// The space of the device that a part lies on.
+EINPARALLEL_INLINE std::shared_ptr<const memory_space> space_of(const distributed_part& part) {
+    const std::shared_ptr<context_state> world = part.world.lock();
+    for (std::size_t each = 0; world != nullptr && each < world->spaces.size(); ++each) {
+        if (world->spaces[each]->refuses(part.elements.data, true).empty()) {
+            return world->spaces[each];
+        }
+    }
+    throw error(
+        "distributed: these elements are on a device, and the host has no way to them: no run on that device has begun "
+        "on their context, or the context is gone");
+}
+
+/// Memory of the host for a part, dense.
+EINPARALLEL_INLINE distributed_part room_on_host(const distributed_part& part) {
+    distributed_part made = part;
+    made.elements.is_on_device = false;
+    made.elements.strides = dense_strides(part.elements.held);
+    made.keep = nullptr;
+    if (!part.elements.held.empty()) {
+        const std::shared_ptr<const memory_space> space = space_of(part);
+        const std::size_t bytes = static_cast<std::size_t>(part.elements.held.size()) * part.elements.element_bytes;
+        const auto block = std::shared_ptr<memory_block>(new memory_block(space->on_host(), bytes),
+                                                         [space](memory_block* made_there) { delete made_there; });
+        made.elements.data = block->data();
+        made.keep = block;
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part) {
+    if (!part.elements.is_on_device) {
+        return part;
+    }
+    distributed_part made = room_on_host(part);
+    if (made.keep != nullptr) {
+        copy_in(*space_of(part), made.elements, part.elements);
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE void write_back(const distributed_part& part, const distributed_part& copied) {
+    if (copied.keep != nullptr) {
+        copy_in(*space_of(part), part.elements, copied.elements);
+    }
+}
+
+/// The elements of a part where the host reads them: its own, or those of a copy.
+EINPARALLEL_INLINE const strided_box& elements_for_host(const distributed_part& part,
+                                                        std::optional<distributed_part>& copy) {
+    return part.elements.is_on_device ? copy.emplace(on_host(part)).elements : part.elements;
 }
 
 /// A fingerprint of what a collective call on a part must agree about.
@@ -138,10 +202,13 @@ struct moving_program {
     step& add_step() { return moves.steps.emplace_back(); }
 };
 
+inline constexpr auto nothing_more = [] {};
+
 /// One collective call: write(), which may throw, on every rank; an agreement to start, also about the numbers; the
-/// program; an agreement on how it ended. Returns the bytes that this rank sent.
+/// program, and finish(), which may throw; an agreement on how it ended. Returns the bytes that this rank sent.
 EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char* call,
-                                          std::initializer_list<common> numbers, function_ref<moving_program()> write) {
+                                          std::initializer_list<common> numbers, function_ref<moving_program()> write,
+                                          function_ref<void()> finish = nothing_more) {
     const run_watch watch{.rank = world.payload.rank(), .call = call};
     std::optional<executable> moves;
     memory_block scratch;
@@ -158,7 +225,7 @@ EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char
     agree(world.control, unprepared, numbers);
     std::string failure;
     moves->carry_out(the_host, flight, watch, failure);
-    agree(world.control, failure);
+    agree(world.control, failure.empty() ? failure_of(call, finish) : failure);
     return flight.bytes_sent();
 }
 
@@ -166,16 +233,19 @@ EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char
 /// after place().
 EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const distributed_part& part, const char* call,
                                            std::initializer_list<common> numbers, const distribution& wanted,
-                                           function_ref<strided_box()> place) {
-    return move_boxes(world, call, numbers, [&] {
+                                           function_ref<strided_box()> place,
+                                           function_ref<void()> finish = nothing_more) {
+    std::optional<distributed_part> copy;
+    const auto write = [&] {
         const strided_box target = place();
+        const strided_box& elements = elements_for_host(part, copy);
         moving_program made;
-        const buffer_id held = made.add(part.elements);
+        const buffer_id held = made.add(elements);
         const buffer_id here = made.add(target);
         buffer_id from = held;
-        if (is_backwards(part.elements) || meet(part.elements, target)) {
-            from = made.moves.add_buffer(part.elements.held, part.elements.element_bytes);
-            made.add_step().move(from, held, part.elements.held);
+        if (is_backwards(elements) || meet(elements, target)) {
+            from = made.moves.add_buffer(elements.held, elements.element_bytes);
+            made.add_step().move(from, held, elements.held);
         }
         const buffer_id into = is_backwards(target) ? made.moves.add_buffer(target.held, target.element_bytes) : here;
         made.add_step() = redistribution_step(*part.where, wanted, world.payload.rank(), from, into);
@@ -183,12 +253,30 @@ EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const dis
             made.add_step().move(here, into, target.held);
         }
         return made;
+    };
+    return move_boxes(world, call, numbers, write, finish);
+}
+
+/// The same to where another part lies, on the host or on a device.
+EINPARALLEL_INLINE std::size_t fetch_to(const context_state& world, const distributed_part& part, const char* call,
+                                        const distributed_part& there) {
+    std::optional<distributed_part> room;
+    const auto place = [&] {
+        return there.elements.is_on_device ? room.emplace(room_on_host(there)).elements : there.elements;
+    };
+    return fetch_boxes(world, part, call, {}, *there.where, place, [&] {
+        if (room) {
+            write_back(there, *room);
+        }
     });
 }
 
 EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part, element_type element) {
     if (part.where == nullptr) {
         return stream << "a handle on nothing";
+    }
+    if (part.elements.is_on_device) {
+        return print_part(stream, on_host(part), element);
     }
     const box& held = part.elements.held;
     if (held.rank() == 0 && !held.empty()) {
@@ -238,10 +326,11 @@ EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_re
     const exclusive guard(*world, "allgather");
     const int rank = world->payload.rank();
     const int size = world->payload.size();
+    std::optional<distributed_part> copy;
     const auto ring = [&] {
         const box everything = whole_box(part.where->bounds());
         moving_program made;
-        const buffer_id own = made.add(part.elements);
+        const buffer_id own = made.add(elements_for_host(part, copy));
         const buffer_id all =
             made.add({allocate(), everything, dense_strides(everything), part.elements.element_bytes});
         made.add_step().move(all, own, part.elements.held);
@@ -303,7 +392,7 @@ EINPARALLEL_INLINE std::size_t fetch_like(const distributed_part& part, const di
     agree(world->control, failure,
           {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
            {target, "fetch: the ranks do not fetch into the same tensor"}});
-    return fetch_boxes(*world, part, "fetch", {}, *there.where, [&] { return there.elements; });
+    return fetch_to(*world, part, "fetch", there);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -22,9 +22,9 @@ EINPARALLEL_VIRTUAL void pinned_space::deallocate(void* memory, std::size_t /*by
 }
 
 EINPARALLEL_VIRTUAL device_space::device_space(const device_settings& settings)
-    : settings_(settings), host_(settings.device) {
+    : settings_(settings), host_(*this, settings.device) {
     const device_guard here(settings_.device);
-    lanes_.emplace();
+    lanes_.emplace(settings_);
     blas_workspace_ = memory_block(*this, blas_handle::workspace_bytes);
     lanes_->blas.emplace(lanes_->by_number[working].on.native(), blas_workspace_.data());
     for (memory_block& each : read_through_) {
@@ -60,8 +60,10 @@ EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
     const device_guard here(settings_.device);
     try {
         return lanes_->pool.allocate(bytes);
+    } catch (const cuda_error&) {
+        throw;
     } catch (const error& missing) {
-        throw error(std::string("run: ") + missing.what());
+        throw too_little_memory(std::string("run: ") + missing.what());
     }
 }
 
@@ -69,11 +71,14 @@ EINPARALLEL_VIRTUAL void device_space::deallocate(void* memory, std::size_t byte
     lanes_->pool.deallocate(memory, bytes);
 }
 
-EINPARALLEL_VIRTUAL void device_space::prepare(const kernel& work, const block_call& call) const {
-    const device_guard here(settings_.device);
-    if (const std::size_t bytes = workspace_on_device(work, call); bytes > workspace_.bytes()) {
+EINPARALLEL_VIRTUAL std::size_t device_space::workspace(const kernel& work, const block_call& call) const {
+    return workspace_on_device(work, call);
+}
+
+EINPARALLEL_VIRTUAL void device_space::prepare(std::size_t workspace) const {
+    if (workspace > workspace_.bytes()) {
         workspace_ = {};
-        workspace_ = memory_block(*this, bytes);
+        workspace_ = memory_block(*this, workspace);
     }
 }
 
@@ -142,17 +147,26 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
     });
 }
 
+EINPARALLEL_VIRTUAL std::string device_space::refuses(const void* address, bool is_on_device) const {
+    const memory_place found = place_of_memory(address);
+    if (is_on_device && found.kind == memory_kind::host) {
+        return "a host pointer where a device pointer is due (ep::device_view)";
+    }
+    if (!is_on_device && found.kind == memory_kind::device) {
+        return "a device pointer where a host pointer is due: ep::device_view refers to device memory";
+    }
+    if (is_on_device && found.kind == memory_kind::device && found.device != settings_.device) {
+        return "memory of device " + std::to_string(found.device) + ", and the run is on device " +
+               std::to_string(settings_.device);
+    }
+    return {};
+}
+
 EINPARALLEL_INLINE const void* device_space::place_of(const source& origin, const box& region,
                                                       std::vector<index>& strides) const {
     const void* const found = origin.borrow(region, strides);
-    const bool is_there = found != nullptr && kind_of_memory(found) != memory_kind::host;
-    if (found != nullptr && origin.is_on_device() && !is_there) {
-        throw error("run: " + origin.description() +
-                    ": a host pointer where a device pointer is due (ep::device_view)");
-    }
-    if (is_there && !origin.is_on_device() && kind_of_memory(found) == memory_kind::device) {
-        throw error("run: " + origin.description() +
-                    ": a device pointer where a host pointer is due: ep::device_view refers to device memory");
+    if (const std::string mistake = found == nullptr ? "" : refuses(found, origin.is_on_device()); !mistake.empty()) {
+        throw error("run: " + origin.description() + ": " + mistake);
     }
     return found;
 }
