@@ -58,7 +58,7 @@ EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part)
 EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part);
 /// Copies what on_host(part) returned, changed or not, to where the elements are on the device.
 EINPARALLEL_INLINE void write_back(const distributed_part& part, const distributed_part& copied);
-[[noreturn]] EINPARALLEL_INLINE void refuse_view();
+EINPARALLEL_INLINE [[noreturn]] void refuse_view();
 
 /// This rank's elements as text. Local.
 EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part, element_type element);
