@@ -42,6 +42,7 @@ struct CUstream_st {
 struct CUevent_st {
     std::vector<CUstream_st*> recorded_in;  ///< by record
     std::uint64_t done = 0;                 ///< records that are
+    std::uint64_t time = 0;                 ///< pieces of work that were done before
 };
 
 struct cublasContext {
@@ -70,6 +71,8 @@ struct state {
     std::size_t crossed = 0;
     std::size_t allocations = 0;
     std::size_t switches = 0;
+    std::size_t timed = 0;
+    std::uint64_t time = 0;
     cudaError_t last = cudaSuccess;
     cudaError_t stuck = cudaSuccess;
     cudaError_t noted = cudaSuccess;
@@ -100,8 +103,10 @@ bool run_one(CUstream_st& of) {
     of.queue.pop_front();
     if (next.work) {
         next.work();
+        ++now().time;
     }
     if (next.event != nullptr && !next.waits) {
+        next.event->time = now().time;
         next.event->done = std::max(next.event->done, next.time);
     }
     return true;
@@ -261,7 +266,7 @@ void restart(const machine& is) {
     all.current = 0;
     all.last = all.stuck = all.noted = cudaSuccess;
     all.failing.clear();
-    all.allocations = all.switches = all.crossed = 0;
+    all.allocations = all.switches = all.crossed = all.timed = 0;
     drop_nothing();
 }
 
@@ -322,6 +327,10 @@ std::size_t crossed() {
 
 std::size_t allocations() {
     return now().allocations;
+}
+
+std::size_t timed_events() {
+    return now().timed;
 }
 
 std::size_t switches() {
@@ -451,8 +460,18 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t of, cudaStreamCaptureStatus* stat
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned /*flags*/) {
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    const cudaError_t code = begin("cudaEventElapsedTime");
+    if (from->done < from->recorded_in.size() || to->done < to->recorded_in.size()) {
+        return now().last = cudaErrorNotReady;
+    }
+    *milliseconds = 1e-3F * static_cast<float>(to->time - from->time);
+    return code;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags) {
     const cudaError_t code = begin("cudaEventCreateWithFlags");
+    now().timed += flags == cudaEventDisableTiming ? 0 : 1;
     if (code == cudaSuccess) {
         *made = new CUevent_st;
     }

@@ -65,6 +65,8 @@ std::size_t pinned();
 std::size_t crossed();
 /// Calls of cudaMalloc since restart().
 std::size_t allocations();
+/// Events with timing that were made since restart(); their time is the number of pieces of work, each a microsecond.
+std::size_t timed_events();
 /// Switches of the current device since restart().
 std::size_t switches();
 

@@ -6,6 +6,7 @@
 #include <einparallel/cuda/stream.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/space.hpp>
+#include <einparallel/run/trace.hpp>
 
 #include <array>
 #include <cstddef>
@@ -79,6 +80,25 @@ struct device_lanes {
     std::optional<blas_handle> blas;
 };
 
+/// Work on a device that a trace is to show.
+struct watched_work {
+    event begin{true};
+    event end{true};
+    activity what;
+    std::size_t vertex;
+    std::size_t bytes;
+};
+
+/// What is watched since the device's time and the host's were compared.
+struct device_watch {
+    trace* seen;
+    double zero = 0;  ///< the trace's time when `origin` was done
+    event origin{true};
+    activity what{};
+    std::size_t vertex = 0;
+    std::vector<watched_work> all{};
+};
+
 /// Memory of one device. Kernels, and copies from box to box, go to one stream; messages on their way out and in, each
 /// have another, so that they move beside the kernels. An event ties streams together wherever one needs the other's
 /// results: bring_out() and bring_in() say where. Every call has the device current, and leaves the one that was.
@@ -112,6 +132,8 @@ public:
     [[nodiscard]] work_token given() const override;
     void finish(work_token work) const override;
     [[nodiscard]] bool is_done(work_token work) const override;
+    void watch(trace* seen) const override;
+    [[nodiscard]] bool times(activity what, std::size_t vertex) const override;
     [[nodiscard]] const memory_space& on_host() const override { return host_; }
     [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
     work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
@@ -131,6 +153,9 @@ private:
     /// A source's elements where they lie, on this side or on the host's; or null. @throws error for an address of
     /// another kind
     EINPARALLEL_INLINE const void* place_of(const source& origin, const box& region, std::vector<index>& strides) const;
+    /// Gives work to a lane, between two events where it is watched; `bytes`: of a copy out or in, which it is then.
+    template <class F>
+    void give(lane_number on, F&& work, std::optional<activity> what = std::nullopt, std::size_t bytes = 0) const;
     EINPARALLEL_INLINE void copy_on(lane_number on, std::span<const index> extents, void* into,
                                     std::span<const index> into_strides, const void* from,
                                     std::span<const index> from_strides, std::size_t element_bytes) const;
@@ -142,6 +167,7 @@ private:
     mutable memory_block workspace_;
     std::array<memory_block, 2> read_through_;
     mutable std::array<work_token, 2> read_done_{};
+    mutable std::optional<device_watch> watch_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

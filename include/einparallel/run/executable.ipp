@@ -314,6 +314,7 @@ public:
             if (each.messages.waits() && staging_ == 0) {
                 attempt(watch, current, failure, [&] { space.finish(given); });
             }
+            const bool is_timed = seen != nullptr && space.times(activity::transfer, each.vertex);
             timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes());
             if (each.messages.waits()) {
                 ranks.start(each.messages, starts_, given);
@@ -326,13 +327,15 @@ public:
                 (each.messages.waits() && others == nullptr) || watch.progress != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
-                    const timed_span span(watch.seen, activity_of(done), each.vertex);
+                    const activity what = activity_of(done);
+                    const bool is_there = watch.seen != nullptr && space.times(what, each.vertex);
+                    const timed_span span(is_there ? nullptr : watch.seen, what, each.vertex);
                     perform(space, reported, done, watch, failure);
                 }
                 polls.poll();
             }
             polls.end_step();
-            const timed_span waiting(seen, activity::wait, each.vertex);
+            const timed_span waiting(is_timed ? nullptr : seen, activity::wait, each.vertex);
             attempt(watch, current, failure, [&] { ranks.complete(each.messages); });
             attempt(watch, current, failure, [&] { given = space.given(); });
             if (each.messages.has_neighbours()) {
@@ -342,6 +345,7 @@ public:
         }
         for (std::size_t position = 0; position < host_blocks_.size(); ++position) {
             if (host_blocks_[position] != nullptr && failure.empty()) {
+                static_cast<void>(space.times(activity::copy_out, current < vertices_.size() ? current : 0));
                 attempt(watch, local_move::no_vertex, failure, [&] { bring_out(space, position); });
             }
         }

@@ -82,6 +82,7 @@ public:
                               cache_.rank};
         if (seen_ != nullptr) {
             seen_->start(all_have == kept_too);
+            failure = failure_of("run", [&] { cache_.space.watch(seen_); });
         }
         const std::size_t before = cache_.transfers.bytes_sent();
         const std::size_t read_before = cache_.transfers.bytes_read();
@@ -101,6 +102,9 @@ public:
         std::vector<moved_result> moved;
         timed_span agreeing(seen_, activity::agree, 0);
         failure = failure.empty() ? failure_of("run", [&] { parts = collect(moved); }) : failure;
+        if (seen_ != nullptr && failure.empty()) {
+            failure = failure_of("run", [&] { cache_.space.watch(nullptr); });
+        }
         for_each_program([](executable& moves) { moves.release(); });
         agree(control, failure);
         if (plan_.asked().runs > 1) {

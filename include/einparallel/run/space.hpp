@@ -18,6 +18,9 @@
 
 namespace einparallel {
 
+class trace;                         // run/trace.hpp
+enum class activity : std::int64_t;  // the same
+
 /// A memory space has too little memory.
 class too_little_memory : public error {
     using error::error;
@@ -72,6 +75,12 @@ public:
     virtual void finish(work_token /*work*/) const {}
     /// True where it is.
     [[nodiscard]] virtual bool is_done(work_token /*work*/) const { return true; }
+
+    /// Where work goes on after the calls that give it: times it for a trace from now on, or, null, no longer, and adds
+    /// its spans. It is done then.
+    virtual void watch(trace* /*seen*/) const {}
+    /// Says what is given from now on, while it is watched. False: the caller's time is the work's.
+    [[nodiscard]] virtual bool times(activity /*what*/, std::size_t /*vertex*/) const { return false; }
 
     /// Host memory that elements pass through on their way in and out; this memory itself where it is the host's.
     [[nodiscard]] virtual const memory_space& on_host() const { return *this; }
