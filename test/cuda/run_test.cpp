@@ -309,6 +309,13 @@ TEST_CASE("what is missing or wrong is one sentence with the word device, the sa
         refused_run("messages leave the device straight on some ranks only",
                     {.messages = last ? ep::device_messages::direct : ep::device_messages::staged});
     }
+    // Of the first kernel that is launched; by a copy here, since the stand-in's kernels are compiled for it.
+    standin::restart({});
+    standin::fail("cudaMemcpyAsync", last ? 1 : 1000, cudaErrorNoKernelImageForDevice);
+    refused_run(
+        "device 0 has compute capability 7.5, for which the library's kernels are not compiled: build it with "
+        "CMAKE_CUDA_ARCHITECTURES=75",
+        {});
     // A failure that sticks: messages are kept up, and all ranks say the same.
     for (const char* const call :
          {"cudaMemcpyAsync", "cudaEventRecord", "cudaEventSynchronize", "cudaStreamWaitEvent"}) {

@@ -356,6 +356,11 @@ cudaError_t cudaGetDevice(int* device) {
     return cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? 7 : 5;
+    return cudaSuccess;
+}
+
 cudaError_t cudaSetDevice(int device) {
     if (device < 0 || device >= now().is.devices) {
         return now().last = cudaErrorInvalidDevice;

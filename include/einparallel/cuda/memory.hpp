@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 
 struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
@@ -13,7 +14,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Device memory from cudaMalloc, which, unlike cudaMallocAsync's default pool, can be exported to other processes and
 /// handed to MPI. What is given back is kept for later calls, until memory is short or the pool ends. With functions of
-/// the application's all comes from them, and goes back at once.
+/// the application's all comes from them, and goes back at once. Handles on results may give back on any thread.
 class device_pool {
 public:
     using allocate_function = void* (*)(std::size_t bytes, CUstream_st* stream);
@@ -37,6 +38,7 @@ public:
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
 private:
+    std::recursive_mutex guard_;
     std::multimap<std::size_t, void*> free_;  ///< by bytes
     std::size_t bytes_ = 0;
     allocate_function allocate_ = nullptr;

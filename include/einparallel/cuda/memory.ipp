@@ -11,6 +11,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE void* device_pool::allocate(std::size_t bytes) {
+    const std::scoped_lock alone(guard_);
     if (const auto known = free_.find(bytes); known != free_.end()) {
         void* const found = known->second;
         free_.erase(known);
@@ -41,12 +42,13 @@ EINPARALLEL_INLINE void* device_pool::allocate(std::size_t bytes) {
 }
 
 EINPARALLEL_INLINE void device_pool::deallocate(void* memory, std::size_t bytes) noexcept {
+    const std::scoped_lock alone(guard_);
+    if (release_ != nullptr) {
+        bytes_ -= bytes;
+        release_(memory, bytes, work_);
+        return;
+    }
     try {
-        if (release_ != nullptr) {
-            bytes_ -= bytes;
-            release_(memory, bytes, work_);
-            return;
-        }
         free_.emplace(bytes, memory);
     } catch (...) {  // no memory to remember it
         static_cast<void>(cudaFree(memory));
@@ -55,6 +57,7 @@ EINPARALLEL_INLINE void device_pool::deallocate(void* memory, std::size_t bytes)
 }
 
 EINPARALLEL_INLINE void device_pool::trim() noexcept {
+    const std::scoped_lock alone(guard_);
     for (const auto& [bytes, memory] : free_) {
         static_cast<void>(cudaFree(memory));
         bytes_ -= bytes;

@@ -37,10 +37,10 @@ struct device_run {
     /// Results stay in device memory, which their handles own: the next run on devices reads them in place where they
     /// are bound (bind, from_distributed). The host gets copies (ep::distributed). The same on all ranks.
     bool results_stay = false;
-    /// The application's device memory in place of cudaMalloc's: null where there is none. Called on the thread that
-    /// runs; what was allocated is used by other streams, too, when `stream` has done its work so far.
+    /// The application's device memory in place of cudaMalloc's, on a boundary of 256 bytes: null where there is none.
+    /// Called on the thread that runs; other streams use it, too, when `stream` has done its work so far.
     void* (*allocate)(std::size_t bytes, CUstream_st* stream) = nullptr;
-    /// Gives it back; nothing is under way on it. Both functions or neither.
+    /// Gives it back; nothing is under way on it. Does not throw. Both functions or neither.
     void (*release)(void* memory, std::size_t bytes, CUstream_st* stream) = nullptr;
 };
 
@@ -79,7 +79,8 @@ template <std::same_as<plan> Plan>
 
 /// Carries out a plan on devices, as execute() does on the host; what plan.run(world, ep::on_device, bindings…) calls.
 /// @throws error, the same sentence on every rank: no device, too little device memory (and the vertex that needs
-/// most), a functor of the application's, which only the host can call; cuda_error
+/// most), a compute capability that the kernels are not compiled for, a functor of the application's, which only the
+/// host can call; cuda_error
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const device_run& how, const Bindings&... bound) {
     const std::array<binding, sizeof...(Bindings)> all{bound...};

@@ -81,7 +81,7 @@ EINPARALLEL_INLINE void trace::note_exposed() {
 namespace EINPARALLEL_DETAIL {
 
 /// Of a rank: work, messages, waiting, copies out of a device and into it.
-EINPARALLEL_INLINE std::size_t lane_of(activity what) {
+EINPARALLEL_INLINE std::size_t trace_lane(activity what) {
     constexpr std::array<std::size_t, 9> lanes{0, 0, 0, 0, 1, 2, 2, 3, 4};
     return lanes[static_cast<std::size_t>(what)];
 }
@@ -112,7 +112,7 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
         const std::string name = each.what == activity::agree ? "agree"
                                                               : vertices_[static_cast<std::size_t>(each.vertex)].name +
                                                                     suffixes[static_cast<std::size_t>(each.what)];
-        open_event("X", name, each.rank, detail::lane_of(each.what));
+        open_event("X", name, each.rank, detail::trace_lane(each.what));
         json.key("ts").value(1e6 * each.begin).key("dur").value(1e6 * (each.end - each.begin));
         if (each.what == activity::transfer || each.what > activity::agree) {
             json.key("args").open('{').key("bytes").value(each.bytes).close('}');
