@@ -8,6 +8,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/executable.ipp>
+#include <einparallel/run/host_copies.ipp>
 #include <einparallel/run/own_layout.ipp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
@@ -89,12 +90,6 @@ EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part)
     return part;
 }
 
-EINPARALLEL_INLINE void refuse_view() {
-    throw error(
-        "distributed: local() is of the host, and these elements are on a device: fetch, gather and for_each_local "
-        "copy them, ep::device_view(z).data() is their address");
-}
-
 /// The context of a part. The same on every rank, so what it throws needs no agreement.
 EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_part& part) {
     std::shared_ptr<context_state> world = part.world.lock();
@@ -102,67 +97,6 @@ EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_p
         throw error("distributed: the context of this tensor is gone");
     }
     return world;
-}
-
-/// into = from, over the whole box, in a space that works on the memory of both.
-EINPARALLEL_INLINE void copy_in(const memory_space& space, const strided_box& into, const strided_box& from) {
-    if (!from.held.empty()) {
-        space.copy(extents_of(from.held), into.data, into.strides, from.data, from.strides, from.element_bytes);
-        space.finish(space.given());
-    }
-}
-
-/// The space of the device that a part lies on.
-EINPARALLEL_INLINE std::shared_ptr<const memory_space> space_of(const distributed_part& part) {
-    const std::shared_ptr<context_state> world = part.world.lock();
-    for (std::size_t each = 0; world != nullptr && each < world->spaces.size(); ++each) {
-        if (world->spaces[each]->refuses(part.elements.data, true).empty()) {
-            return world->spaces[each];
-        }
-    }
-    throw error(
-        "distributed: these elements are on a device, and the host has no way to them: no run on that device has begun "
-        "on their context, or the context is gone");
-}
-
-/// Memory of the host for a part, dense.
-EINPARALLEL_INLINE distributed_part room_on_host(const distributed_part& part) {
-    distributed_part made = part;
-    made.elements.is_on_device = false;
-    made.elements.strides = dense_strides(part.elements.held);
-    made.keep = nullptr;
-    if (!part.elements.held.empty()) {
-        const std::shared_ptr<const memory_space> space = space_of(part);
-        const std::size_t bytes = static_cast<std::size_t>(part.elements.held.size()) * part.elements.element_bytes;
-        const auto block = std::shared_ptr<memory_block>(new memory_block(space->on_host(), bytes),
-                                                         [space](memory_block* made_there) { delete made_there; });
-        made.elements.data = block->data();
-        made.keep = block;
-    }
-    return made;
-}
-
-EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part) {
-    if (!part.elements.is_on_device) {
-        return part;
-    }
-    distributed_part made = room_on_host(part);
-    if (made.keep != nullptr) {
-        copy_in(*space_of(part), made.elements, part.elements);
-    }
-    return made;
-}
-
-EINPARALLEL_INLINE void write_back(const distributed_part& part, const distributed_part& copied) {
-    if (copied.keep != nullptr) {
-        copy_in(*space_of(part), part.elements, copied.elements);
-    }
-}
-
-/// The elements of a part where the host reads them: its own, or those of a copy.
-EINPARALLEL_INLINE const strided_box& elements_for_host(const distributed_part& part,
-                                                        std::optional<distributed_part>& copy) {
-    return part.elements.is_on_device ? copy.emplace(on_host(part)).elements : part.elements;
 }
 
 /// A fingerprint of what a collective call on a part must agree about.

@@ -20,7 +20,7 @@ namespace einparallel {
 
 /// Elements on this rank's device, row-major or with strides in elements: read in place by runs on devices, and written
 /// by those that are given them as the place of an output. Not owning; what the application has queued for them must be
-/// done when the run begins, or be in the stream of device_run.stream.
+/// done when the run begins, or be in the stream of device_run.stream; and done when the host reads them.
 ///
 ///     plan.run(world, ep::on_device, ep::bind(X, ep::device_view<double, 2>(pointer, {m, k})));
 ///     const auto rows = ep::device_view<double, 2>(mine, {my_rows, n}).distributed_over(world, {m, n}, {first_row,

@@ -49,9 +49,7 @@ public:
         const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
         const auto found = std::ranges::find_if(blocks_, is_free);
         if (found == blocks_.end()) {
-            // Results may outlive the context: a block keeps the space that it is given back to.
-            const auto release = [owner = space.owner()](memory_block* block) { delete block; };
-            return blocks_.emplace_back(std::shared_ptr<memory_block>(new memory_block(space, bytes), release));
+            return blocks_.emplace_back(shared_block(space, bytes));
         }
         std::shared_ptr<memory_block> taken = *found;
         std::erase_if(blocks_, is_free);

@@ -169,6 +169,9 @@ private:
     void* data_ = nullptr;
 };
 
+/// An allocation that keeps its space: results may outlive the context.
+EINPARALLEL_INLINE std::shared_ptr<memory_block> shared_block(const memory_space& space, std::size_t bytes);
+
 }  // namespace EINPARALLEL_DETAIL
 
 }  // namespace einparallel

@@ -46,3 +46,11 @@ EINPARALLEL_VIRTUAL const void* host_space::borrow(const source& origin, const b
 }
 
 }  // namespace einparallel
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::shared_ptr<memory_block> shared_block(const memory_space& space, std::size_t bytes) {
+    return {new memory_block(space, bytes), [owner = space.owner()](memory_block* block) { delete block; }};
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

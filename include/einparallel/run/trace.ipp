@@ -53,26 +53,28 @@ EINPARALLEL_INLINE void trace::share(const communicator& ranks) {
 }
 
 EINPARALLEL_INLINE void trace::note_exposed() {
-    const auto begins_earlier = [](const trace_span& a, const trace_span& b) { return a.begin < b.begin; };
-    std::vector<trace_span> work;
-    std::vector<trace_span> waits;
+    std::vector<trace_span> work;  // one after the other, as transfers are
     std::ranges::copy_if(spans_, std::back_inserter(work),
                          [](const trace_span& each) { return each.what < activity::read; });
-    std::ranges::sort(work, begins_earlier);
+    std::ranges::sort(work, {}, &trace_span::begin);
+    std::vector<trace_span> waits;
+    auto first = work.begin();
     for (const trace_span& moved : spans_) {
+        if (moved.what != activity::transfer) {
+            continue;
+        }
         double from = moved.begin;  // nothing before is exposed, or it is noted
         const auto expose_until = [&](double end) {
-            if (from < std::min(end, moved.end)) {
-                waits.push_back({from, std::min(end, moved.end), rank_, activity::wait, moved.vertex, 0});
+            if (from < end) {
+                waits.push_back({from, end, rank_, activity::wait, moved.vertex, 0});
             }
         };
-        for (auto each = work.begin(); moved.what == activity::transfer && each != work.end(); ++each) {
+        first = std::find_if(first, work.end(), [&](const trace_span& each) { return each.end > moved.begin; });
+        for (auto each = first; each != work.end() && each->begin < moved.end; ++each) {
             expose_until(each->begin);
             from = std::max(from, each->end);
         }
-        if (moved.what == activity::transfer) {
-            expose_until(moved.end);
-        }
+        expose_until(moved.end);
     }
     reserve(waits.size() + 1);  // agree is still to come
     spans_.insert(spans_.end(), waits.begin(), waits.end());
