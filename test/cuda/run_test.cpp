@@ -21,6 +21,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -221,6 +222,34 @@ TEST_CASE("plan.run on devices is a run like any other") {
     cudaGetDevice(&current);
     CHECK(current == 0);
     world.release_memory();
+}
+
+TEST_CASE("constants measured on devices are the same bits on all ranks, and plans with them are right") {
+    standin::restart({.seed = 4});
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 2> A = ep::generate<double>(
+        {40, 30}, [](auto row, auto column) { return static_cast<double>((3 * row + 5 * column) % 7); });
+    ep::tensor<double, 2> Z;
+    Z(i, k) = A(i, j) * A(k, j);
+    for (const double seconds : {1e-9, 0.02}) {
+        const ep::machine measured = world.calibrate(ep::on_device, seconds);
+        describe(measured, [&](const char* name, double constant) {
+            double on_root = constant;
+            MPI_Bcast(&on_root, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+            CHECK_MESSAGE((constant == on_root && std::isfinite(constant) && constant > 0), name);
+        });
+        CHECK(measured.seconds_per_flop != ep::machine().seconds_per_flop);
+        CHECK(measured.operations_per_touch != ep::machine().operations_per_touch);
+        CHECK((measured.seconds_per_byte == ep::machine().seconds_per_byte) == (world.size() == 1));
+        const ep::plan plan = ep::decompose(world, {.machine = measured}, Z);
+        CHECK(elements(ep::distributed<double, 2>(plan.run(world, ep::on_device)).allgather()) ==
+              elements(ep::distributed<double, 2>(plan.run(world)).allgather()));
+    }
+    standin::restart({.code = world.rank() == world.size() - 1 ? cudaErrorNoDevice : cudaSuccess});
+    CHECK(sentence_of([&] {
+              static_cast<void>(world.calibrate(ep::on_device));
+          }).starts_with("calibrate: there is no CUDA device here"));
+    standin::restart({});
 }
 
 TEST_CASE("device memory of the application is read in place, as a whole or in parts") {

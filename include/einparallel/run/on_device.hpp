@@ -69,6 +69,11 @@ EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const d
 
 }  // namespace EINPARALLEL_DETAIL
 
+/// Measures the constants of the time model on the ranks' devices, what world.calibrate(ep::on_device) calls: as on the
+/// host, with products of up to 2048³ (the largest that the seconds allow), messages of 32 MiB, and a transposition of
+/// up to 4096² for operations_per_touch. Holds 352 MiB per device meanwhile. @throws error, the same on every rank
+EINPARALLEL_INLINE machine measured_machine(const context& world, const device_run& how, double seconds = 0.2);
+
 inline namespace EINPARALLEL_WAY {
 
 /// What the first run of a plan on devices will hold on a rank. Local; needs no device.
