@@ -351,6 +351,17 @@ cudaError_t cudaDriverGetVersion(int* version) {
     return cudaSuccess;
 }
 
+cudaError_t cudaRuntimeGetVersion(int* version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* found, int /*device*/) {
+    *found = {};
+    std::strcpy(found->name, "stand-in");
+    return cudaSuccess;
+}
+
 cudaError_t cudaGetDevice(int* device) {
     *device = now().current;
     return cudaSuccess;
@@ -537,6 +548,11 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t function, void* dat
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* made) {
     *made = new cublasContext;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetVersion_v2(cublasHandle_t /*of*/, int* version) {
+    *version = CUBLAS_VERSION;
     return CUBLAS_STATUS_SUCCESS;
 }
 
