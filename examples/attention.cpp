@@ -1,6 +1,8 @@
 // Multi-head attention as the EinDecomp paper writes it in EinSum (§3), softmax included, checked against loops.
 //
 //     mpiexec -n 4 attention [SEQUENCE [ATTRIBUTES [HEADS [DEPTH]]]]        64 96 6 16 where nothing is said
+//
+// With --device the ranks compute on GPUs, where there are any.
 
 #include "example.hpp"
 
@@ -131,7 +133,7 @@ bool attention(ep::context& world, const sizes& n) {
         std::cout << plan << '\n';
     }
 
-    const ep::results run = plan.run(world);
+    const ep::results run = example::run_plan(world, plan);
     const ep::array<double, 2> result = run.get(Y).gather(0);
     const bool as_predicted = example::moved_as_predicted(world, plan, run);
     const std::vector<double> expected = world.rank() == 0 ? reference(n) : std::vector<double>{};

@@ -92,11 +92,40 @@ inline bool agrees(const ep::context& world, std::span<const double> result, std
     return difference < 1e-10;
 }
 
-/// The main of an example: initialises MPI, makes a context of all ranks, and calls `program(world)`, which says
-/// whether the results are right. Returns what main returns.
+/// True where --device is among the program's arguments, until there turns out to be none.
+inline bool wants_device = false;
+
+/// plan.run(world, more…), with --device on the ranks' devices; where there are none, on the host, after a sentence.
+template <class... More>
+ep::results run_plan(ep::context& world, const ep::plan& plan, More&... more) {
+    std::string why = wants_device ? "this program was built without CUDA" : "";
+#if defined(EINPARALLEL_HAS_CUDA)
+    try {
+        if (wants_device) {
+            return plan.run(world, ep::on_device, more...);
+        }
+    } catch (const ep::error& failure) {
+        why = failure.what();
+        if (why.find("no CUDA device") == std::string::npos && why.find("driver of the device") == std::string::npos) {
+            throw;
+        }
+    }
+#endif
+    if (!why.empty() && world.rank() == 0) {
+        std::cout << "on the host: " << why << std::endl;
+    }
+    wants_device = false;
+    return plan.run(world, more...);
+}
+
+/// The main of an example: initialises MPI, takes --device out of the arguments, makes a context of all ranks, and
+/// calls `program(world)`, which says whether the results are right. Returns what main returns.
 template <class Program>
-int run(int argc, char** argv, const Program& program) {
+int run(int& argc, char** argv, const Program& program) {
     MPI_Init(&argc, &argv);
+    char** const end = std::remove_if(argv + 1, argv + argc, [](std::string_view word) { return word == "--device"; });
+    wants_device = end != argv + argc;
+    argc = static_cast<int>(end - argv);
     bool good = false;
     try {
         ep::context world{MPI_COMM_WORLD};

@@ -3,7 +3,8 @@
 //
 //     mpiexec -n 4 llama_layer [FOLDER]
 //
-// FOLDER holds the weights, the input and NumPy's output (data/README.md). The einsums of the layer are in
+// FOLDER holds the weights, the input and NumPy's output (data/README.md). With --device the ranks compute on GPUs,
+// where there are any. The einsums of the layer are in
 // bench/graphs/llama.hpp; its labels are b (prompts of a batch), s (tokens), a (attributes), h (heads), f (neurons).
 
 #include "example.hpp"
@@ -35,7 +36,7 @@ struct weights {
 
 /// Runs a plan on all ranks and prints what it sends. True where the result is NumPy's to single precision.
 bool agrees(ep::context& world, const char* title, const ep::plan& plan, const ep::array<float, 3>& expected) {
-    const ep::distributed<float, 3> result = plan.run(world);
+    const ep::distributed<float, 3> result = example::run_plan(world, plan);
     const ep::array<float, 3> y = result.allgather();
     float difference = 0, largest = 0;
     for (ep::index at = 0; at < expected.size(); ++at) {

@@ -4,6 +4,7 @@
 //     mpiexec -n 4 matrix_chain [S [TRACE]]        240 where nothing is said
 //
 // The trace of the square chain's run goes into the file TRACE, for ui.perfetto.dev or bench/trace_svg.py.
+// With --device the ranks compute on GPUs, where there are any.
 
 #include "example.hpp"
 
@@ -101,7 +102,7 @@ bool chain(ep::context& world, std::string_view title, const sizes& n, const std
     }
 
     ep::trace seen;
-    const ep::results run = plan.run(world, seen);
+    const ep::results run = example::run_plan(world, plan, seen);
     if (world.rank() == 0) {
         std::cout << seen;
         if (!trace.empty()) {

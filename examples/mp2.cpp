@@ -3,6 +3,7 @@
 //     mpiexec -n 4 mp2 [FOLDER [DRAWING]]
 //
 // FOLDER holds the .npy files that data/README.md describes. The plan goes into the file DRAWING, for Graphviz.
+// With --device the ranks compute on GPUs, where there are any.
 //
 // With (ia|jb) the two-electron integrals over molecular orbitals, i and j occupied, a and b virtual,
 //
@@ -87,7 +88,7 @@ bool mp2(ep::context& world, const std::string& folder, const std::string& drawi
         }
     }
 
-    const ep::results run = plan.run(world);
+    const ep::results run = example::run_plan(world, plan);
     const double energy = run.get(E).allgather().value();
     const bool as_predicted = example::moved_as_predicted(world, plan, run);
     if (world.rank() == 0) {

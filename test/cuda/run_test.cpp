@@ -16,12 +16,12 @@
 #include <einparallel/run/trace.hpp>
 
 #include "standin.hpp"
-
-#include <support/sentence_of.hpp>
+#include "support.hpp"
 
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -45,16 +45,8 @@ const ep::detail::device_space& small_slabs(ep::context& world, std::size_t slab
     return *made;
 }
 
-bool anywhere(bool here) {
-    int one = here ? 1 : 0;
-    int all = 0;
-    MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return all != 0;
-}
-
-std::vector<double> elements(const ep::array<double, 2>& of) {
-    return {of.data(), of.data() + of.size()};
-}
+using device_runs::anywhere, device_runs::elements, device_runs::refused, device_runs::same_everywhere,
+    ep::testing::sentence_of;
 
 /// What any rank has, in one order.
 std::vector<std::uint64_t> all_of(const std::vector<std::uint64_t>& here) {
@@ -141,7 +133,9 @@ struct cases {
         bool wrong = false;
         for (std::size_t number = 0; number < plans.size(); ++number) {
             const auto& [plan, bound] = plans[number];
-            const ep::distributed<double, 2> made = ep::detail::carry_out(plan, world, bound, space);
+            // Some results stay on the device, and are copied from there.
+            const ep::distributed<double, 2> made =
+                ep::detail::carry_out(plan, world, bound, space, nullptr, number % 2 == 1);
             wrong = elements(made.allgather()) != expected[number] || wrong;
         }
         return anywhere(wrong);
@@ -193,19 +187,6 @@ TEST_CASE("without any one wait some order is wrong") {
     }
 }
 
-namespace {
-
-using ep::testing::sentence_of;
-
-bool same_everywhere(const std::string& text) {
-    std::vector<char> root(4096);
-    text.copy(root.data(), root.size() - 1);
-    MPI_Bcast(root.data(), static_cast<int>(root.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
-    return !anywhere(text != root.data());
-}
-
-}  // namespace
-
 TEST_CASE("plan.run on devices is a run like any other") {
     standin::restart({.seed = 1, .devices = 2});
     ep::context world(MPI_COMM_WORLD);
@@ -243,6 +224,34 @@ TEST_CASE("plan.run on devices is a run like any other") {
     world.release_memory();
 }
 
+TEST_CASE("constants measured on devices are the same bits on all ranks, and plans with them are right") {
+    standin::restart({.seed = 4});
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 2> A = ep::generate<double>(
+        {40, 30}, [](auto row, auto column) { return static_cast<double>((3 * row + 5 * column) % 7); });
+    ep::tensor<double, 2> Z;
+    Z(i, k) = A(i, j) * A(k, j);
+    for (const double seconds : {1e-9, 0.02}) {
+        const ep::machine measured = world.calibrate(ep::on_device, seconds);
+        describe(measured, [&](const char* name, double constant) {
+            double on_root = constant;
+            MPI_Bcast(&on_root, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+            CHECK_MESSAGE((constant == on_root && std::isfinite(constant) && constant > 0), name);
+        });
+        CHECK(measured.seconds_per_flop != ep::machine().seconds_per_flop);
+        CHECK(measured.operations_per_touch != ep::machine().operations_per_touch);
+        CHECK((measured.seconds_per_byte == ep::machine().seconds_per_byte) == (world.size() == 1));
+        const ep::plan plan = ep::decompose(world, {.machine = measured}, Z);
+        CHECK(elements(ep::distributed<double, 2>(plan.run(world, ep::on_device)).allgather()) ==
+              elements(ep::distributed<double, 2>(plan.run(world)).allgather()));
+    }
+    standin::restart({.code = world.rank() == world.size() - 1 ? cudaErrorNoDevice : cudaSuccess});
+    CHECK(sentence_of([&] {
+              static_cast<void>(world.calibrate(ep::on_device));
+          }).starts_with("calibrate: there is no CUDA device here"));
+    standin::restart({});
+}
+
 TEST_CASE("device memory of the application is read in place, as a whole or in parts") {
     standin::restart({.seed = 4});
     ep::context world(MPI_COMM_WORLD);
@@ -272,12 +281,8 @@ TEST_CASE("device memory of the application is read in place, as a whole or in p
     const ep::distributed<double, 2> parts = ep::device_view<double, 2>(there + first * columns, {count, columns})
                                                  .distributed_over(world, {rows, columns}, {first, 0});
     CHECK(result(ep::bind(X, parts)) == expected);
-    const auto refused = [&](const std::string& words, const auto& f) {
-        const std::string got = sentence_of(f);
-        CHECK_MESSAGE(got.find(words) != std::string::npos, got);
-        CHECK(same_everywhere(got));
-    };
-    refused("these elements are on a device", [&] { static_cast<void>(parts.allgather()); });
+    CHECK(elements(parts.allgather()) == elements(x));  // through the host
+    refused("local() is of the host", [&] { static_cast<void>(parts.local()); });
     refused("a host pointer where a device pointer is due", [&] {
         static_cast<void>(result(ep::bind(X, ep::device_view<double, 2>(x.data(), {rows, columns}))));
     });
@@ -305,7 +310,7 @@ TEST_CASE("what is missing or wrong is one sentence with the word device, the sa
     Z(i, k) = A(i, j) * A(j, k);
     Z.named("overlap");
     const ep::plan plan = ep::decompose(world, {.objective = ep::objective::paper}, Z);
-    const auto refused = [&](const std::string& words, const ep::device_run& how) {
+    const auto refused_run = [&](const std::string& words, const ep::device_run& how) {
         const std::string got = sentence_of([&] { static_cast<void>(plan.run(world, how)); });
         CHECK_MESSAGE(got.find(words) != std::string::npos, got);
         CHECK(got.starts_with("run: "));
@@ -314,25 +319,32 @@ TEST_CASE("what is missing or wrong is one sentence with the word device, the sa
     };
     const bool last = world.rank() == world.size() - 1;
     standin::restart({.code = last ? cudaErrorNoDevice : cudaSuccess});
-    refused("there is no CUDA device here", {});
+    refused_run("there is no CUDA device here", {});
     standin::restart({.code = last ? cudaErrorInsufficientDriver : cudaSuccess});
-    refused("the driver of the device is for CUDA 12.4, older than the toolkit's", {});
+    refused_run("the driver of the device is for CUDA 12.4, older than the toolkit's", {});
     standin::restart({});
-    refused("there is no device 3", {.device = 3});
+    refused_run("there is no device 3", {.device = 3});
     standin::restart({.bytes = std::size_t{33} << 20});
     standin::fail("cudaMalloc", last ? 2 : 1000, cudaErrorMemoryAllocation);
-    refused("too little device memory", {});
+    refused_run("too little device memory", {});
     cudaStream_t mine = nullptr;
     standin::restart({});
     cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking);
     standin::capture(mine, last);
-    refused("the device's stream is being captured", {.stream = mine});
+    refused_run("the device's stream is being captured", {.stream = mine});
     standin::capture(mine, false);
     CHECK(sentence_of([&] { static_cast<void>(plan.run(world, ep::device_run{.stream = mine})); }).empty());
     if (world.size() > 1) {
-        refused("messages leave the device straight on some ranks only",
-                {.messages = last ? ep::device_messages::direct : ep::device_messages::staged});
+        refused_run("messages leave the device straight on some ranks only",
+                    {.messages = last ? ep::device_messages::direct : ep::device_messages::staged});
     }
+    // Of the first kernel that is launched; by a copy here, since the stand-in's kernels are compiled for it.
+    standin::restart({});
+    standin::fail("cudaMemcpyAsync", last ? 1 : 1000, cudaErrorNoKernelImageForDevice);
+    refused_run(
+        "device 0 has compute capability 7.5, for which the library's kernels are not compiled: build it with "
+        "CMAKE_CUDA_ARCHITECTURES=75",
+        {});
     // A failure that sticks: messages are kept up, and all ranks say the same.
     for (const char* const call :
          {"cudaMemcpyAsync", "cudaEventRecord", "cudaEventSynchronize", "cudaStreamWaitEvent"}) {

@@ -42,6 +42,7 @@ struct CUstream_st {
 struct CUevent_st {
     std::vector<CUstream_st*> recorded_in;  ///< by record
     std::uint64_t done = 0;                 ///< records that are
+    std::uint64_t time = 0;                 ///< pieces of work that were done before
 };
 
 struct cublasContext {
@@ -66,8 +67,12 @@ struct state {
     std::vector<std::unique_ptr<CUstream_st>> destroyed;  ///< empty; records in them may still be waited for
     std::map<const std::byte*, allocation> memory;
     std::size_t allocated = 0;
+    std::size_t pinned = 0;
+    std::size_t crossed = 0;
     std::size_t allocations = 0;
     std::size_t switches = 0;
+    std::size_t timed = 0;
+    std::uint64_t time = 0;
     cudaError_t last = cudaSuccess;
     cudaError_t stuck = cudaSuccess;
     cudaError_t noted = cudaSuccess;
@@ -98,8 +103,10 @@ bool run_one(CUstream_st& of) {
     of.queue.pop_front();
     if (next.work) {
         next.work();
+        ++now().time;
     }
     if (next.event != nullptr && !next.waits) {
+        next.event->time = now().time;
         next.event->done = std::max(next.event->done, next.time);
     }
     return true;
@@ -191,9 +198,10 @@ std::string plain_name(const char* symbol) {
                                        static_cast<const std::byte*>(of.dli_fbase)));
         const std::string symbol = of.dli_sname == nullptr ? "" : of.dli_sname;  // no name: a lambda, or hidden
         name += (name.empty() || symbol.empty() ? "" : " < ") + plain_name(symbol.c_str());
-        // Who brings in and out depends on when messages arrive.
-        if (symbol.find("9carry_out") != std::string::npos || symbol.find("8bring_in") != std::string::npos ||
-            symbol.find("9bring_out") != std::string::npos) {
+        // Who brings in and out depends on when messages arrive; who copies to the host is the test.
+        constexpr std::array last{"9carry_out", "8bring_in", "9bring_out", "7on_host"};
+        if (std::any_of(last.begin(), last.end(),
+                        [&](const char* each) { return symbol.find(each) != std::string::npos; })) {
             break;
         }
     }
@@ -221,6 +229,7 @@ cudaError_t allocate(void** into, std::size_t bytes, cudaMemoryType type) {
     auto* const made = static_cast<std::byte*>(std::aligned_alloc(line, (bytes + line - 1) / line * line));
     std::memset(made, 0xff, bytes);
     now().memory[made] = {bytes, type, now().current};
+    (type == cudaMemoryTypeDevice ? now().allocated : now().pinned) += bytes;
     *into = made;
     return cudaSuccess;
 }
@@ -234,7 +243,7 @@ cudaError_t deallocate(void* memory) {
     if (found == now().memory.end()) {
         return now().last = cudaErrorInvalidValue;
     }
-    now().allocated -= found->second.type == cudaMemoryTypeDevice ? found->second.bytes : 0;
+    (found->second.type == cudaMemoryTypeDevice ? now().allocated : now().pinned) -= found->second.bytes;
     std::memset(memory, 0xff, found->second.bytes);
     std::free(memory);
     now().memory.erase(found);
@@ -257,7 +266,7 @@ void restart(const machine& is) {
     all.current = 0;
     all.last = all.stuck = all.noted = cudaSuccess;
     all.failing.clear();
-    all.allocations = all.switches = 0;
+    all.allocations = all.switches = all.crossed = all.timed = 0;
     drop_nothing();
 }
 
@@ -308,8 +317,20 @@ std::size_t allocated() {
     return now().allocated;
 }
 
+std::size_t pinned() {
+    return now().pinned;
+}
+
+std::size_t crossed() {
+    return now().crossed;
+}
+
 std::size_t allocations() {
     return now().allocations;
+}
+
+std::size_t timed_events() {
+    return now().timed;
 }
 
 std::size_t switches() {
@@ -330,8 +351,24 @@ cudaError_t cudaDriverGetVersion(int* version) {
     return cudaSuccess;
 }
 
+cudaError_t cudaRuntimeGetVersion(int* version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* found, int /*device*/) {
+    *found = {};
+    std::strcpy(found->name, "stand-in");
+    return cudaSuccess;
+}
+
 cudaError_t cudaGetDevice(int* device) {
     *device = now().current;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? 7 : 5;
     return cudaSuccess;
 }
 
@@ -376,7 +413,6 @@ cudaError_t cudaMalloc(void** into, std::size_t bytes) {
     if (now().allocated + bytes > now().is.bytes) {
         return now().last = cudaErrorMemoryAllocation;
     }
-    now().allocated += bytes;
     ++now().allocations;
     return allocate(into, bytes, cudaMemoryTypeDevice);
 }
@@ -440,8 +476,18 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t of, cudaStreamCaptureStatus* stat
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned /*flags*/) {
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    const cudaError_t code = begin("cudaEventElapsedTime");
+    if (from->done < from->recorded_in.size() || to->done < to->recorded_in.size()) {
+        return now().last = cudaErrorNotReady;
+    }
+    *milliseconds = 1e-3F * static_cast<float>(to->time - from->time);
+    return code;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags) {
     const cudaError_t code = begin("cudaEventCreateWithFlags");
+    now().timed += flags == cudaEventDisableTiming ? 0 : 1;
     if (code == cudaSuccess) {
         *made = new CUevent_st;
     }
@@ -487,6 +533,7 @@ cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cud
     if (!is_known(into, bytes) || !is_known(from, bytes)) {
         return now().last = cudaErrorInvalidValue;
     }
+    now().crossed += find(into)->second.type != find(from)->second.type ? bytes : 0;
     on->queue.push_back({[=] { std::memcpy(into, from, bytes); }});
     return cudaSuccess;
 }
@@ -501,6 +548,11 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t function, void* dat
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* made) {
     *made = new cublasContext;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetVersion_v2(cublasHandle_t /*of*/, int* version) {
+    *version = CUBLAS_VERSION;
     return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -59,8 +59,14 @@ void drop_nothing();
 
 /// Device memory that is allocated now.
 std::size_t allocated();
+/// Pinned memory that is allocated now.
+std::size_t pinned();
+/// Bytes copied between pinned and device memory since restart(), by cudaMemcpyAsync.
+std::size_t crossed();
 /// Calls of cudaMalloc since restart().
 std::size_t allocations();
+/// Events with timing that were made since restart(); their time is the number of pieces of work, each a microsecond.
+std::size_t timed_events();
 /// Switches of the current device since restart().
 std::size_t switches();
 

@@ -3,7 +3,8 @@
 //
 // EINPARALLEL_DIFFERENTIAL_CASES=N runs about N of them, from all parts: oversubscribed ranks busy-wait.
 // EINPARALLEL_TEST_PART=k/n runs every nth of them, from the kth on.
-// Linked with the stand-in for CUDA, all runs are on devices, in an order of streams that differs from run to run.
+// Linked with CUDA all runs are on devices; with the stand-in for it in an order of streams that differs from run to
+// run.
 
 #include "coverage.hpp"
 #include "deferred_ranks.hpp"
@@ -26,7 +27,7 @@
 
 #include "deferred_list.hpp"
 
-#if defined(EINPARALLEL_HAS_CUDA)
+#if defined(EINPARALLEL_TEST_STANDIN)
 #include <cuda/standin.hpp>
 #endif
 
@@ -58,10 +59,13 @@ constexpr std::size_t most_bindings = 8;
 template <std::size_t... Position>
 ep::results run_with(const ep::plan& plan, ep::context& world, const std::vector<ep::binding>& bound,
                      std::index_sequence<Position...> /*all*/) {
-#if defined(EINPARALLEL_HAS_CUDA)
+#if defined(EINPARALLEL_TEST_STANDIN)
     static unsigned seed = 0;
     standin::restart({.seed = seed++ + static_cast<unsigned>(world.rank())});
-    return plan.run(world, ep::on_device, bound[Position]...);
+#endif
+#if defined(EINPARALLEL_HAS_CUDA)
+    static unsigned number = 0;
+    return plan.run(world, ep::device_run{.results_stay = ++number % 2 == 0}, bound[Position]...);
 #else
     return plan.run(world, bound[Position]...);
 #endif

@@ -178,6 +178,7 @@ TEST_CASE("version 1 of the JSON has these members in this order") {
                                            "seconds_per_byte",
                                            "seconds_per_flop",
                                            "exposed",
+                                           "operations_per_touch",
                                            "order",
                                            "runs",
                                            "cost",

@@ -13,9 +13,25 @@ EINPARALLEL_INLINE std::string failed_on_device(const char* call, const char* wo
            std::to_string(line) + ')';
 }
 
+EINPARALLEL_INLINE std::string not_compiled_for_device() {
+    int device = 0;
+    int major = 0;
+    int minor = 0;
+    static_cast<void>(cudaGetDevice(&device));
+    static_cast<void>(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    static_cast<void>(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    const std::string digits[] = {std::to_string(major), std::to_string(minor)};
+    return "device " + std::to_string(device) + " has compute capability " + digits[0] + '.' + digits[1] +
+           ", for which the library's kernels are not compiled: build it with CMAKE_CUDA_ARCHITECTURES=" + digits[0] +
+           digits[1];
+}
+
 EINPARALLEL_INLINE void check_cuda(cudaError_t code, const char* call, const char* file, int line) {
     if (code != cudaSuccess) {
         static_cast<void>(cudaGetLastError());  // one that does not stick is reported once
+        if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
+            throw cuda_error(not_compiled_for_device(), static_cast<int>(code));
+        }
         throw cuda_error(failed_on_device(call, cudaGetErrorString(code), file, line), static_cast<int>(code));
     }
 }

@@ -6,14 +6,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
+
+struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Device memory from cudaMalloc, which, unlike cudaMallocAsync's default pool, can be exported to other processes and
-/// handed to MPI. What is given back is kept for later calls, until memory is short or the pool ends.
+/// handed to MPI. What is given back is kept for later calls, until memory is short or the pool ends. With functions of
+/// the application's all comes from them, and goes back at once. Handles on results may give back on any thread.
 class device_pool {
 public:
+    using allocate_function = void* (*)(std::size_t bytes, CUstream_st* stream);
+    using release_function = void (*)(void* memory, std::size_t bytes, CUstream_st* stream);
+
     device_pool() = default;
+    device_pool(allocate_function take, release_function give_back, CUstream_st* work)
+        : allocate_(take), release_(give_back), work_(work) {}
     device_pool(const device_pool&) = delete;
     device_pool& operator=(const device_pool&) = delete;
     ~device_pool() { trim(); }
@@ -29,8 +38,12 @@ public:
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
 private:
+    std::recursive_mutex guard_;
     std::multimap<std::size_t, void*> free_;  ///< by bytes
     std::size_t bytes_ = 0;
+    allocate_function allocate_ = nullptr;
+    release_function release_ = nullptr;
+    CUstream_st* work_ = nullptr;
 };
 
 /// Host memory that devices copy from and to, and read and write in place, while the host goes on.
@@ -41,7 +54,13 @@ EINPARALLEL_INLINE void free_pinned(void* memory) noexcept;
 /// What an address is to CUDA.
 enum class memory_kind : std::uint8_t { host, pinned, device, managed };
 
+/// An address' kind, and the device where it is one's.
+struct memory_place {
+    memory_kind kind = memory_kind::host;
+    int device = -1;
+};
+
 /// @throws cuda_error
-EINPARALLEL_INLINE memory_kind kind_of_memory(const void* address);
+EINPARALLEL_INLINE memory_place place_of_memory(const void* address);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

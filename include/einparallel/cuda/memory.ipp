@@ -11,16 +11,24 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE void* device_pool::allocate(std::size_t bytes) {
+    const std::scoped_lock alone(guard_);
     if (const auto known = free_.find(bytes); known != free_.end()) {
         void* const found = known->second;
         free_.erase(known);
         return found;
     }
     void* made = nullptr;
-    cudaError_t code = cudaMalloc(&made, bytes);
+    const auto take = [&] {
+        if (allocate_ == nullptr) {
+            return cudaMalloc(&made, bytes);
+        }
+        made = allocate_(bytes, work_);
+        return made == nullptr ? cudaErrorMemoryAllocation : cudaStreamSynchronize(work_);  // other streams use it too
+    };
+    cudaError_t code = take();
     if (code == cudaErrorMemoryAllocation && !free_.empty()) {
         trim();
-        code = cudaMalloc(&made, bytes);
+        code = take();
     }
     if (code == cudaErrorMemoryAllocation) {
         static_cast<void>(cudaGetLastError());
@@ -28,12 +36,18 @@ EINPARALLEL_INLINE void* device_pool::allocate(std::size_t bytes) {
         throw error("too little device memory: " + std::to_string(bytes) + " bytes are asked for, " +
                     std::to_string(left.free) + " of " + std::to_string(left.all) + " are free");
     }
-    check_cuda(code, "cudaMalloc");
+    check_cuda(code, allocate_ == nullptr ? "cudaMalloc" : "device_run.allocate");
     bytes_ += bytes;
     return made;
 }
 
 EINPARALLEL_INLINE void device_pool::deallocate(void* memory, std::size_t bytes) noexcept {
+    const std::scoped_lock alone(guard_);
+    if (release_ != nullptr) {
+        bytes_ -= bytes;
+        release_(memory, bytes, work_);
+        return;
+    }
     try {
         free_.emplace(bytes, memory);
     } catch (...) {  // no memory to remember it
@@ -43,6 +57,7 @@ EINPARALLEL_INLINE void device_pool::deallocate(void* memory, std::size_t bytes)
 }
 
 EINPARALLEL_INLINE void device_pool::trim() noexcept {
+    const std::scoped_lock alone(guard_);
     for (const auto& [bytes, memory] : free_) {
         static_cast<void>(cudaFree(memory));
         bytes_ -= bytes;
@@ -60,18 +75,18 @@ EINPARALLEL_INLINE void free_pinned(void* memory) noexcept {
     static_cast<void>(cudaFreeHost(memory));
 }
 
-EINPARALLEL_INLINE memory_kind kind_of_memory(const void* address) {
+EINPARALLEL_INLINE memory_place place_of_memory(const void* address) {
     cudaPointerAttributes found{};
     check_cuda(cudaPointerGetAttributes(&found, address), "cudaPointerGetAttributes");
     switch (found.type) {
         case cudaMemoryTypeDevice:
-            return memory_kind::device;
+            return {memory_kind::device, found.device};
         case cudaMemoryTypeManaged:
-            return memory_kind::managed;
+            return {memory_kind::managed, found.device};
         case cudaMemoryTypeHost:
-            return memory_kind::pinned;
+            return {memory_kind::pinned};
         default:
-            return memory_kind::host;
+            return {memory_kind::host};
     }
 }
 

@@ -12,11 +12,11 @@ struct CUstream_st;
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Owns an event without timing, of the device that is current when it is made.
+/// Owns an event of the device that is current when it is made.
 class event {
 public:
-    /// @throws cuda_error
-    EINPARALLEL_INLINE event();
+    /// `is_timed`: for seconds_since. @throws cuda_error
+    EINPARALLEL_INLINE event(bool is_timed = false);
     event(event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     event& operator=(event&& other) noexcept {
         std::swap(handle_, other.handle_);
@@ -36,6 +36,9 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] bool is_done() const;
     /// Returns when it is done. @throws cuda_error what it failed with
     EINPARALLEL_INLINE void wait() const;
+
+    /// Of the device's time. @pre both are timed and done. @throws cuda_error
+    EINPARALLEL_INLINE [[nodiscard]] double seconds_since(const event& earlier) const;
 
     [[nodiscard]] CUevent_st* native() const noexcept { return handle_; }
 

@@ -6,8 +6,15 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE event::event() {
-    check_cuda(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+EINPARALLEL_INLINE event::event(bool is_timed) {
+    check_cuda(cudaEventCreateWithFlags(&handle_, is_timed ? cudaEventDefault : cudaEventDisableTiming),
+               "cudaEventCreateWithFlags");
+}
+
+EINPARALLEL_INLINE double event::seconds_since(const event& earlier) const {
+    float milliseconds = 0;
+    check_cuda(cudaEventElapsedTime(&milliseconds, earlier.handle_, handle_), "cudaEventElapsedTime");
+    return 1e-3 * static_cast<double>(milliseconds);
 }
 
 EINPARALLEL_INLINE void event::record(CUstream_st* of) {

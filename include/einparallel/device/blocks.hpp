@@ -6,7 +6,6 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/notation/op_program.hpp>
@@ -41,9 +40,5 @@ EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& prog
 EINPARALLEL_INLINE void combine_on_device(launch::stream on, const op_program& program, std::span<const index> extents,
                                           void* into, std::span<const index> into_strides, const void* from,
                                           std::span<const index> from_strides);
-
-/// z = softmax of x along a label of a call with one operand, float or double.
-EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
-                                          label_id along);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

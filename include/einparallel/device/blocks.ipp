@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -173,48 +172,6 @@ EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index>
         work.into = static_cast<std::byte*>(into) + at[0] * static_cast<index>(element_bytes);
         work.from = static_cast<const std::byte*>(from) + at[1] * static_cast<index>(element_bytes);
         launch::copy(on, work);
-    } while (point.advance(at));
-}
-
-EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
-                                          label_id along) {
-    loop_nest nest(call);
-    if (nest.output_empty) {
-        return;
-    }
-    // Rows by the loops of all other labels; the label's own loop is not fused with them.
-    std::vector<index> extents(call.extents.begin(), call.extents.end());
-    index& length = extents[static_cast<std::size_t>(along)];
-    launch::strided_softmax work;
-    work.element = element;
-    const auto step_of = [&](std::span<const label_id> labels, std::span<const index> strides) {
-        index step = 0;
-        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-            step += labels[dimension] == along ? strides[dimension] : 0;
-        }
-        return step;
-    };
-    const index row_length = std::exchange(length, 1);
-    nest = loop_nest({extents, call.operands, call.output});
-    nest.sort_by(0);
-    odometer::loop_list outside;
-    for (std::size_t loop = 0; loop + launch::most_loops < nest.size() + 1; ++loop) {
-        outside.push_back(loop);
-    }
-    for (std::size_t loop = outside.size(); loop < nest.size(); ++loop) {
-        work.extents[work.loops] = nest.extents[loop];
-        work.output_strides[work.loops] = nest.of(loop)[0];
-        work.operand_strides[work.loops++] = nest.of(loop)[1];
-    }
-    work.extents[work.loops] = row_length;
-    work.output_strides[work.loops] = step_of(call.output.labels, call.output.strides);
-    work.operand_strides[work.loops++] = step_of(call.operands[0].labels, call.operands[0].strides);
-    odometer point(nest, outside);
-    index at[2] = {0, 0};
-    do {
-        work.output = static_cast<std::byte*>(call.output.data) + at[0] * static_cast<index>(element.bytes);
-        work.operand = static_cast<const std::byte*>(call.operands[0].data) + at[1] * static_cast<index>(element.bytes);
-        launch::softmax(on, work);
     } while (point.advance(at));
 }
 

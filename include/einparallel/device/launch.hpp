@@ -6,7 +6,6 @@
 // fused and sorted by the caller (device/blocks.hpp makes them of calls on blocks). A failed launch throws.
 
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/element_type.hpp>
 
 #include <type_traits>
 
@@ -50,26 +49,12 @@ struct strided_join {
     void* workspace = nullptr;                          ///< join_shape::workspace_bytes, aligned for any element
 };
 
-/// Z = softmax of X along one loop, the last one. Output and operand do not overlap.
-struct strided_softmax {
-    void* output = nullptr;
-    const void* operand = nullptr;
-    element_type element;  ///< float or double
-    int loops = 0;         ///< no extent is 0
-    index extents[most_loops] = {};
-    index output_strides[most_loops] = {};
-    index operand_strides[most_loops] = {};
-};
-
-static_assert(std::is_trivially_copyable_v<strided_copy> && std::is_trivially_copyable_v<strided_join> &&
-              std::is_trivially_copyable_v<strided_softmax>);
+static_assert(std::is_trivially_copyable_v<strided_copy> && std::is_trivially_copyable_v<strided_join>);
 
 void copy(stream on, const strided_copy& work);
 
 /// Sums are taken in an order that depends on extents and strides alone.
 void join(stream on, const strided_join& work, const op_program& program);
-
-void softmax(stream on, const strided_softmax& work);
 
 }  // namespace detail::launch
 }  // namespace einparallel

@@ -5,7 +5,6 @@
 
 #include <einparallel/device/copy_launch.ipp>
 #include <einparallel/device/join_launch.ipp>
-#include <einparallel/device/softmax_launch.ipp>
 
 namespace einparallel::detail::launch {
 
@@ -15,10 +14,6 @@ void copy(stream on, const strided_copy& work) {
 
 void join(stream on, const strided_join& work, const op_program& program) {
     launch_join(on, work, program);
-}
-
-void softmax(stream on, const strided_softmax& work) {
-    launch_softmax(on, work);
 }
 
 }  // namespace einparallel::detail::launch

@@ -120,7 +120,7 @@ namespace einparallel {
 ///     processes     ranks that the plan is for
 ///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort,
 ///                   ranks_per_node, check_inputs, machine {seconds_per_message, seconds_per_byte, seconds_per_flop,
-///                   exposed}, order, runs
+///                   exposed, operations_per_touch}, order, runs
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         sent by all ranks together
 ///     bytes_read    read by all ranks together in the memory of ranks of their nodes

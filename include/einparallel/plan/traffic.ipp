@@ -71,9 +71,6 @@ EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, s
     }
 }
 
-/// An element that is packed, copied or added costs as much as so many operations, being bound by memory.
-inline constexpr double operations_per_touch = 24;
-
 /// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
 /// of a node: 1.5 µs, a message 3).
 inline constexpr double messages_per_step = 0.5;
@@ -122,7 +119,7 @@ EINPARALLEL_INLINE double transfer_seconds(double bytes, const machine& constant
 
 /// Seconds of packing, copying or adding elements.
 EINPARALLEL_INLINE double touch_seconds(double elements, const machine& constants) {
-    return elements * operations_per_touch * constants.seconds_per_flop;
+    return elements * constants.operations_per_touch * constants.seconds_per_flop;
 }
 
 EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants) {
@@ -181,7 +178,8 @@ EINPARALLEL_INLINE fed_traffic traffic_of_feeding(const task& work) {
 EINPARALLEL_INLINE double fed_seconds(const task& work, double operations_per_point, const machine& constants) {
     const fed_traffic moving = traffic_of_feeding(work);
     const auto seconds_of = [&](double calls, double points, double touched) {
-        return (points * operations_per_point + touched * operations_per_touch) * constants.seconds_per_flop / calls;
+        return (points * operations_per_point + touched * constants.operations_per_touch) * constants.seconds_per_flop /
+               calls;
     };
     const auto points = [&](int rank) {
         double product = 1;

@@ -69,7 +69,8 @@ EINPARALLEL_INLINE std::string machine_text(const machine& shown);
 
 namespace einparallel {
 
-/// "2.00us per message, 10.0GB/s, 50.0Gflop/s, 10.0% of the shorter of arithmetic and transfer exposed".
+/// "2.00us per message, 10.0GB/s, 50.0Gflop/s, 24.0 flop in the time of a copied element, 10.0% of the shorter of
+/// arithmetic and transfer exposed".
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, const machine& shown) {
     return stream << detail::machine_text(shown);

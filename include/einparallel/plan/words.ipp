@@ -133,7 +133,8 @@ EINPARALLEL_INLINE std::string rate_text(double seconds_each, const char* unit) 
 
 EINPARALLEL_INLINE std::string machine_text(const machine& shown) {
     return duration_text(shown.seconds_per_message) + " per message, " + rate_text(shown.seconds_per_byte, "B") + ", " +
-           rate_text(shown.seconds_per_flop, "flop") + ", " + three_digits(100 * shown.exposed) +
+           rate_text(shown.seconds_per_flop, "flop") + ", " + three_digits(shown.operations_per_touch) +
+           " flop in the time of a copied element, " + three_digits(100 * shown.exposed) +
            "% of the shorter of arithmetic and transfer exposed";
 }
 

@@ -4,6 +4,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/run/space.hpp>
 
 #include <span>
 
@@ -14,6 +15,9 @@ namespace EINPARALLEL_DETAIL {
 /// figures[i] = the largest figures[i] over all ranks, the same bits on each; what is negative or no number counts as
 /// 0. Collective. Bits of doubles that are not negative have the order of the doubles.
 EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<double> figures);
+
+/// The constants as measured with blocks and messages of one memory space.
+EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_space& space, double seconds);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -37,6 +41,6 @@ EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<d
 /// it by itself, for plans would then differ from run to run.
 /// @throws error, the same on every rank: seconds that are not positive or not the same on all ranks, memory that runs
 /// out, a call from a source or functor of a plan that is running
-EINPARALLEL_INLINE machine measured_machine(const context& world, double seconds);
+EINPARALLEL_INLINE machine measured_machine(const context& world, double seconds = 0.2);
 
 }  // namespace einparallel

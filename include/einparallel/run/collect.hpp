@@ -25,7 +25,7 @@ struct strided_box {
     box held;
     std::vector<index> strides;  ///< in elements
     std::size_t element_bytes = 1;
-    bool is_on_device = false;  ///< in memory of a device
+    bool is_on_device = false;  ///< in memory of a device, which the host does not look into
 
     /// The first element of a part. @pre contains(held, region)
     EINPARALLEL_INLINE [[nodiscard]] std::byte* first(const box& region) const;
@@ -52,6 +52,13 @@ struct distributed_part {
 };
 
 EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part);
+
+/// The same elements where the host reads them: in place, or a dense copy, pinned, of those on a device. Local.
+/// @throws error where no run on their device has begun on the context, or it is gone; cuda_error
+EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part);
+/// Copies what on_host(part) returned, changed or not, to where the elements are on the device.
+EINPARALLEL_INLINE void write_back(const distributed_part& part, const distributed_part& copied);
+EINPARALLEL_INLINE [[noreturn]] void refuse_view();
 
 /// This rank's elements as text. Local.
 EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part, element_type element);

@@ -8,6 +8,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/executable.ipp>
+#include <einparallel/run/host_copies.ipp>
 #include <einparallel/run/own_layout.ipp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
@@ -86,9 +87,6 @@ EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part)
     if (part.where == nullptr) {
         throw error("distributed: this handle holds nothing");
     }
-    if (part.elements.is_on_device) {
-        throw error("distributed: these elements are on a device: a run on devices reads them, the host does not");
-    }
     return part;
 }
 
@@ -138,10 +136,13 @@ struct moving_program {
     step& add_step() { return moves.steps.emplace_back(); }
 };
 
+inline constexpr auto nothing_more = [] {};
+
 /// One collective call: write(), which may throw, on every rank; an agreement to start, also about the numbers; the
-/// program; an agreement on how it ended. Returns the bytes that this rank sent.
+/// program, and finish(), which may throw; an agreement on how it ended. Returns the bytes that this rank sent.
 EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char* call,
-                                          std::initializer_list<common> numbers, function_ref<moving_program()> write) {
+                                          std::initializer_list<common> numbers, function_ref<moving_program()> write,
+                                          function_ref<void()> finish = nothing_more) {
     const run_watch watch{.rank = world.payload.rank(), .call = call};
     std::optional<executable> moves;
     memory_block scratch;
@@ -158,7 +159,7 @@ EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char
     agree(world.control, unprepared, numbers);
     std::string failure;
     moves->carry_out(the_host, flight, watch, failure);
-    agree(world.control, failure);
+    agree(world.control, failure.empty() ? failure_of(call, finish) : failure);
     return flight.bytes_sent();
 }
 
@@ -166,16 +167,19 @@ EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char
 /// after place().
 EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const distributed_part& part, const char* call,
                                            std::initializer_list<common> numbers, const distribution& wanted,
-                                           function_ref<strided_box()> place) {
-    return move_boxes(world, call, numbers, [&] {
+                                           function_ref<strided_box()> place,
+                                           function_ref<void()> finish = nothing_more) {
+    std::optional<distributed_part> copy;
+    const auto write = [&] {
         const strided_box target = place();
+        const strided_box& elements = elements_for_host(part, copy);
         moving_program made;
-        const buffer_id held = made.add(part.elements);
+        const buffer_id held = made.add(elements);
         const buffer_id here = made.add(target);
         buffer_id from = held;
-        if (is_backwards(part.elements) || meet(part.elements, target)) {
-            from = made.moves.add_buffer(part.elements.held, part.elements.element_bytes);
-            made.add_step().move(from, held, part.elements.held);
+        if (is_backwards(elements) || meet(elements, target)) {
+            from = made.moves.add_buffer(elements.held, elements.element_bytes);
+            made.add_step().move(from, held, elements.held);
         }
         const buffer_id into = is_backwards(target) ? made.moves.add_buffer(target.held, target.element_bytes) : here;
         made.add_step() = redistribution_step(*part.where, wanted, world.payload.rank(), from, into);
@@ -183,12 +187,30 @@ EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const dis
             made.add_step().move(here, into, target.held);
         }
         return made;
+    };
+    return move_boxes(world, call, numbers, write, finish);
+}
+
+/// The same to where another part lies, on the host or on a device.
+EINPARALLEL_INLINE std::size_t fetch_to(const context_state& world, const distributed_part& part, const char* call,
+                                        const distributed_part& there) {
+    std::optional<distributed_part> room;
+    const auto place = [&] {
+        return there.elements.is_on_device ? room.emplace(room_on_host(there)).elements : there.elements;
+    };
+    return fetch_boxes(world, part, call, {}, *there.where, place, [&] {
+        if (room) {
+            write_back(there, *room);
+        }
     });
 }
 
 EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part, element_type element) {
     if (part.where == nullptr) {
         return stream << "a handle on nothing";
+    }
+    if (part.elements.is_on_device) {
+        return print_part(stream, on_host(part), element);
     }
     const box& held = part.elements.held;
     if (held.rank() == 0 && !held.empty()) {
@@ -238,10 +260,11 @@ EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_re
     const exclusive guard(*world, "allgather");
     const int rank = world->payload.rank();
     const int size = world->payload.size();
+    std::optional<distributed_part> copy;
     const auto ring = [&] {
         const box everything = whole_box(part.where->bounds());
         moving_program made;
-        const buffer_id own = made.add(part.elements);
+        const buffer_id own = made.add(elements_for_host(part, copy));
         const buffer_id all =
             made.add({allocate(), everything, dense_strides(everything), part.elements.element_bytes});
         made.add_step().move(all, own, part.elements.held);
@@ -303,7 +326,7 @@ EINPARALLEL_INLINE std::size_t fetch_like(const distributed_part& part, const di
     agree(world->control, failure,
           {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
            {target, "fetch: the ranks do not fetch into the same tensor"}});
-    return fetch_boxes(*world, part, "fetch", {}, *there.where, [&] { return there.elements; });
+    return fetch_to(*world, part, "fetch", there);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -118,13 +118,14 @@ public:
     EINPARALLEL_INLINE void release_memory();
 
     /// The constants of the time model as measured on these ranks, for options.machine: see run/calibrate.hpp.
-    /// Collective. `seconds`: to spend at most, about; the same on every rank.
+    /// Collective. On the host or, after ep::on_device, on the ranks' devices; then the seconds to spend at most,
+    /// about: 0.2 where nothing is said, the same on every rank.
     ///
-    ///     ep::machine measured = world.calibrate();
+    ///     ep::machine measured = world.calibrate();       // calibrate(0.5), calibrate(ep::on_device)
     ///     ep::plan plan = ep::decompose(world, {.machine = measured}, Z);
-    template <class Seconds = double, class Way = detail::way>
-    [[nodiscard]] auto calibrate(Seconds seconds = 0.2) const {
-        return measured_machine(*this, seconds);
+    template <class Way = detail::way, class... How>
+    [[nodiscard]] auto calibrate(const How&... how) const {
+        return measured_machine(*this, how...);
     }
 
     /// For the rooms of the library.

@@ -6,12 +6,15 @@
 #include <einparallel/cuda/stream.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/space.hpp>
+#include <einparallel/run/trace.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -35,11 +38,14 @@ EINPARALLEL_INLINE void combine_on_device(const device_queue& on, const kernel& 
 /// Pinned memory of the host.
 class pinned_space final : public host_space {
 public:
-    explicit pinned_space(int device) : device_(device) {}
+    /// `of`: the device's, which it is part of.
+    pinned_space(const memory_space& of, int device) : of_(of), device_(device) {}
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
+    [[nodiscard]] std::shared_ptr<const memory_space> owner() const override { return of_.owner(); }
 
 private:
+    const memory_space& of_;
     int device_;
 };
 
@@ -49,6 +55,8 @@ struct device_settings {
     CUstream_st* application = nullptr;       ///< its work so far is done before that of a run; null: nobody's
     bool is_direct = false;                   ///< MPI sends from device memory and receives there
     std::size_t slab = std::size_t{4} << 20;  ///< bytes of the pieces in which elements pass through the host
+    device_pool::allocate_function allocate = nullptr;  ///< the application's; null: cudaMalloc
+    device_pool::release_function release = nullptr;
 
     friend bool operator==(const device_settings&, const device_settings&) = default;
 };
@@ -63,16 +71,38 @@ struct device_lane {
 
 /// What a device space has on its device.
 struct device_lanes {
-    device_pool pool;
+    EINPARALLEL_INLINE explicit device_lanes(const device_settings& settings)
+        : pool(settings.allocate, settings.release, by_number[0].on.native()) {}
+
     std::array<device_lane, 3> by_number;
+    device_pool pool;
     event begun;
     std::optional<blas_handle> blas;
+};
+
+/// Work on a device that a trace is to show.
+struct watched_work {
+    event begin{true};
+    event end{true};
+    activity what;
+    std::size_t vertex;
+    std::size_t bytes;
+};
+
+/// What is watched since the device's time and the host's were compared.
+struct device_watch {
+    trace* seen;
+    double zero = 0;  ///< the trace's time when `origin` was done
+    event origin{true};
+    activity what{};
+    std::size_t vertex = 0;
+    std::vector<watched_work> all{};
 };
 
 /// Memory of one device. Kernels, and copies from box to box, go to one stream; messages on their way out and in, each
 /// have another, so that they move beside the kernels. An event ties streams together wherever one needs the other's
 /// results: bring_out() and bring_in() say where. Every call has the device current, and leaves the one that was.
-class device_space final : public memory_space {
+class device_space final : public memory_space, public std::enable_shared_from_this<device_space> {
 public:
     /// @throws error, cuda_error
     explicit device_space(const device_settings& settings);
@@ -95,10 +125,15 @@ public:
     void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const override;
     [[nodiscard]] const void* borrow(const source& origin, const box& region,
                                      std::vector<index>& strides) const override;
-    void prepare(const kernel& work, const block_call& call) const override;
+    [[nodiscard]] std::string refuses(const void* address, bool is_on_device) const override;
+    [[nodiscard]] std::shared_ptr<const memory_space> owner() const override { return weak_from_this().lock(); }
+    [[nodiscard]] std::size_t workspace(const kernel& work, const block_call& call) const override;
+    void prepare(std::size_t workspace) const override;
     [[nodiscard]] work_token given() const override;
     void finish(work_token work) const override;
     [[nodiscard]] bool is_done(work_token work) const override;
+    void watch(trace* seen) const override;
+    [[nodiscard]] bool times(activity what, std::size_t vertex) const override;
     [[nodiscard]] const memory_space& on_host() const override { return host_; }
     [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
     work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
@@ -115,9 +150,12 @@ private:
     EINPARALLEL_INLINE work_token mark(lane_number of) const;
     EINPARALLEL_INLINE const event& event_of(work_token work) const;
     EINPARALLEL_INLINE device_queue queue() const;
-    /// A source's elements where they lie, on this side or on the host's; or null. @throws error for an address of the
-    /// other kind
+    /// A source's elements where they lie, on this side or on the host's; or null. @throws error for an address of
+    /// another kind
     EINPARALLEL_INLINE const void* place_of(const source& origin, const box& region, std::vector<index>& strides) const;
+    /// Gives work to a lane, between two events where it is watched; `bytes`: of a copy out or in, which it is then.
+    template <class F>
+    void give(lane_number on, F&& work, std::optional<activity> what = std::nullopt, std::size_t bytes = 0) const;
     EINPARALLEL_INLINE void copy_on(lane_number on, std::span<const index> extents, void* into,
                                     std::span<const index> into_strides, const void* from,
                                     std::span<const index> from_strides, std::size_t element_bytes) const;
@@ -129,6 +167,7 @@ private:
     mutable memory_block workspace_;
     std::array<memory_block, 2> read_through_;
     mutable std::array<work_token, 2> read_done_{};
+    mutable std::optional<device_watch> watch_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

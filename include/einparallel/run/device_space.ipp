@@ -8,7 +8,9 @@
 #include <einparallel/run/slabs.hpp>
 #include <einparallel/schedule/program.hpp>
 
+#include <numeric>
 #include <string>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -22,9 +24,9 @@ EINPARALLEL_VIRTUAL void pinned_space::deallocate(void* memory, std::size_t /*by
 }
 
 EINPARALLEL_VIRTUAL device_space::device_space(const device_settings& settings)
-    : settings_(settings), host_(settings.device) {
+    : settings_(settings), host_(*this, settings.device) {
     const device_guard here(settings_.device);
-    lanes_.emplace();
+    lanes_.emplace(settings_);
     blas_workspace_ = memory_block(*this, blas_handle::workspace_bytes);
     lanes_->blas.emplace(lanes_->by_number[working].on.native(), blas_workspace_.data());
     for (memory_block& each : read_through_) {
@@ -43,7 +45,56 @@ EINPARALLEL_INLINE device_queue device_space::queue() const {
     return {lanes_->by_number[working].on.native(), lanes_->blas->native(), workspace_.data()};
 }
 
+EINPARALLEL_INLINE std::size_t bytes_in_box(std::span<const index> extents, std::size_t element_bytes) {
+    return std::accumulate(extents.begin(), extents.end(), element_bytes,
+                           [](std::size_t bytes, index extent) { return bytes * static_cast<std::size_t>(extent); });
+}
+
+EINPARALLEL_VIRTUAL void device_space::watch(trace* seen) const {
+    const device_guard here(settings_.device);
+    CUstream_st* const work = lanes_->by_number[working].on.native();
+    if (seen != nullptr) {
+        watch_.emplace(device_watch{.seen = seen});
+        watch_->origin.record(work);
+        watch_->origin.wait();
+        watch_->zero = seen->now();
+        return;
+    }
+    if (const std::optional<device_watch> done = std::exchange(watch_, std::nullopt); done.has_value()) {
+        done->seen->reserve(done->all.size());
+        for (const watched_work& each : done->all) {
+            const double begin = done->zero + each.begin.seconds_since(done->origin);
+            done->seen->add({begin, begin + each.end.seconds_since(each.begin), 0, each.what,
+                             static_cast<std::int64_t>(each.vertex), static_cast<std::int64_t>(each.bytes)});
+        }
+        done->seen->note_exposed();
+    }
+}
+
+/// Sources are read by the host.
+EINPARALLEL_VIRTUAL bool device_space::times(activity what, std::size_t vertex) const {
+    if (watch_.has_value()) {
+        watch_->what = what;
+        watch_->vertex = vertex;
+    }
+    return what != activity::read;
+}
+
+template <class F>
+void device_space::give(lane_number on, F&& work, std::optional<activity> what, std::size_t bytes) const {
+    if (!watch_.has_value()) {
+        std::forward<F>(work)();
+        return;
+    }
+    watched_work& noted = watch_->all.emplace_back(
+        watched_work{.what = what.value_or(watch_->what), .vertex = watch_->vertex, .bytes = bytes});
+    noted.begin.record(lanes_->by_number[on].on.native());
+    std::forward<F>(work)();
+    noted.end.record(lanes_->by_number[on].on.native());
+}
+
 EINPARALLEL_VIRTUAL void device_space::begin() const {
+    watch_.reset();  // of a run that failed
     if (settings_.application == nullptr) {
         return;
     }
@@ -60,8 +111,10 @@ EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
     const device_guard here(settings_.device);
     try {
         return lanes_->pool.allocate(bytes);
+    } catch (const cuda_error&) {
+        throw;
     } catch (const error& missing) {
-        throw error(std::string("run: ") + missing.what());
+        throw too_little_memory(std::string("run: ") + missing.what());
     }
 }
 
@@ -69,24 +122,27 @@ EINPARALLEL_VIRTUAL void device_space::deallocate(void* memory, std::size_t byte
     lanes_->pool.deallocate(memory, bytes);
 }
 
-EINPARALLEL_VIRTUAL void device_space::prepare(const kernel& work, const block_call& call) const {
-    const device_guard here(settings_.device);
-    if (const std::size_t bytes = workspace_on_device(work, call); bytes > workspace_.bytes()) {
+EINPARALLEL_VIRTUAL std::size_t device_space::workspace(const kernel& work, const block_call& call) const {
+    return workspace_on_device(work, call);
+}
+
+EINPARALLEL_VIRTUAL void device_space::prepare(std::size_t workspace) const {
+    if (workspace > workspace_.bytes()) {
         workspace_ = {};
-        workspace_ = memory_block(*this, bytes);
+        workspace_ = memory_block(*this, workspace);
     }
 }
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
-    contract_on_device(queue(), work, call);
+    give(working, [&] { contract_on_device(queue(), work, call); });
 }
 
 EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, std::span<const index> extents, void* into,
                                                std::span<const index> into_strides, const void* from,
                                                std::span<const index> from_strides) const {
     const device_guard here(settings_.device);
-    combine_on_device(queue(), work, extents, into, into_strides, from, from_strides);
+    give(working, [&] { combine_on_device(queue(), work, extents, into, into_strides, from, from_strides); });
 }
 
 EINPARALLEL_INLINE void device_space::copy_on(lane_number on, std::span<const index> extents, void* into,
@@ -111,7 +167,9 @@ EINPARALLEL_VIRTUAL void device_space::copy(std::span<const index> extents, void
                                             std::span<const index> into_strides, const void* from,
                                             std::span<const index> from_strides, std::size_t element_bytes) const {
     const device_guard here(settings_.device);
-    copy_on(working, extents, into, into_strides, from, from_strides, element_bytes);
+    give(
+        working, [&] { copy_on(working, extents, into, into_strides, from, from_strides, element_bytes); },
+        std::nullopt, bytes_in_box(extents, element_bytes));
 }
 
 EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& region, void* into,
@@ -124,7 +182,10 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
             throw error(origin.description() + ": device memory with a negative stride is not read");
         }
         const std::vector<index> dense = dense_strides(region);
-        copy_on(working, extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes);
+        const auto copied = [&] {
+            copy_on(working, extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes);
+        };
+        give(working, copied, activity::copy);
         return;
     }
     // One slab is copied while the next is read.
@@ -135,24 +196,34 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
         std::byte* const through = read_through_[side].data();
         finish(read_done_[side]);
         origin.read(slab, through);
-        copy_bytes(lanes_->by_number[working].on.native(), at, through, bytes);
+        const auto copied = [&] { copy_bytes(lanes_->by_number[working].on.native(), at, through, bytes); };
+        give(working, copied, activity::copy_in, bytes);
         read_done_[side] = given();
         at += bytes;
         side = 1 - side;
     });
 }
 
+EINPARALLEL_VIRTUAL std::string device_space::refuses(const void* address, bool is_on_device) const {
+    const memory_place found = place_of_memory(address);
+    if (is_on_device && found.kind == memory_kind::host) {
+        return "a host pointer where a device pointer is due (ep::device_view)";
+    }
+    if (!is_on_device && found.kind == memory_kind::device) {
+        return "a device pointer where a host pointer is due: ep::device_view refers to device memory";
+    }
+    if (is_on_device && found.kind == memory_kind::device && found.device != settings_.device) {
+        return "memory of device " + std::to_string(found.device) + ", and the run is on device " +
+               std::to_string(settings_.device);
+    }
+    return {};
+}
+
 EINPARALLEL_INLINE const void* device_space::place_of(const source& origin, const box& region,
                                                       std::vector<index>& strides) const {
     const void* const found = origin.borrow(region, strides);
-    const bool is_there = found != nullptr && kind_of_memory(found) != memory_kind::host;
-    if (found != nullptr && origin.is_on_device() && !is_there) {
-        throw error("run: " + origin.description() +
-                    ": a host pointer where a device pointer is due (ep::device_view)");
-    }
-    if (is_there && !origin.is_on_device() && kind_of_memory(found) == memory_kind::device) {
-        throw error("run: " + origin.description() +
-                    ": a device pointer where a host pointer is due: ep::device_view refers to device memory");
+    if (const std::string mistake = found == nullptr ? "" : refuses(found, origin.is_on_device()); !mistake.empty()) {
+        throw error("run: " + origin.description() + ": " + mistake);
     }
     return found;
 }
@@ -198,7 +269,9 @@ EINPARALLEL_VIRTUAL work_token device_space::bring_out(std::span<const index> ex
                                                        std::size_t element_bytes) const {
     const device_guard here(settings_.device);
     lanes_->by_number[leaving].on.wait_for(event_of(mark(working)));
-    copy_on(leaving, extents, out, out_strides, from, from_strides, element_bytes);
+    give(
+        leaving, [&] { copy_on(leaving, extents, out, out_strides, from, from_strides, element_bytes); },
+        activity::copy_out, bytes_in_box(extents, element_bytes));
     return mark(leaving);
 }
 
@@ -208,7 +281,9 @@ EINPARALLEL_VIRTUAL work_token device_space::bring_in(std::span<const index> ext
                                                       work_token after) const {
     const device_guard here(settings_.device);
     lanes_->by_number[arriving].on.wait_for(event_of(after));
-    copy_on(arriving, extents, into, into_strides, in, in_strides, element_bytes);
+    give(
+        arriving, [&] { copy_on(arriving, extents, into, into_strides, in, in_strides, element_bytes); },
+        activity::copy_in, bytes_in_box(extents, element_bytes));
     const work_token done = mark(arriving);
     lanes_->by_number[working].on.wait_for(event_of(done));
     return done;

@@ -18,11 +18,13 @@
 
 namespace einparallel {
 
-/// Elements on this rank's device, row-major or with strides in elements: read in place by runs on devices, and never
-/// written. Not owning; what the application has queued for them must be done when the run begins, or be in the stream
-/// of device_run.stream.
+/// Elements on this rank's device, row-major or with strides in elements: read in place by runs on devices, and written
+/// by those that are given them as the place of an output. Not owning; what the application has queued for them must be
+/// done when the run begins, or be in the stream of device_run.stream; and done when the host reads them.
 ///
 ///     plan.run(world, ep::on_device, ep::bind(X, ep::device_view<double, 2>(pointer, {m, k})));
+///     const auto rows = ep::device_view<double, 2>(mine, {my_rows, n}).distributed_over(world, {m, n}, {first_row,
+///     0}); plan.run(world, ep::on_device, ep::into(Z.pinned(rows.pin()), rows));           // written in place
 template <class T, std::size_t Rank>
 class device_view {
 public:
@@ -34,6 +36,21 @@ public:
     device_view(T* elements, const detail::per_dimension<Rank>& extents, const std::vector<index>& strides)
         : elements_{reinterpret_cast<std::byte*>(elements), whole_box({extents.begin(), extents.end()}), strides,
                     sizeof(T), true} {}
+
+    /// This rank's elements of a result that has stayed on the device, for kernels of the application's.
+    /// @throws error where they are on the host
+    explicit device_view(const distributed<T, Rank>& result) : elements_(detail::checked(result.part()).elements) {
+        if (!elements_.is_on_device) {
+            throw error(
+                "device_view: these elements are on the host: device_run.results_stay leaves them on the device");
+        }
+        elements_.held = whole_box(detail::extents_of(elements_.held));
+    }
+
+    /// The first element, or null where this rank has none.
+    [[nodiscard]] T* data() const { return reinterpret_cast<T*>(elements_.data); }
+    /// In elements.
+    [[nodiscard]] const std::vector<index>& strides() const { return elements_.strides; }
 
     /// For ep::bind: every rank has the whole tensor on its device.
     [[nodiscard]] binding bound_to(const tensor<T, Rank>& placeholder) const {

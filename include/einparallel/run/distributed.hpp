@@ -44,6 +44,8 @@ struct per_dimension : std::array<extent, Rank> {
 }  // namespace detail
 
 /// A handle on this rank's part of a tensor, and on the knowledge of who holds the rest. Copying shares the elements.
+/// Those on a device (ep::device_run::results_stay, ep::device_view) are read in place by runs on devices; gather,
+/// allgather, fetch, fetch_into, for_each_local, save_npy and printing copy this rank's part through the host, pinned.
 /// The communicators belong to the context: collective calls on a handle need it alive, local ones do not. A handle on
 /// nothing knows no context, so a collective call on one throws there alone: default handles are for all ranks or for
 /// none.
@@ -100,9 +102,10 @@ public:
     [[nodiscard]] const box& held() const { return part_.elements.held; }
 
     /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
+    /// @throws error where they are on a device
     [[nodiscard]] view<T, Rank> local() const {
         if (part_.elements.is_on_device) {
-            detail::checked(part_);  // throws
+            detail::refuse_view();
         }
         std::array<index, Rank> shape{};
         std::array<index, Rank> strides{};
@@ -124,10 +127,16 @@ public:
     }
 
     /// Calls f(global indices as std::array<index, Rank>, T&) for every element of this rank, in row-major order.
-    /// Local.
+    /// Local. Elements on a device are copied to the host, and back when f has seen all.
     template <class F>
     void for_each_local(F&& f) const {
         if (holds_nothing()) {
+            return;
+        }
+        if (part_.elements.is_on_device) {
+            const distributed here(detail::on_host(part_));
+            here.for_each_local(f);
+            detail::write_back(part_, here.part_);
             return;
         }
         T* const elements = reinterpret_cast<T*>(part_.elements.data);

@@ -49,7 +49,7 @@ public:
         const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
         const auto found = std::ranges::find_if(blocks_, is_free);
         if (found == blocks_.end()) {
-            return blocks_.emplace_back(std::make_shared<memory_block>(space, bytes));
+            return blocks_.emplace_back(shared_block(space, bytes));
         }
         std::shared_ptr<memory_block> taken = *found;
         std::erase_if(blocks_, is_free);
@@ -96,16 +96,61 @@ public:
     /// Makes room for the messages of any one step.
     EINPARALLEL_INLINE void reserve(transport& ranks) const {
         std::size_t most = 0;
-        std::size_t out = 0;
-        std::size_t in = 0;
         for (const prepared_step& each : steps_) {
             most = std::max(most, each.messages.receives.size() + each.messages.sends.size());
+        }
+        const auto [out, in] = staged_bytes();
+        ranks.reserve(most, out, in);
+    }
+
+    /// Bytes on the host that the messages of any one step leave through, and arrive through.
+    EINPARALLEL_INLINE [[nodiscard]] std::pair<std::size_t, std::size_t> staged_bytes() const {
+        std::pair<std::size_t, std::size_t> most{0, 0};
+        for (const prepared_step& each : steps_) {
             if (staging_ > 0) {
-                out = std::max(out, staging_bytes(each.messages.sends));
-                in = std::max(in, staging_bytes(each.messages.receives));
+                most.first = std::max(most.first, staging_bytes(each.messages.sends));
+                most.second = std::max(most.second, staging_bytes(each.messages.receives));
             }
         }
-        ranks.reserve(most, out, in);
+        return most;
+    }
+
+    /// The most bytes of workspace of a contraction, and the vertex in a step of which most bytes are held at once:
+    /// those, and all tensors and buffers that are not the application's. `workspace`: the memory space's.
+    EINPARALLEL_INLINE [[nodiscard]] memory_need need(
+        function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
+        std::vector<std::size_t> bytes(program_.buffers.size(), 0);
+        for (std::size_t number = 0; number < bytes.size(); ++number) {
+            const buffer& each = program_.buffers[number];
+            bytes[number] = borrowed_[number] != nullptr || each.lender != no_buffer ? 0 : each.bytes();
+        }
+        const std::vector<std::size_t> alive = bytes_alive(alive_, bytes, steps_.size());
+        memory_need most;
+        for (std::size_t position = 0; position < steps_.size(); ++position) {
+            std::size_t of_step = 0;
+            for (prepared_action& done : steps_[position].work) {
+                if (auto* const call = std::get_if<prepared_contraction>(&done)) {
+                    of_step = std::max(of_step, workspace(*vertices_[call->vertex].work, described(*call)));
+                }
+            }
+            most.workspace = std::max(most.workspace, of_step);
+            if (alive[position] + of_step > most.of_vertex) {
+                most.of_vertex = alive[position] + of_step;
+                most.vertex = vertices_[steps_[position].vertex].name;
+            }
+        }
+        const auto [out, in] = staged_bytes();
+        most.out = out;
+        most.in = in;
+        for (std::size_t position = 0; position < program_.results.size(); ++position) {
+            const buffer& made = program_.buffers[static_cast<std::size_t>(program_.results[position])];
+            most.results += first_like(position) == position ? made.bytes() : 0;
+        }
+        return most;
+    }
+
+    EINPARALLEL_INLINE [[nodiscard]] memory_need need_in(const memory_space& space) {
+        return need([&](const kernel& work, const block_call& call) { return space.workspace(work, call); });
     }
 
     /// The most spans that a trace of it has.
@@ -168,9 +213,10 @@ public:
             kept_memory_ = memory_block(space, kept_places_.bytes);
         }
         take_results(space);
-        if (!is_prepared_) {
-            prepare(space);
+        if (!is_prepared_ && !space.is_host()) {
+            space.prepare(need_in(space).workspace);
         }
+        is_prepared_ = true;
     }
 
     /// True where the runs before have left what the steps marked once write.
@@ -221,8 +267,10 @@ public:
                (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
     }
 
-    /// Results are to lie where the host reads them, in later runs too.
-    EINPARALLEL_INLINE void want_results_on_host() { host_blocks_.resize(program_.results.size()); }
+    /// Says whether results are to lie where the host reads them, from the next lay_out() on.
+    EINPARALLEL_INLINE void want_results_on_host(bool wanted) {
+        host_blocks_.resize(wanted ? program_.results.size() : 0);
+    }
 
     /// The memory of result `position` of the last lay_out().
     EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) const {
@@ -264,6 +312,7 @@ public:
             if (each.messages.waits() && staging_ == 0) {
                 attempt(watch, current, failure, [&] { space.finish(given); });
             }
+            const bool is_timed = seen != nullptr && space.times(activity::transfer, each.vertex);
             timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes());
             if (each.messages.waits()) {
                 ranks.start(each.messages, starts_, given);
@@ -276,13 +325,15 @@ public:
                 (each.messages.waits() && others == nullptr) || watch.progress != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
-                    const timed_span span(watch.seen, activity_of(done), each.vertex);
+                    const activity what = activity_of(done);
+                    const bool is_there = watch.seen != nullptr && space.times(what, each.vertex);
+                    const timed_span span(is_there ? nullptr : watch.seen, what, each.vertex);
                     perform(space, reported, done, watch, failure);
                 }
                 polls.poll();
             }
             polls.end_step();
-            const timed_span waiting(seen, activity::wait, each.vertex);
+            const timed_span waiting(is_timed ? nullptr : seen, activity::wait, each.vertex);
             attempt(watch, current, failure, [&] { ranks.complete(each.messages); });
             attempt(watch, current, failure, [&] { given = space.given(); });
             if (each.messages.has_neighbours()) {
@@ -292,6 +343,7 @@ public:
         }
         for (std::size_t position = 0; position < host_blocks_.size(); ++position) {
             if (host_blocks_[position] != nullptr && failure.empty()) {
+                static_cast<void>(space.times(activity::copy_out, current < vertices_.size() ? current : 0));
                 attempt(watch, local_move::no_vertex, failure, [&] { bring_out(space, position); });
             }
         }
@@ -305,22 +357,15 @@ private:
         return borrowed_[static_cast<std::size_t>(number)] != nullptr;
     }
 
-    /// Tells the space of every contraction of the steps.
-    EINPARALLEL_INLINE void prepare(const memory_space& space) {
-        for (prepared_step& each : steps_) {
-            for (prepared_action& done : each.work) {
-                if (auto* const call = std::get_if<prepared_contraction>(&done)) {
-                    space.prepare(*vertices_[call->vertex].work, described(*call));
-                }
-            }
-        }
-        is_prepared_ = true;
+    /// The first result that shares memory with this one.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t first_like(std::size_t position) const {
+        const auto first = std::ranges::find(program_.results, program_.results[position]);
+        return static_cast<std::size_t>(first - program_.results.begin());
     }
 
     EINPARALLEL_INLINE void take_results(const memory_space& space) {
         for (std::size_t position = 0; position < program_.results.size(); ++position) {
-            const auto first = std::ranges::find(program_.results, program_.results[position]);
-            const auto same = static_cast<std::size_t>(first - program_.results.begin());
+            const std::size_t same = first_like(position);
             const auto place = static_cast<std::size_t>(program_.results[position]);
             const bool is_out = !host_blocks_.empty() && !space.is_host();
             if (same < position) {

@@ -17,9 +17,14 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// The same in a given memory space; `seen`: a trace to fill, or null.
+/// The same in a given memory space; `seen`: a trace to fill, or null; `results_stay`: in that memory.
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
-                                     const memory_space& space = the_host, trace* seen = nullptr);
+                                     const memory_space& space = the_host, trace* seen = nullptr,
+                                     bool results_stay = false);
+
+/// What a plan needs on a rank, in a memory space with this workspace and staging.
+EINPARALLEL_INLINE memory_need need_of(const plan& of, int rank, std::size_t staging,
+                                       function_ref<std::size_t(const kernel&, const block_call&)> workspace);
 
 EINPARALLEL_INLINE void release_kept(const plan& asked, context& world);
 

@@ -26,8 +26,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// One run, on one rank. Everything that can fail locally happens in prepare(), before the ranks agree to start.
 EINPARALLEL_INLINE class plan_run {
 public:
-    plan_run(const plan& asked, context& world, std::span<const binding> bound, const memory_space& space, trace* seen)
-        : plan_(asked), world_(world.state()), bound_(bound), cache_(cache_of(*world_, space)), seen_(seen) {}
+    plan_run(const plan& asked, context& world, std::span<const binding> bound, const memory_space& space, trace* seen,
+             bool results_stay)
+        : plan_(asked),
+          world_(world.state()),
+          bound_(bound),
+          cache_(cache_of(*world_, space)),
+          seen_(seen),
+          results_stay_(results_stay) {}
 
     plan_run(const plan_run&) = delete;
     plan_run& operator=(const plan_run&) = delete;
@@ -76,6 +82,7 @@ public:
                               cache_.rank};
         if (seen_ != nullptr) {
             seen_->start(all_have == kept_too);
+            failure = failure_of("run", [&] { cache_.space.watch(seen_); });
         }
         const std::size_t before = cache_.transfers.bytes_sent();
         const std::size_t read_before = cache_.transfers.bytes_read();
@@ -95,6 +102,9 @@ public:
         std::vector<moved_result> moved;
         timed_span agreeing(seen_, activity::agree, 0);
         failure = failure.empty() ? failure_of("run", [&] { parts = collect(moved); }) : failure;
+        if (seen_ != nullptr && failure.empty()) {
+            failure = failure_of("run", [&] { cache_.space.watch(nullptr); });
+        }
         for_each_program([](executable& moves) { moves.release(); });
         agree(control, failure);
         if (plan_.asked().runs > 1) {
@@ -107,7 +117,7 @@ public:
             } else if (const strided_box& target = memory_for(*each.to); *each.from.where == *each.to->into->where) {
                 copy_part(target, each.from.elements, target.held);
             } else {
-                extra += fetch_boxes(*world_, each.from, "run", {}, *each.to->into->where, [&] { return target; });
+                extra += fetch_to(*world_, each.from, "run", *each.to->into);
             }
         }
         if (seen_ != nullptr) {
@@ -140,20 +150,26 @@ private:
         find_sources(ready_->moves().sources());
         find_targets(ready_->moves().targets());
         if (is_on_device()) {
-            ready_->moves().want_results_on_host();
+            ready_->moves().want_results_on_host(!results_stay_);
         }
-        ready_->moves().lay_out(cache_.space);
-        std::size_t scratch = 0;
-        std::size_t spans = 1;
-        for_each_program([&](const executable& moves) {
-            moves.reserve(cache_.transfers);
-            scratch = std::max(scratch, moves.scratch_bytes());
-            spans += moves.most_spans();
-        });
-        if (seen_ != nullptr) {
-            seen_->prepare(plan_, cache_.rank, spans);
+        try {
+            ready_->moves().lay_out(cache_.space);
+            std::size_t scratch = 0;
+            std::size_t spans = 1;
+            for_each_program([&](const executable& moves) {
+                moves.reserve(cache_.transfers);
+                scratch = std::max(scratch, moves.scratch_bytes());
+                spans += moves.most_spans();
+            });
+            if (seen_ != nullptr) {
+                seen_->prepare(plan_, cache_.rank, spans);
+            }
+            scratch_ = cache_.arena.at_least(scratch);
+        } catch (const too_little_memory& missing) {
+            const memory_need most = ready_->moves().need_in(cache_.space);
+            throw error(std::string(missing.what()) + "; vertex '" + most.vertex + "' needs most: " +
+                        std::to_string(most.of_vertex) + " bytes at once, with what is kept beside it");
         }
-        scratch_ = cache_.arena.at_least(scratch);
     }
 
     /// What brings bound values, and the plan.
@@ -187,6 +203,7 @@ private:
                 throw error("run: the array of input '" + input.name +
                             "' is gone: ep::borrow refers to it; from_root without it keeps a copy");
             }
+            refuse_other_memory(*sources[number]);
             if (sources[number]->kind() == source_kind::placeholder) {
                 const vertex* const given = bound_[find_binding(input)].value.get();
                 check_binding(input, given);
@@ -194,8 +211,13 @@ private:
                 const source_kind kind = given->origin->kind();
                 bound_fingerprint_.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(kind));
                 if (plan_.asked().check_inputs && kind == source_kind::everywhere) {
+                    if (given->origin->is_on_device()) {
+                        throw error("run: the value bound to placeholder '" + input.name +
+                                    "' is on a device: options.check_inputs compares values of the host");
+                    }
                     checksums_.emplace_back(number, given->origin->checksum());
                 }
+                refuse_other_memory(*given->origin);
                 sources[number] = kind == source_kind::everywhere ? given->origin.get() : bring(number, *given->origin);
             }
         }
@@ -209,6 +231,13 @@ private:
             };
             throw error("run: a value is bound to " + name_of(*std::ranges::find_if(bound_, is_unknown)) +
                         ", which is no placeholder of this plan");
+        }
+    }
+
+    /// What the host cannot read.
+    void refuse_other_memory(const source& origin) const {
+        if (!is_on_device() && origin.is_on_device()) {
+            throw error("run: " + origin.description() + ": " + cache_.space.refuses(nullptr, true));
         }
     }
 
@@ -382,8 +411,10 @@ private:
                 throw error(who + "is a handle on nothing");
             }
             const strided_box& target = memory_for(each);
-            if (target.is_on_device) {
-                throw error(who + "is a device's: results are brought to the host");
+            if (const std::string mistake =
+                    target.held.empty() ? "" : cache_.space.refuses(target.data, target.is_on_device);
+                !mistake.empty()) {
+                throw error(who + "is refused: " + mistake);
             }
             if ((each.dealt != nullptr ? each.dealt->world : each.into->world).lock() != world_) {
                 throw error(who + "is distributed over another context");
@@ -415,7 +446,7 @@ private:
                 });
             const bool is_kept = made.lasts && plan_.asked().runs > 1;  // by the context, for later runs
             std::vector<index> strides;
-            if (!is_read && !is_kept && !is_on_device() && made.resting == *each.into->where &&
+            if (!is_read && !is_kept && target.is_on_device == is_on_device() && made.resting == *each.into->where &&
                 target.borrow(target.held, strides) != nullptr &&
                 ready_->moves().may_lie_elsewhere(position, !strides.empty())) {
                 direct[position] = {target.data, std::move(strides)};
@@ -443,8 +474,14 @@ private:
                 here.keep = std::shared_ptr<void>(block, block->data());
                 here.elements.data = block->data();
                 here.world = world_;
+                here.elements.is_on_device = is_on_device() && results_stay_;
                 if (target != nullptr) {
-                    moved.push_back({here, target});
+                    const bool goes_there = target->dealt == nullptr && target->into->elements.is_on_device;
+                    if (goes_there && *target->into->where == *here.where) {
+                        copy_in(cache_.space, target->into->elements, here.elements);
+                    } else {
+                        moved.push_back({goes_there ? here : on_host(here), target});
+                    }
                 }
                 if (target == nullptr || target->dealt != nullptr) {
                     parts.push_back({std::move(made_by), made.element, std::move(here)});
@@ -461,6 +498,7 @@ private:
     std::span<const binding> bound_;
     plan_cache& cache_;
     trace* seen_;
+    bool results_stay_;
     prepared_plan* ready_ = nullptr;
     std::byte* scratch_ = nullptr;
     node_window* window_ = nullptr;
@@ -491,8 +529,13 @@ EINPARALLEL_INLINE void release_kept(const plan& asked, context& world) {
 }
 
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
-                                     const memory_space& space, trace* seen) {
-    return plan_run(asked, world, bound, space, seen).carry_out();
+                                     const memory_space& space, trace* seen, bool results_stay) {
+    return plan_run(asked, world, bound, space, seen, results_stay).carry_out();
+}
+
+EINPARALLEL_INLINE memory_need need_of(const plan& of, int rank, std::size_t staging,
+                                       function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
+    return prepared_plan(of, rank, staging).moves().need(workspace);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -6,6 +6,7 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/device_space.ipp>
 #include <einparallel/run/execute.hpp>
 
@@ -32,6 +33,11 @@ EINPARALLEL_INLINE bool mpi_reads_device_memory() {
 #endif
 }
 
+EINPARALLEL_INLINE bool goes_straight(const device_run& how) {
+    return how.messages == device_messages::direct ||
+           (how.messages == device_messages::automatic && mpi_reads_device_memory());
+}
+
 /// The context's space with these settings, made at the first call.
 EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, const device_settings& settings) {
     for (const std::shared_ptr<const memory_space>& each : world.spaces) {
@@ -45,6 +51,35 @@ EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, con
     return *made;
 }
 
+/// The space of this rank's device, ready for work; `call` begins the sentence of what is thrown, on all ranks.
+EINPARALLEL_INLINE const device_space& agreed_device_space(context_state& state, const device_run& how,
+                                                           const std::string& call) {
+    const exclusive guard(state, call.c_str());
+    if (state.node_rank < 0) {
+        state.node_rank = communicator::of_node(state.control).rank();
+    }
+    const bool is_direct = goes_straight(how);
+    const device_space* space = nullptr;
+    const std::string failure =
+        failure_of(call + ": rank " + std::to_string(state.control.rank()) + ": the device", [&] {
+            const int device = device_of_rank(state.node_rank, how.device);
+            if ((how.allocate == nullptr) != (how.release == nullptr)) {
+                throw error(call + ": device_run.allocate and release of the device's memory come together");
+            }
+            space = &device_space_of(state, {.device = device,
+                                             .application = how.stream,
+                                             .is_direct = is_direct,
+                                             .allocate = how.allocate,
+                                             .release = how.release});
+            space->begin();
+        });
+    agree(state.control, failure.empty() || failure.starts_with(call) ? failure : call + ": " + failure,
+          {{is_direct ? 1U : 0U, call + ": messages leave the device straight on some ranks only: device_run.messages"},
+           {how.results_stay ? 1U : 0U,
+            call + ": results stay on the device on some ranks only: device_run.results_stay"}});
+    return *space;
+}
+
 EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world, const device_run& how,
                                                std::span<const binding> bound, trace* seen) {
     context_state& state = *world.state();
@@ -56,25 +91,24 @@ EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world
                         "' calls a functor of the application's, which a device cannot: run the plan on the host");
         }
     }
-    const device_space* space = nullptr;
-    {
-        const exclusive guard(state, "run");
-        if (state.node_rank < 0) {
-            state.node_rank = communicator::of_node(state.control).rank();
-        }
-        const bool is_direct = how.messages == device_messages::direct ||
-                               (how.messages == device_messages::automatic && mpi_reads_device_memory());
-        const std::string failure =
-            failure_of("run: rank " + std::to_string(state.control.rank()) + ": the device", [&] {
-                const int device = device_of_rank(state.node_rank, how.device);
-                space = &device_space_of(state, {device, how.stream, is_direct});
-                space->begin();
-            });
-        agree(
-            state.control, failure.empty() || failure.starts_with("run: ") ? failure : "run: " + failure,
-            {{is_direct ? 1U : 0U, "run: messages leave the device straight on some ranks only: device_run.messages"}});
-    }
-    return carry_out(asked, world, bound, *space, seen);
+    return carry_out(asked, world, bound, agreed_device_space(state, how, "run"), seen, how.results_stay);
+}
+
+EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const device_run& how) {
+    const device_settings settings{.is_direct = goes_straight(how)};
+    const memory_need found =
+        need_of(of, rank, settings.is_direct ? 0 : settings.slab,
+                [](const kernel& work, const block_call& call) { return workspace_on_device(work, call); });
+    return {of.peak_bytes(rank), found.workspace, blas_handle::workspace_bytes,
+            2 * settings.slab + found.out + 2 * found.in + (how.results_stay ? 0 : found.results), found.vertex};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE machine measured_machine(const context& world, const device_run& how, double seconds) {
+    return detail::machine_of_space(world, detail::agreed_device_space(*world.state(), how, "calibrate"), seconds);
+}
+
+}  // namespace einparallel

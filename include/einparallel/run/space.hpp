@@ -5,15 +5,26 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace einparallel {
+
+class trace;                         // run/trace.hpp
+enum class activity : std::int64_t;  // the same
+
+/// A memory space has too little memory.
+class too_little_memory : public error {
+    using error::error;
+};
 
 /// Stands for all work given to a memory space so far.
 using work_token = std::uint64_t;
@@ -28,7 +39,7 @@ public:
     memory_space(const memory_space&) = delete;
     memory_space& operator=(const memory_space&) = delete;
 
-    /// @throws error or std::bad_alloc where there is none
+    /// @throws too_little_memory or std::bad_alloc where there is none
     [[nodiscard]] virtual void* allocate(std::size_t bytes) const = 0;
     virtual void deallocate(void* memory, std::size_t bytes) const noexcept = 0;
 
@@ -42,6 +53,11 @@ public:
     virtual void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
                       std::span<const index> from_strides, std::size_t element_bytes) const = 0;
 
+    /// What is wrong with an address that is said to be a device's, or not to be; empty where nothing is.
+    [[nodiscard]] virtual std::string refuses(const void* address, bool is_on_device) const = 0;
+    /// Who keeps the space alive; null where it always is.
+    [[nodiscard]] virtual std::shared_ptr<const memory_space> owner() const { return nullptr; }
+
     /// Brings the elements of a source into this memory.
     virtual void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const = 0;
     /// The application's own memory with these elements, where it can be used in place, and its strides
@@ -49,14 +65,22 @@ public:
     [[nodiscard]] virtual const void* borrow(const source& origin, const box& region,
                                              std::vector<index>& strides) const = 0;
 
-    /// Allocates what contract() needs for calls of these shapes, whatever their addresses.
-    virtual void prepare(const kernel& /*work*/, const block_call& /*call*/) const {}
+    /// Bytes of workspace that contract() needs for a call of these shapes, whatever its addresses.
+    [[nodiscard]] virtual std::size_t workspace(const kernel& /*work*/, const block_call& /*call*/) const { return 0; }
+    /// Allocates so many bytes of workspace.
+    virtual void prepare(std::size_t /*workspace*/) const {}
 
     [[nodiscard]] virtual work_token given() const { return no_work; }
     /// Returns when the work that a token stands for is done. Throws what it failed with.
     virtual void finish(work_token /*work*/) const {}
     /// True where it is.
     [[nodiscard]] virtual bool is_done(work_token /*work*/) const { return true; }
+
+    /// Where work goes on after the calls that give it: times it for a trace from now on, or, null, no longer, and adds
+    /// its spans. It is done then.
+    virtual void watch(trace* /*seen*/) const {}
+    /// Says what is given from now on, while it is watched. False: the caller's time is the work's.
+    [[nodiscard]] virtual bool times(activity /*what*/, std::size_t /*vertex*/) const { return false; }
 
     /// Host memory that elements pass through on their way in and out; this memory itself where it is the host's.
     [[nodiscard]] virtual const memory_space& on_host() const { return *this; }
@@ -86,6 +110,7 @@ protected:
 /// Ordinary memory, every allocation on a cache line; work is done when the call returns.
 class host_space : public memory_space {
 public:
+    [[nodiscard]] std::string refuses(const void* address, bool is_on_device) const override;
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
     void contract(const kernel& work, const block_call& call) const override;
@@ -101,6 +126,16 @@ public:
 namespace EINPARALLEL_DETAIL {
 
 inline constinit const host_space the_host;
+
+/// Bytes that a program needs beside what its plan says, and where it needs most.
+struct memory_need {
+    std::size_t workspace = 0;
+    std::size_t out = 0;        ///< on the host: messages on their way out
+    std::size_t in = 0;         ///< …, and in
+    std::size_t results = 0;    ///< of all results
+    std::string vertex{};       ///< in a step of which most bytes are held at once
+    std::size_t of_vertex = 0;  ///< those
+};
 
 /// One allocation in a memory space.
 class memory_block {
@@ -133,6 +168,9 @@ private:
     std::size_t bytes_ = 0;
     void* data_ = nullptr;
 };
+
+/// An allocation that keeps its space: results may outlive the context.
+EINPARALLEL_INLINE std::shared_ptr<memory_block> shared_block(const memory_space& space, std::size_t bytes);
 
 }  // namespace EINPARALLEL_DETAIL
 

@@ -4,7 +4,6 @@
 
 #include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/notation/error.hpp>
 
 namespace einparallel {
 
@@ -14,6 +13,10 @@ EINPARALLEL_VIRTUAL void* host_space::allocate(std::size_t bytes) const {
 
 EINPARALLEL_VIRTUAL void host_space::deallocate(void* memory, std::size_t /*bytes*/) const noexcept {
     detail::delete_lines(memory);
+}
+
+EINPARALLEL_VIRTUAL std::string host_space::refuses(const void* /*address*/, bool is_on_device) const {
+    return is_on_device ? "these elements are in a device's memory: plan.run(world, ep::on_device)" : "";
 }
 
 EINPARALLEL_VIRTUAL void host_space::contract(const kernel& work, const block_call& call) const {
@@ -39,10 +42,15 @@ EINPARALLEL_VIRTUAL void host_space::read(const source& origin, const box& regio
 
 EINPARALLEL_VIRTUAL const void* host_space::borrow(const source& origin, const box& region,
                                                    std::vector<index>& strides) const {
-    if (origin.is_on_device()) {
-        throw error(origin.description() + ": these elements are in a device's memory: plan.run(world, ep::on_device)");
-    }
     return origin.borrow(region, strides);
 }
 
 }  // namespace einparallel
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::shared_ptr<memory_block> shared_block(const memory_space& space, std::size_t bytes) {
+    return {new memory_block(space, bytes), [owner = space.owner()](memory_block* block) { delete block; }};
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

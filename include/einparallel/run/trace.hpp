@@ -16,8 +16,10 @@
 namespace einparallel {
 
 /// `transfer`: from the start of a step's messages until a poll saw them arrived; `wait`: for them, work being done;
-/// `agree`: from a rank's last step until all are done.
-enum class activity : std::int64_t { contract, combine, copy, read, transfer, wait, agree };
+/// `agree`: from a rank's last step until all are done. Of a run on devices work has the device's times, `copy_out` and
+/// `copy_in` are elements on their way to the host and from there, and `wait` is what of a transfer passed without work
+/// on the device.
+enum class activity : std::int64_t { contract, combine, copy, read, transfer, wait, agree, copy_out, copy_in };
 
 /// Seconds since the ranks agreed to start.
 struct trace_span {
@@ -26,7 +28,7 @@ struct trace_span {
     std::int64_t rank = 0;               ///< where
     activity what = activity::contract;  ///< what was done
     std::int64_t vertex = 0;             ///< in plan.vertices()
-    std::int64_t bytes = 0;              ///< transfers: handed to MPI
+    std::int64_t bytes = 0;              ///< transfers: handed to MPI; copies out and in
 };
 
 /// The spans of one run, asked for by handing an object to the run; on every rank, or on none. Afterwards every rank
@@ -41,7 +43,8 @@ public:
     /// By rank. Where the run threw, those of this rank alone.
     [[nodiscard]] const std::vector<trace_span>& spans() const { return spans_; }
 
-    /// Chrome's trace format: a process per rank with the lanes arithmetic, transfer and waiting.
+    /// Chrome's trace format: a process per rank with the lanes arithmetic, transfer and waiting; of runs on devices
+    /// also copies out and copies in.
     EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
 
     /// Seconds of the run and means over the ranks: arithmetic, and the rank with most in units of it (imbalance);
@@ -72,6 +75,10 @@ public:
             spans_.back().rank = rank_;
         }
     }
+    /// Makes room for so many more.
+    void reserve(std::size_t more) { spans_.reserve(spans_.size() + more); }
+    /// Notes as waiting what of transfers passed while nothing was contracted, combined or copied on the device.
+    EINPARALLEL_INLINE void note_exposed();
     /// Brings the spans of all ranks to all. Collective.
     EINPARALLEL_INLINE void share(const communicator& ranks);
 

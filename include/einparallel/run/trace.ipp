@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <span>
 
 namespace einparallel {
@@ -51,9 +52,50 @@ EINPARALLEL_INLINE void trace::share(const communicator& ranks) {
     });
 }
 
+EINPARALLEL_INLINE void trace::note_exposed() {
+    std::vector<trace_span> work;  // one after the other, as transfers are
+    std::ranges::copy_if(spans_, std::back_inserter(work),
+                         [](const trace_span& each) { return each.what < activity::read; });
+    std::ranges::sort(work, {}, &trace_span::begin);
+    std::vector<trace_span> waits;
+    auto first = work.begin();
+    for (const trace_span& moved : spans_) {
+        if (moved.what != activity::transfer) {
+            continue;
+        }
+        double from = moved.begin;  // nothing before is exposed, or it is noted
+        const auto expose_until = [&](double end) {
+            if (from < end) {
+                waits.push_back({from, end, rank_, activity::wait, moved.vertex, 0});
+            }
+        };
+        first = std::find_if(first, work.end(), [&](const trace_span& each) { return each.end > moved.begin; });
+        for (auto each = first; each != work.end() && each->begin < moved.end; ++each) {
+            expose_until(each->begin);
+            from = std::max(from, each->end);
+        }
+        expose_until(moved.end);
+    }
+    reserve(waits.size() + 1);  // agree is still to come
+    spans_.insert(spans_.end(), waits.begin(), waits.end());
+}
+
+namespace EINPARALLEL_DETAIL {
+
+/// Of a rank: work, messages, waiting, copies out of a device and into it.
+EINPARALLEL_INLINE std::size_t trace_lane(activity what) {
+    constexpr std::array<std::size_t, 9> lanes{0, 0, 0, 0, 1, 2, 2, 3, 4};
+    return lanes[static_cast<std::size_t>(what)];
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
 EINPARALLEL_INLINE std::string trace::to_json() const {
-    constexpr std::array<const char*, 3> lanes{"arithmetic", "transfer", "waiting"};
-    constexpr std::array<const char*, 7> suffixes{"", " combine", " copy", " read", " transfer", " wait", ""};
+    constexpr std::array<const char*, 5> lanes{"arithmetic", "transfer", "waiting", "copies out", "copies in"};
+    constexpr std::array<const char*, 9> suffixes{"",      " combine", " copy",     " read",   " transfer",
+                                                  " wait", "",         " copy out", " copy in"};
+    const bool has_copies =
+        std::ranges::any_of(spans_, [](const trace_span& each) { return each.what > activity::agree; });
     detail::json_writer json;
     json.open('{').key("traceEvents").open('[');
     const auto open_event = [&](const char* phase, std::string_view name, std::int64_t rank, std::size_t lane) {
@@ -64,7 +106,7 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
         for (; named < each.rank; ++named) {
             open_event("M", "process_name", named + 1, 0);
             json.key("args").open('{').key("name").value("rank " + std::to_string(named + 1)).close('}').close('}');
-            for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+            for (std::size_t lane = 0; lane < (has_copies ? lanes.size() : 3); ++lane) {
                 open_event("M", "thread_name", named + 1, lane);
                 json.key("args").open('{').key("name").value(lanes[lane]).close('}').close('}');
             }
@@ -72,9 +114,9 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
         const std::string name = each.what == activity::agree ? "agree"
                                                               : vertices_[static_cast<std::size_t>(each.vertex)].name +
                                                                     suffixes[static_cast<std::size_t>(each.what)];
-        open_event("X", name, each.rank, each.what < activity::transfer ? 0 : each.what == activity::transfer ? 1 : 2);
+        open_event("X", name, each.rank, detail::trace_lane(each.what));
         json.key("ts").value(1e6 * each.begin).key("dur").value(1e6 * (each.end - each.begin));
-        if (each.what == activity::transfer) {
+        if (each.what == activity::transfer || each.what > activity::agree) {
             json.key("args").open('{').key("bytes").value(each.bytes).close('}');
         }
         json.close('}');
@@ -100,8 +142,8 @@ EINPARALLEL_INLINE std::string trace::summary() const {
             double& of_activity = each.what < activity::transfer    ? part->arithmetic
                                   : each.what == activity::transfer ? part->transfer
                                                                     : part->wait;
-            of_activity += each.what == activity::agree ? 0 : each.end - each.begin;
-            part->bytes += static_cast<double>(each.bytes);
+            of_activity += each.what < activity::agree ? each.end - each.begin : 0;
+            part->bytes += each.what == activity::transfer ? static_cast<double>(each.bytes) : 0;
         }
         end = std::max(end, each.end);
     }

@@ -19,6 +19,7 @@
 #include <einparallel/run/executable.ipp>
 #include <einparallel/run/execute.ipp>
 #include <einparallel/run/graph_agreement.ipp>
+#include <einparallel/run/host_copies.ipp>
 #include <einparallel/run/node_threads.ipp>
 #include <einparallel/run/node_window.ipp>
 #include <einparallel/run/own_layout.ipp>
