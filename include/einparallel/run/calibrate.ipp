@@ -166,13 +166,14 @@ private:
         return samples_[samples_.size() / 2];
     }
 
-    /// A ring's transfer: every rank sends to the previous one and receives from the next one.
+    /// A ring's transfer by half the ring: where ranks fill one node after the other, all of a node share its link.
     [[nodiscard]] prepared_messages shift_of(std::size_t bytes) const {
         const box region{{{0, static_cast<index>(bytes / sizeof(double))}}};
         program moves;
         step& shifted = moves.steps.emplace_back();
-        shifted.sends.push_back({(rank_ + ranks_ - 1) % ranks_, moves.add_buffer(region, sizeof(double)), region});
-        shifted.receives.push_back({(rank_ + 1) % ranks_, moves.add_buffer(region, sizeof(double)), region});
+        const int half = (ranks_ + 1) / 2;
+        shifted.sends.push_back({(rank_ + ranks_ - half) % ranks_, moves.add_buffer(region, sizeof(double)), region});
+        shifted.receives.push_back({(rank_ + half) % ranks_, moves.add_buffer(region, sizeof(double)), region});
         return prepared_messages(moves, 0, {}, space_.staging());
     }
     void start_shift(const prepared_messages& shifted) { flight_.start(shifted, starts_, space_.given()); }
