@@ -45,6 +45,22 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const distribution& where) {
     return add(where.holders());
 }
 
+/// The last error agreed on this thread.
+EINPARALLEL_INLINE std::weak_ptr<const communicator*>& last_agreed() {
+    static thread_local std::weak_ptr<const communicator*> last;
+    return last;
+}
+
+EINPARALLEL_INLINE agreed_error::agreed_error(const communicator& ranks, const std::string& sentence)
+    : error(sentence), ranks_(std::make_shared<const communicator*>(&ranks)) {
+    last_agreed() = ranks_;
+}
+
+EINPARALLEL_INLINE bool agreed_error::is_thrown_on(const communicator& ranks) {
+    const std::shared_ptr<const communicator*> last = last_agreed().lock();
+    return last != nullptr && *last == &ranks;
+}
+
 EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
     std::uint64_t name = 0;  // its first eight letters
     for (std::size_t letter = 0; letter < 8; ++letter) {
@@ -61,8 +77,9 @@ EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_vi
             }
             return written.front() == 0 ? std::string("another") : written.substr(0, written.find(char{0}));
         };
-        throw error("the ranks of a context are in different collective calls, " + text(least[11]) + " and " +
-                    text(~least[12]) + ": all of them make the same calls in the same order");
+        throw agreed_error(control, "the ranks of a context are in different collective calls, " + text(least[11]) +
+                                        " and " + text(~least[12]) +
+                                        ": all of them make the same calls in the same order");
     }
 }
 
@@ -91,11 +108,11 @@ EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_
         if (least[2] == 0 && sentence.find(rank) == std::string::npos) {
             sentence += " (on " + rank + ")";
         }
-        throw error(sentence);
+        throw agreed_error(control, sentence);
     }
     for (std::size_t number = 0; number < count; ++number) {
         if (least[3 + 2 * number] != ~least[4 + 2 * number]) {
-            throw error(std::string(numbers.begin()[number].sentence));
+            throw agreed_error(control, std::string(numbers.begin()[number].sentence));
         }
     }
     return least[1];

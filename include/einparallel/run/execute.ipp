@@ -65,8 +65,10 @@ public:
         if (all_have == 0) {
             window_ = world_->shared_window(per_node, shared);
             if (window_ == nullptr) {
-                throw error("run: the plan is made for options.ranks_per_node = " + std::to_string(per_node) +
-                            ", and ranks do not share memory, or too little; plan it on this context, or for 1");
+                throw agreed_error(control,
+                                   "run: the plan is made for options.ranks_per_node = " + std::to_string(per_node) +
+                                       ", and ranks do not share memory, or too little; plan it on this context, or "
+                                       "for 1");
             }
         }
         compare_inputs(control);
