@@ -94,7 +94,7 @@ using agreement_numbers = std::array<std::uint64_t, 13>;
 
 /// least[i] = the smallest least[i] over all ranks, after the name of the call has been put into the last two. Every
 /// collective call begins so, and thus all agreements are of one size. Collective.
-/// @throws error, the same on every rank, where ranks are in calls of different names
+/// @throws error, the same on every rank, where ranks are in calls of different names, of which it says 32 letters
 EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least);
 
 /// The longest sentence that travels; what is longer is cut.
