@@ -112,7 +112,7 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::size_t most_spans() const {
         std::size_t spans = 0;
         for (const prepared_step& each : steps_) {
-            spans += each.work.size() + 2;
+            spans += each.work.size() + 3;
         }
         return spans;
     }
@@ -264,7 +264,12 @@ public:
             if (each.messages.waits() && staging_ == 0) {
                 attempt(watch, current, failure, [&] { space.finish(given); });
             }
-            timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes());
+            if (!each.messages.clears.empty()) {
+                const timed_span waiting(seen, activity::wait, each.vertex);
+                ranks.await(each.messages.clears);
+            }
+            timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes(),
+                              seen == nullptr ? 0 : each.messages.bytes_received());
             if (each.messages.waits()) {
                 ranks.start(each.messages, starts_, given);
             }

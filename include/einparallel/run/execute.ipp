@@ -54,6 +54,7 @@ public:
         if (window_ != nullptr && window_->bytes() > 0) {
             window_->begin();
         }
+        const double ready = seen_ != nullptr ? MPI_Wtime() : 0;
         const std::uint64_t all_have =
             agree(control, failure,
                   {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
@@ -77,7 +78,7 @@ public:
                               world_->vertices ? &world_->vertices : nullptr, seen_, world_->messages.get(),
                               cache_.rank};
         if (seen_ != nullptr) {
-            seen_->start(all_have == kept_too);
+            seen_->start(all_have == kept_too, ready);
         }
         const std::size_t before = cache_.transfers.bytes_sent();
         const std::size_t read_before = cache_.transfers.bytes_read();
@@ -146,7 +147,7 @@ private:
         }
         ready_->moves().lay_out(cache_.space);
         std::size_t scratch = 0;
-        std::size_t spans = 1;
+        std::size_t spans = 2;  // agreements
         for_each_program([&](const executable& moves) {
             moves.reserve(cache_.transfers);
             scratch = std::max(scratch, moves.scratch_bytes());
