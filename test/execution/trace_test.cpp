@@ -12,10 +12,12 @@
 #include "graphs.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace ep = einparallel;
@@ -51,6 +53,8 @@ TEST_CASE("a trace counts the bytes that the plan foretold, vertex by vertex, an
         }
         std::vector<std::size_t> counted(plan.vertices().size(), 0);
         std::set<std::int64_t> computing;
+        std::int64_t sent = 0;
+        std::int64_t received = 0;
         bool in_order = true;
         double end = 0;
         for (const ep::trace_span& each : seen.spans()) {
@@ -58,10 +62,13 @@ TEST_CASE("a trace counts the bytes that the plan foretold, vertex by vertex, an
             if (each.what == ep::activity::contract) {
                 computing.insert(each.rank);
             }
-            in_order = in_order && each.begin <= each.end && each.begin >= 0;
+            sent += each.bytes;
+            received += each.received;
+            in_order = in_order && each.begin <= each.end && (each.begin >= 0 || each.what == ep::activity::agree);
             end = std::max(end, each.end);
         }
         CHECK(in_order);
+        CHECK(sent == received);
         CHECK(static_cast<int>(computing.size()) == world.size());
         for (std::size_t vertex = 0; vertex < counted.size(); ++vertex) {
             CHECK(counted[vertex] == plan.vertices()[vertex].bytes);
@@ -70,7 +77,9 @@ TEST_CASE("a trace counts the bytes that the plan foretold, vertex by vertex, an
         std::size_t spans = 0;
         for (const json& event : parsed["traceEvents"].items()) {
             spans += event["ph"].text() == "X" ? 1 : 0;
+            in_order = in_order && (event["ph"].text() != "X" || event["ts"].number() >= 0);
         }
+        CHECK(in_order);
         CHECK(spans == seen.spans().size());
         CHECK(same_everywhere(world, seen.summary()));
         CHECK(seen.summary().find("imbalance") != std::string::npos);
@@ -118,6 +127,47 @@ TEST_CASE("a trace of a later run counts what that one moves") {
             const ep::planned_vertex& planned = plan.vertices()[vertex];
             CHECK(counted[vertex] == (again ? planned.bytes_again : planned.bytes));
         }
+    }
+}
+
+TEST_CASE("what a rank waits for is told of: others before and after a run, and neighbours within") {
+    ep::context world(MPI_COMM_WORLD);
+    const chain graph;
+    const int last = world.size() - 1;
+    const auto sleep_on = [&](int rank) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(world.rank() == rank ? 50 : 0));
+    };
+    EINPARALLEL_LABELS(i, k);
+    const ep::tensor<double, 2> X = ep::generate<double>({world.size(), 1}, [](auto row, auto) { return double(row); });
+    ep::tensor<double, 2> slow;
+    slow(i, k) = ep::map([&](double x) { return sleep_on(last), x; }, X(i, k));
+    const ep::plan sleeping = ep::decompose(world, {.objective = ep::objective::bytes}, slow.named("Z"));
+    sleep_on(last);
+    ep::trace seen;
+    static_cast<void>(sleeping.run(world, seen));
+    std::vector<double> before(static_cast<std::size_t>(world.size())), after = before;
+    for (const ep::trace_span& each : seen.spans()) {
+        if (each.what == ep::activity::agree) {
+            (each.begin < 0 ? before : after)[static_cast<std::size_t>(each.rank)] += each.end - each.begin;
+        }
+    }
+    for (std::size_t rank = 0; rank + 1 < before.size(); ++rank) {
+        CHECK(before[rank] > 0.03);
+        CHECK(after[rank] > 0.03);
+    }
+    CHECK(seen.summary().find("; reading ") != std::string::npos);
+    CHECK(seen.summary().find("; agreement ") != std::string::npos);
+    if (nodes_to_try(world).back() > 1) {
+        const ep::plan shared = ep::decompose(world,
+                                              {.objective = ep::objective::bytes,
+                                               .algorithm = ep::algorithm::k,
+                                               .ranks_per_node = nodes_to_try(world).back()},
+                                              graph.d);
+        static_cast<void>(shared.run(world, seen));
+        const auto of = [&](ep::activity what) {
+            return std::ranges::count(seen.spans(), what, &ep::trace_span::what);
+        };
+        CHECK(of(ep::activity::wait) > of(ep::activity::transfer));  // also before steps
     }
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/inputs.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>
 
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -120,6 +122,53 @@ TEST_CASE("a thousand runs take no more memory and no more mappings than the fir
         CHECK(after[0] <= before[0] + 128);
         CHECK(after[1] <= before[1] + 2);
 #endif
+    }
+}
+
+TEST_CASE("contexts that an agreed error ends let go of what their ranks share") {
+    const int size = ep::context(MPI_COMM_WORLD).size();
+    const product graph(4 * size, 12, 9);
+    const ep::tensor<double, 2> failing = ep::generate<double>(
+        {8, 8}, [](auto i, auto j) -> double { return i + j > 13 ? throw std::runtime_error("enough") : 1.0; });
+    for (const int ranks_per_node : nodes_to_try(ep::context(MPI_COMM_WORLD))) {
+        std::size_t before = 0;
+        for (int repetition = 0; repetition < 60; ++repetition) {
+            const std::string sentence = sentence_of([&] {
+                ep::context world(MPI_COMM_WORLD);
+                const ep::options asked = asked_of(world, ep::algorithm::mn, ranks_per_node);
+                ep::execute(ep::decompose(world, asked, graph.handle()), world);
+                if (repetition % 2 == 0) {
+                    static_cast<void>(ep::decompose(world, {.processes = size + 1}, graph.handle()));
+                }
+                ep::execute(ep::decompose(world, ep::einsum<"ij,jk->ik">(failing, failing)), world);
+            });
+            CHECK(!sentence.empty());
+            before = repetition == 20 ? memory_of_process()[1] : before;
+        }
+        CHECK(memory_of_process()[1] <= before + 2);
+    }
+}
+
+TEST_CASE("a context that another error ends on one rank waits for nobody") {
+    const auto end_context = [](int ranks_per_node) {
+        ep::context world(MPI_COMM_WORLD);
+        const product graph(4 * world.size(), 12, 9);
+        ep::execute(ep::decompose(world, asked_of(world, ep::algorithm::mn, ranks_per_node), graph.handle()), world);
+        CHECK(!sentence_of([&] {
+                   static_cast<void>(ep::decompose(world, {.processes = world.size() + 1}, graph.handle()));
+               }).empty());
+        if (world.rank() > 0) {
+            MPI_Recv(nullptr, 0, MPI_BYTE, world.rank() - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        throw std::runtime_error("of this rank's");
+    };
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (const int ranks_per_node : nodes_to_try(ep::context(MPI_COMM_WORLD))) {
+        CHECK_THROWS_AS(end_context(ranks_per_node), std::runtime_error);
+        if (int size = 0; MPI_Comm_size(MPI_COMM_WORLD, &size), rank + 1 < size) {
+            MPI_Send(nullptr, 0, MPI_BYTE, rank + 1, 0, MPI_COMM_WORLD);
+        }
     }
 }
 

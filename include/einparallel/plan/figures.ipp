@@ -36,8 +36,10 @@ EINPARALLEL_INLINE std::vector<vertex_figures> figures_of(const plan& shown) {
             each.origin != nullptr && each.origin->work != nullptr && each.origin->work->is_contraction();
         const bool one_size = std::ranges::all_of(each.work.operand_bytes,
                                                   [&](std::size_t bytes) { return bytes == each.work.output_bytes; });
-        // A sum that is not finished here, or not begun, is no contraction by itself.
-        const bool whole = each.work.carried == no_label && each.work.pending == no_label;
+        // A sum that is not finished here, or not begun, is no contraction by itself; and what feeds workers from one
+        // rank is none between blocks at rest.
+        const bool whole = each.work.carried == no_label && each.work.pending == no_label &&
+                           each.algorithm != algorithm::master_worker;
         const std::optional<contraction_shape> shape = contraction_shape_of(each.work.form, each.work.extents);
         if (is_contraction && one_size && whole && shape) {
             made.least_bytes =

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -37,6 +38,18 @@ private:
     void mix(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
 
     std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+/// An error that every rank of a communicator throws alike: a destructor that it runs may be collective there.
+class agreed_error : public error {
+public:
+    EINPARALLEL_INLINE agreed_error(const communicator& ranks, const std::string& sentence);
+
+    /// True from the throw of the last one on `ranks` by this thread until it has been handled.
+    EINPARALLEL_INLINE static bool is_thrown_on(const communicator& ranks);
+
+private:
+    std::shared_ptr<const communicator*> ranks_;  ///< as long as a copy lives
 };
 
 /// A number that must be the same on all ranks, and what is wrong where it is not.
@@ -81,7 +94,7 @@ using agreement_numbers = std::array<std::uint64_t, 13>;
 
 /// least[i] = the smallest least[i] over all ranks, after the name of the call has been put into the last two. Every
 /// collective call begins so, and thus all agreements are of one size. Collective.
-/// @throws error, the same on every rank, where ranks are in calls of different names
+/// @throws error, the same on every rank, where ranks are in calls of different names, of which it says 32 letters
 EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least);
 
 /// The longest sentence that travels; what is longer is cut.

@@ -45,24 +45,51 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const distribution& where) {
     return add(where.holders());
 }
 
+/// The last error agreed on this thread.
+EINPARALLEL_INLINE std::weak_ptr<const communicator*>& last_agreed() {
+    static thread_local std::weak_ptr<const communicator*> last;
+    return last;
+}
+
+EINPARALLEL_INLINE agreed_error::agreed_error(const communicator& ranks, const std::string& sentence)
+    : error(sentence), ranks_(std::make_shared<const communicator*>(&ranks)) {
+    last_agreed() = ranks_;
+}
+
+EINPARALLEL_INLINE bool agreed_error::is_thrown_on(const communicator& ranks) {
+    const std::shared_ptr<const communicator*> last = last_agreed().lock();
+    return last != nullptr && *last == &ranks;
+}
+
 EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
-    std::uint64_t name = 0;  // its first eight letters
-    for (std::size_t letter = 0; letter < 8; ++letter) {
-        name = name << 8U | (letter < call.size() ? static_cast<unsigned char>(call[letter]) : 0U);
-    }
-    least[11] = name;
-    least[12] = ~name;
+    const auto letters = [&](std::size_t first) {  // eight of them, as a number
+        std::uint64_t name = 0;
+        for (std::size_t letter = first; letter < first + 8; ++letter) {
+            name = name << 8U | (letter < call.size() ? static_cast<unsigned char>(call[letter]) : 0U);
+        }
+        return name;
+    };
+    least[11] = letters(0);
+    least[12] = ~letters(0);
     allreduce_minimum(control, least);
-    if (least[11] != ~least[12]) {
-        const auto text = [](std::uint64_t letters) {
-            std::string written;
-            for (unsigned letter = 0; letter < 8; ++letter) {
-                written += static_cast<char>(letters >> (56 - 8 * letter) & 0xffU);
+    if (const std::array<std::uint64_t, 2> ends{least[11], ~least[12]}; ends[0] != ends[1]) {
+        std::array<std::string, 2> names;
+        // The ranks that make that call say its name, the others what is more; less than 2^63, for MPICH 4.0 takes the
+        // minimum of unsigned numbers as if they had a sign.
+        constexpr std::uint64_t more = ~std::uint64_t{0} >> 1U;
+        for (std::size_t end = 0; end < 2; ++end) {
+            std::array<std::uint64_t, 4> name{};
+            for (std::size_t part = 0; part < name.size(); ++part) {
+                name[part] = letters(0) == ends[end] ? letters(8 * part) : more;
             }
-            return written.front() == 0 ? std::string("another") : written.substr(0, written.find(char{0}));
-        };
-        throw error("the ranks of a context are in different collective calls, " + text(least[11]) + " and " +
-                    text(~least[12]) + ": all of them make the same calls in the same order");
+            allreduce_minimum(control, name);
+            for (unsigned letter = 0; letter < 32; ++letter) {
+                names[end] += static_cast<char>(name[letter / 8] >> (56 - 8 * (letter % 8)) & 0xffU);
+            }
+            names[end] = names[end].front() == 0 ? "another" : names[end].substr(0, names[end].find(char{0}));
+        }
+        throw agreed_error(control, "the ranks of a context are in different collective calls, " + names[0] + " and " +
+                                        names[1] + ": all of them make the same calls in the same order");
     }
 }
 
@@ -91,11 +118,11 @@ EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_
         if (least[2] == 0 && sentence.find(rank) == std::string::npos) {
             sentence += " (on " + rank + ")";
         }
-        throw error(sentence);
+        throw agreed_error(control, sentence);
     }
     for (std::size_t number = 0; number < count; ++number) {
         if (least[3 + 2 * number] != ~least[4 + 2 * number]) {
-            throw error(std::string(numbers.begin()[number].sentence));
+            throw agreed_error(control, std::string(numbers.begin()[number].sentence));
         }
     }
     return least[1];

@@ -157,7 +157,7 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::size_t most_spans() const {
         std::size_t spans = 0;
         for (const prepared_step& each : steps_) {
-            spans += each.work.size() + 2;
+            spans += each.work.size() + 3;
         }
         return spans;
     }
@@ -313,7 +313,12 @@ public:
                 attempt(watch, current, failure, [&] { space.finish(given); });
             }
             const bool is_timed = seen != nullptr && space.times(activity::transfer, each.vertex);
-            timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes());
+            if (!each.messages.clears.empty()) {
+                const timed_span waiting(seen, activity::wait, each.vertex);
+                ranks.await(each.messages.clears);
+            }
+            timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes(),
+                              seen == nullptr ? 0 : each.messages.bytes_received());
             if (each.messages.waits()) {
                 ranks.start(each.messages, starts_, given);
             }

@@ -60,6 +60,7 @@ public:
         if (window_ != nullptr && window_->bytes() > 0) {
             window_->begin();
         }
+        const double ready = seen_ != nullptr ? MPI_Wtime() : 0;
         const std::uint64_t all_have =
             agree(control, failure,
                   {{plan_fingerprint_, "run: the plan is not the same on all ranks"},
@@ -71,8 +72,10 @@ public:
         if (all_have == 0) {
             window_ = world_->shared_window(per_node, shared);
             if (window_ == nullptr) {
-                throw error("run: the plan is made for options.ranks_per_node = " + std::to_string(per_node) +
-                            ", and ranks do not share memory, or too little; plan it on this context, or for 1");
+                throw agreed_error(control,
+                                   "run: the plan is made for options.ranks_per_node = " + std::to_string(per_node) +
+                                       ", and ranks do not share memory, or too little; plan it on this context, or "
+                                       "for 1");
             }
         }
         compare_inputs(control);
@@ -81,7 +84,7 @@ public:
                               world_->vertices ? &world_->vertices : nullptr, seen_, world_->messages.get(),
                               cache_.rank};
         if (seen_ != nullptr) {
-            seen_->start(all_have == kept_too);
+            seen_->start(all_have == kept_too, ready);
             failure = failure_of("run", [&] { cache_.space.watch(seen_); });
         }
         const std::size_t before = cache_.transfers.bytes_sent();
@@ -155,7 +158,7 @@ private:
         try {
             ready_->moves().lay_out(cache_.space);
             std::size_t scratch = 0;
-            std::size_t spans = 1;
+            std::size_t spans = 2;  // agreements
             for_each_program([&](const executable& moves) {
                 moves.reserve(cache_.transfers);
                 scratch = std::max(scratch, moves.scratch_bytes());

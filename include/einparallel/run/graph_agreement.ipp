@@ -265,7 +265,7 @@ EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const optio
         return graph;
     }
     compare();
-    throw error("decompose: the graph is not the same on all ranks");
+    throw agreed_error(control, "decompose: the graph is not the same on all ranks");
 }
 
 }  // namespace EINPARALLEL_DETAIL

@@ -7,7 +7,6 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <exception>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -16,17 +15,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// window has none. Scratch only: what the application gets never lies in it.
 class node_window {
 public:
-    /// Collective over `ranks`. @throws mpi_error
+    /// Collective over `ranks`, which must outlive it. @throws mpi_error
     EINPARALLEL_INLINE node_window(const communicator& ranks, int ranks_per_node);
     node_window(const node_window&) = delete;
     node_window& operator=(const node_window&) = delete;
-    /// Collective over the node; but where an exception is on its way MPI keeps the memory, for its other ranks may
-    /// never come.
-    ~node_window() {
-        if (std::uncaught_exceptions() == 0) {
-            release();
-        }
-    }
+    /// Collective over the node; but where an exception is on its way that was not agreed on `ranks` MPI keeps the
+    /// memory, for its other ranks may never come.
+    EINPARALLEL_INLINE ~node_window();
 
     [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
     /// Bytes per rank.
@@ -69,6 +64,7 @@ private:
     EINPARALLEL_INLINE void rest() const;
     EINPARALLEL_INLINE void release() noexcept;
 
+    const communicator& ranks_;
     int rank_;
     int ranks_per_node_;
     int first_;

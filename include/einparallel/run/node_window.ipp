@@ -4,6 +4,7 @@
 
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/mpi/error.hpp>
+#include <einparallel/run/agreement.hpp>
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <new>
 #include <thread>
 
@@ -39,11 +41,18 @@ EINPARALLEL_INLINE bool touch(std::byte* memory, std::size_t bytes) {
 }
 
 EINPARALLEL_INLINE node_window::node_window(const communicator& ranks, int ranks_per_node)
-    : rank_(ranks.rank()),
+    : ranks_(ranks),
+      rank_(ranks.rank()),
       ranks_per_node_(ranks_per_node),
       first_(rank_ - rank_ % ranks_per_node),
       node_(communicator::of_node(ranks, first_)),
       shares_(node_.size() == std::min(ranks_per_node, ranks.size() - first_)) {}
+
+EINPARALLEL_INLINE node_window::~node_window() {
+    if (std::uncaught_exceptions() == 0 || agreed_error::is_thrown_on(ranks_)) {
+        release();
+    }
+}
 
 EINPARALLEL_INLINE void node_window::release() noexcept {
     if (window_ != MPI_WIN_NULL && mpi_is_running()) {

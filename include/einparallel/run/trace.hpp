@@ -15,20 +15,22 @@
 
 namespace einparallel {
 
-/// `transfer`: from the start of a step's messages until a poll saw them arrived; `wait`: for them, work being done;
-/// `agree`: from a rank's last step until all are done. Of a run on devices work has the device's times, `copy_out` and
-/// `copy_in` are elements on their way to the host and from there, and `wait` is what of a transfer passed without work
-/// on the device.
+/// `transfer`: from the start of a step's messages until a poll saw them arrived; `wait`: for them, work being done, or
+/// for neighbours that still read what the step overwrites; `agree`: from when a rank is ready until all begin, and
+/// from its last step until all are done. Of a run on devices work has the device's times, `copy_out` and `copy_in` are
+/// elements on their way to the host and from there, and `wait` is what of a transfer passed without work on the
+/// device.
 enum class activity : std::int64_t { contract, combine, copy, read, transfer, wait, agree, copy_out, copy_in };
 
 /// Seconds since the ranks agreed to start.
 struct trace_span {
-    double begin = 0;                    ///< when it began
+    double begin = 0;                    ///< when it began; of the first `agree` less than 0
     double end = 0;                      ///< when it ended
     std::int64_t rank = 0;               ///< where
     activity what = activity::contract;  ///< what was done
     std::int64_t vertex = 0;             ///< in plan.vertices()
-    std::int64_t bytes = 0;              ///< transfers: handed to MPI; copies out and in
+    std::int64_t bytes = 0;              ///< transfers: handed to MPI, or read from neighbours; copies out and in
+    std::int64_t received = 0;           ///< transfers: bytes that MPI brought
 };
 
 /// The spans of one run, asked for by handing an object to the run; on every rank, or on none. Afterwards every rank
@@ -48,20 +50,23 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::string to_json() const;
 
     /// Seconds of the run and means over the ranks: arithmetic, and the rank with most in units of it (imbalance);
-    /// transfers, and the share of them that no rank waited for (hidden); waiting for messages (exposed). Then, by
-    /// vertex, arithmetic of all ranks and the bytes that the plan foretold and the run counted.
+    /// reading of inputs; transfers, and the share of them that no rank waited for (hidden); waiting for messages
+    /// (exposed); agreement, after the run and before it; the rest, where it is more than 3 %. Then, by vertex,
+    /// arithmetic of all ranks and the bytes that the plan foretold and the run counted.
     EINPARALLEL_INLINE [[nodiscard]] std::string summary() const;
 
     // For the executor.
 
     /// Begins anew, with room for so many spans.
     EINPARALLEL_INLINE void prepare(const plan& of, int rank, std::size_t spans);
-    /// Sets the time to zero, in a later run of a plan that keeps something (options.runs) or in the first.
-    void start(bool again) {
+    /// Sets the time to zero, in a later run of a plan that keeps something (options.runs) or in the first; `ready`, by
+    /// MPI_Wtime: when this rank began to wait for the others.
+    void start(bool again, double ready) {
         for (vertex_line& each : vertices_) {
             each.bytes = again ? each.bytes_again : each.bytes;
         }
         start_ = MPI_Wtime();
+        add({ready - start_, 0, 0, activity::agree});
     }
     /// Lets go of the last run's spans.
     void forget() { spans_.clear(); }
@@ -107,9 +112,16 @@ namespace EINPARALLEL_DETAIL {
 /// A span from here to end() or the end of the scope, in a trace, where there is one.
 class timed_span {
 public:
-    timed_span(trace* seen, activity what, std::size_t vertex, std::size_t bytes = 0) : seen_(seen) {
+    timed_span(trace* seen, activity what, std::size_t vertex, std::size_t bytes = 0, std::size_t received = 0)
+        : seen_(seen) {
         if (seen_ != nullptr) {
-            span_ = {seen_->now(), 0, 0, what, static_cast<std::int64_t>(vertex), static_cast<std::int64_t>(bytes)};
+            span_ = {seen_->now(),
+                     0,
+                     0,
+                     what,
+                     static_cast<std::int64_t>(vertex),
+                     static_cast<std::int64_t>(bytes),
+                     static_cast<std::int64_t>(received)};
         }
     }
     timed_span(const timed_span&) = delete;

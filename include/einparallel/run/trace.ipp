@@ -102,6 +102,7 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
         json.open('{').key("ph").value(phase).key("name").value(name).key("pid").value(rank).key("tid").value(lane);
     };
     std::int64_t named = -1;
+    const double zero = spans_.empty() ? 0 : std::ranges::min_element(spans_, {}, &trace_span::begin)->begin;
     for (const trace_span& each : spans_) {
         for (; named < each.rank; ++named) {
             open_event("M", "process_name", named + 1, 0);
@@ -115,8 +116,10 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
                                                               : vertices_[static_cast<std::size_t>(each.vertex)].name +
                                                                     suffixes[static_cast<std::size_t>(each.what)];
         open_event("X", name, each.rank, detail::trace_lane(each.what));
-        json.key("ts").value(1e6 * each.begin).key("dur").value(1e6 * (each.end - each.begin));
-        if (each.what == activity::transfer || each.what > activity::agree) {
+        json.key("ts").value(1e6 * (each.begin - zero)).key("dur").value(1e6 * (each.end - each.begin));
+        if (each.what == activity::transfer) {
+            json.key("args").open('{').key("bytes").value(each.bytes).key("received").value(each.received).close('}');
+        } else if (each.what > activity::agree) {
             json.key("args").open('{').key("bytes").value(each.bytes).close('}');
         }
         json.close('}');
@@ -129,20 +132,29 @@ EINPARALLEL_INLINE std::string trace::summary() const {
         double arithmetic = 0;
         double transfer = 0;
         double wait = 0;
+        double read = 0;
+        double agree = 0;
         double bytes = 0;
     };
     std::vector<sums> ranks;
     std::vector<sums> vertices(vertices_.size());
     sums all;
     double end = 0;
+    double before = 0;
     for (const trace_span& each : spans_) {
+        if (each.begin < 0) {
+            before -= each.begin;
+            continue;
+        }
         ranks.resize(std::max(ranks.size(), static_cast<std::size_t>(each.rank) + 1));
         for (sums* const part :
              {&ranks[static_cast<std::size_t>(each.rank)], &vertices[static_cast<std::size_t>(each.vertex)], &all}) {
-            double& of_activity = each.what < activity::transfer    ? part->arithmetic
+            double& of_activity = each.what == activity::read       ? part->read
+                                  : each.what < activity::transfer  ? part->arithmetic
                                   : each.what == activity::transfer ? part->transfer
-                                                                    : part->wait;
-            of_activity += each.what < activity::agree ? each.end - each.begin : 0;
+                                  : each.what == activity::wait     ? part->wait
+                                                                    : part->agree;
+            of_activity += each.what <= activity::agree ? each.end - each.begin : 0;
             part->bytes += each.what == activity::transfer ? static_cast<double>(each.bytes) : 0;
         }
         end = std::max(end, each.end);
@@ -156,9 +168,15 @@ EINPARALLEL_INLINE std::string trace::summary() const {
     const double hidden = all.transfer > 0 ? 100 * std::max(0.0, 1 - all.wait / all.transfer) : 100;
     std::string text = "run of " + detail::duration_text(end) + " on " + std::to_string(ranks.size()) +
                        " ranks: arithmetic " + detail::duration_text(all.arithmetic / size) + ", imbalance " +
-                       detail::three_digits(all.arithmetic > 0 ? most * size / all.arithmetic : 1) + "; transfers " +
-                       detail::duration_text(all.transfer / size) + ", " + detail::three_digits(hidden) +
-                       "% hidden; exposed " + detail::duration_text(all.wait / size) + "\n";
+                       detail::three_digits(all.arithmetic > 0 ? most * size / all.arithmetic : 1) + "; ";
+    if (all.read > 0) {
+        text += "reading " + detail::duration_text(all.read / size) + "; ";
+    }
+    text += "transfers " + detail::duration_text(all.transfer / size) + ", " + detail::three_digits(hidden) +
+            "% hidden; exposed " + detail::duration_text(all.wait / size) + "; agreement " +
+            detail::duration_text(all.agree / size) + ", and " + detail::duration_text(before / size) + " before";
+    const double rest = end - (all.arithmetic + all.read + all.wait + all.agree) / size;
+    text += (rest > 0.03 * end ? "; rest " + detail::duration_text(rest) : "") + "\n";
     detail::text_table table("lrrrrr");
     table.add({"vertex", "arithmetic", "transfers", "exposed", "bytes planned", "counted"});
     for (std::size_t number = 0; number < vertices.size(); ++number) {

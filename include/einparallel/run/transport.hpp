@@ -61,6 +61,13 @@ struct prepared_messages {
         }
         return sum;
     }
+    [[nodiscard]] std::size_t bytes_received() const {
+        std::size_t sum = 0;
+        for (const prepared_message& each : receives) {
+            sum += each.elements.bytes;
+        }
+        return sum;
+    }
 };
 
 /// Bytes of staged messages on the host, each on a cache line.
@@ -96,7 +103,11 @@ public:
     /// For the program that comes next: the window of its node, or null.
     void share(const node_window* window) { window_ = window; }
 
-    /// Starts the messages of a step. `starts`: where each buffer begins; `given`: the work of all steps before.
+    /// Returns when neighbours have entered these phases.
+    EINPARALLEL_INLINE void await(const std::vector<neighbour_phase>& neighbours);
+
+    /// Starts the messages of a step, after await(of_step.clears). `starts`: where each buffer begins; `given`: the
+    /// work of all steps before.
     EINPARALLEL_INLINE void start(const prepared_messages& of_step, std::span<std::byte* const> starts,
                                   work_token given = no_work);
 
@@ -116,8 +127,6 @@ public:
     [[nodiscard]] std::size_t bytes_read() const noexcept { return bytes_read_; }
 
 private:
-    EINPARALLEL_INLINE void await(const std::vector<neighbour_phase>& neighbours);
-
     /// A message on its way out of the space.
     struct leaving_message {
         const prepared_message* what;

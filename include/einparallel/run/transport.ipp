@@ -68,7 +68,6 @@ EINPARALLEL_INLINE void transport::await(const std::vector<neighbour_phase>& nei
 
 EINPARALLEL_INLINE void transport::start(const prepared_messages& of_step, std::span<std::byte* const> starts,
                                          work_token given) {
-    await(of_step.clears);
     if (space_.staging() == 0) {
         for (const prepared_message& received : of_step.receives) {
             flight_.receive(starts[static_cast<std::size_t>(received.place)], received.elements, received.peer);
