@@ -75,8 +75,7 @@ struct cluster {
     [[nodiscard]] ep::machine constants() const {
         const bool inside = ranks_per_node > 1;
         const bool outside = ranks > ranks_per_node || !inside;
-        const double share =
-            link_bytes / std::min(ranks, ranks_per_node);  // of a node's link, where all its ranks send
+        const double share = link_bytes / std::min(ranks, ranks_per_node);  // of a link, where all ranks send
         const double slowest = std::min(outside ? share : node_bytes, inside ? node_bytes : share);
         return {(outside ? link_latency : 0) + (inside ? node_latency : 0), 1 / slowest, 1 / flops, exposed};
     }

@@ -26,9 +26,8 @@ EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_s
 /// kernels and messages, so shared memory and shared network cards are seen; the slowest rank counts, and of several
 /// durations the median.
 ///
-/// - seconds_per_byte: a shift of 4 MiB by half the ring of all ranks, less one of 4 KiB: between nodes, where there
-/// are
-///   several and ranks fill one after the other, so that the ranks of a node share its link;
+/// - seconds_per_byte: a shift of 4 MiB by half the ring of all ranks, less one of 4 KiB: so all ranks of a node share
+///   its link, where there are several nodes and ranks fill one after the other;
 /// - seconds_per_message: a shift of 4 KiB, less its bytes;
 /// - seconds_per_flop: the mean of matrix products of 128³ and 512³ double-precision multiply-adds (of the small one
 ///   alone where the large one would take too long);
