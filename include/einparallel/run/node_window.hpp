@@ -21,7 +21,7 @@ public:
     node_window& operator=(const node_window&) = delete;
     /// Collective over the node; but where an exception is on its way that was not agreed on `ranks` MPI keeps the
     /// memory, for its other ranks may never come.
-    EINPARALLEL_INLINE ~node_window();
+    ~node_window();
 
     [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
     /// Bytes per rank.

@@ -48,7 +48,7 @@ EINPARALLEL_INLINE node_window::node_window(const communicator& ranks, int ranks
       node_(communicator::of_node(ranks, first_)),
       shares_(node_.size() == std::min(ranks_per_node, ranks.size() - first_)) {}
 
-EINPARALLEL_INLINE node_window::~node_window() {
+EINPARALLEL_VIRTUAL node_window::~node_window() {
     if (std::uncaught_exceptions() == 0 || agreed_error::is_thrown_on(ranks_)) {
         release();
     }
