@@ -273,6 +273,7 @@ constexpr double operations_per_touch = 24;
 
 /// Memory that takes addresses and no room, on which work takes time and does nothing.
 struct simulated_space final : ep::memory_space {
+    [[nodiscard]] std::string refuses(const void* /*address*/, bool /*is_on_device*/) const override { return {}; }
     [[nodiscard]] void* allocate(std::size_t bytes) const override { return nowhere.take(bytes); }
     void deallocate(void* /*memory*/, std::size_t /*bytes*/) const noexcept override {}
     void contract(const ep::kernel& work, const ep::block_call& call) const override {
