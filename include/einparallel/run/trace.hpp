@@ -70,8 +70,9 @@ public:
     }
     /// Lets go of the last run's spans.
     void forget() { spans_.clear(); }
-    /// Seconds since start(), now or at another time of MPI_Wtime().
+    /// Seconds since start().
     [[nodiscard]] double now() const { return at(MPI_Wtime()); }
+    /// Of a time by MPI_Wtime(): seconds since start().
     [[nodiscard]] double at(double time) const { return time - start_; }
     /// Keeps a span of this rank while there is room.
     void add(const trace_span& span) noexcept {
