@@ -3,6 +3,7 @@
 #include "emulation.hpp"
 
 #include "kernel/block_oracle.hpp"
+#include "support/op_evaluate.hpp"
 
 #include <einparallel/device/blocks.hpp>
 #include <einparallel/notation/operators.hpp>
@@ -149,7 +150,7 @@ struct join_case {
                                                 shape.operands[operand].offset(full) * static_cast<index>(wide);
                         }
                         T value{};
-                        program.evaluate(elements.data(), &value);
+                        testing::evaluate(program, elements.data(), &value);
                         sum = reduce(sum, value);
                         if constexpr (!std::is_integral_v<T>) {
                             size += static_cast<double>(std::abs(value));

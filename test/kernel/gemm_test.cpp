@@ -76,12 +76,9 @@ void check(index m, index n, index k, unsigned layout, bool add, instruction_set
     call.m.add(m, a_m, c_m);
     call.n.add(n, b_n, c_n);
     call.k.add(k, a_k, b_k);
-    call.a = a.data();
-    call.b = b.data();
-    call.c = c.data();
     call.scale = T(3);
     call.add = add;
-    gemm<T>(call, set);
+    kernel_test::gemm<T>(call, a.data(), b.data(), c.data(), set);
     CHECK(c == expected);
 }
 
@@ -188,10 +185,7 @@ TEST_CASE("gemm: fused labels as rows, columns and sum") {
         call.n.add(l_extent, p_extent, 1);
         call.k.add(p_extent, i_extent * q_extent * j_extent, 1);
         call.k.add(q_extent, j_extent, l_extent * p_extent);
-        call.a = a.data();
-        call.b = b.data();
-        call.c = c.data();
-        gemm<double>(call, set);
+        kernel_test::gemm<double>(call, a.data(), b.data(), c.data(), set);
         CHECK(c == expected);
     }
 }

@@ -1,7 +1,9 @@
 #pragma once
-// The instruction sets that this processor has, for tests that run each of them.
+// The instruction sets that this processor has, for tests that run each of them, and a product with one of them.
 
+#include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/micro_kernel.hpp>
 
 #include <vector>
 
@@ -16,6 +18,15 @@ inline std::vector<einparallel::detail::instruction_set> sets_here() {
         }
     }
     return sets;
+}
+
+/// One blocked product with given instructions. @pre supported(set)
+template <einparallel::Element T>
+void gemm(einparallel::detail::gemm_call<T>& call, const T* a, const T* b, T* c,
+          einparallel::detail::instruction_set set) {
+    using namespace einparallel::detail;
+    const tile_kernel kernel = product_tile_kernel<T>(set, &call.scale);
+    run_blocked(kernel, call.m, call.n, call.k, {loop_nest(3), {}, a, 1, b, 2, c, call.add});
 }
 
 }  // namespace kernel_test

@@ -2,7 +2,6 @@
 
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/einsum.hpp>
-#include <einparallel/kernel/exp_form.hpp>
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/kernel/vector_exp.hpp>
 #include <einparallel/notation/functions.hpp>

@@ -4,7 +4,6 @@
 #include "instruction_sets.hpp"
 
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/join.hpp>
 #include <einparallel/kernel/small_product.hpp>
@@ -149,10 +148,7 @@ void check_random_product(std::mt19937& random, instruction_set set) {
     CAPTURE(sorted);
     CAPTURE(call.add);
     CAPTURE(name_of(set));
-    call.a = a.data() + a_first;
-    call.b = b.data() + b_first;
-    call.c = c.data() + c_first;
-    gemm<T>(call, set);
+    kernel_test::gemm<T>(call, a.data() + a_first, b.data() + b_first, c.data() + c_first, set);
     CHECK(c == expected);
 }
 
@@ -204,7 +200,8 @@ void check_small_product(std::mt19937& random, index m, index n, bool halves) {
             }
         }
     }
-    small_call<T> call{m, n, k, a_rows.data(), along.data(), c_rows.data(), T(3)};
+    const T scale(3);
+    small_call call{m, n, k, a_rows.data(), along.data(), c_rows.data(), &scale};
     call.even = even_steps(along.data(), k);
     CHECK(call.even == (halves && k > 2 ? k / 2 : k));
     call.points = 2;

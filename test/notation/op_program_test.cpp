@@ -1,6 +1,7 @@
 // Op programs: random expressions by the interpreter and by the functors, as text and back, and as formulas.
 
 #include "../support/json.hpp"
+#include "../support/op_evaluate.hpp"
 
 #include <einparallel.hpp>
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <map>
@@ -78,7 +80,8 @@ bool agree(const T& a, const T& b) {
     if constexpr (is_complex<T>::value) {
         return agree(a.real(), b.real()) && agree(a.imag(), b.imag());
     } else {
-        return same_bits(a, b) || (a != a && b != b);
+        using bytes = std::array<unsigned char, sizeof(T)>;
+        return std::bit_cast<bytes>(a) == std::bit_cast<bytes>(b) || (a != a && b != b);
     }
 }
 
@@ -156,7 +159,7 @@ public:
                     T computed{};
                     same = same && program.type() == element_type_of<T>();
                     if (same) {
-                        program.evaluate(places.data(), &computed);
+                        testing::evaluate(program, places.data(), &computed);
                         same = agree(computed, expected[point]);
                     }
                 },
@@ -316,7 +319,6 @@ op_program read_as_json(const op_program& written) {
 
 TEST_CASE("random expressions: the interpreter is the functors, bit for bit; programs go into JSON and back") {
     std::map<op_code, std::set<std::pair<char, std::size_t>>> seen;
-    std::set<std::uint64_t> hashes;
     std::set<std::string> texts;
     std::mt19937 random(11);
     std::size_t longest = 0;
@@ -330,10 +332,8 @@ TEST_CASE("random expressions: the interpreter is the functors, bit for bit; pro
         CHECK_FALSE(program.is_opaque());
         const op_program read = read_as_json(program);
         CHECK(read == program);
-        CHECK(read.hash() == program.hash());
         CHECK(read.formula() == program.formula());
         texts.insert(program.text());
-        hashes.insert(program.hash());
         longest = std::max(longest, program.instructions().size());
         for (const op_instruction& each : program.instructions()) {
             const bool is_leaf = arity_of(each.code) == 0;
@@ -352,7 +352,6 @@ TEST_CASE("random expressions: the interpreter is the functors, bit for bit; pro
             ++refused;
         }
     }
-    CHECK(hashes.size() == texts.size());
     CHECK(texts.size() > 1800);
     CHECK(longest > 25);
     CHECK(refused > 500);

@@ -222,4 +222,11 @@ private:
     detail::lines_owner<T> elements_;
 };
 
+/// ep::view(array): all elements.
+template <class T, std::size_t Rank>
+view(array<T, Rank>&) -> view<T, Rank>;
+/// The same for reading.
+template <class T, std::size_t Rank>
+view(const array<T, Rank>&) -> view<const T, Rank>;
+
 }  // namespace einparallel

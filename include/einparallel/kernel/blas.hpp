@@ -46,10 +46,7 @@ using blas_isamax_function = std::int64_t(const std::int64_t*, const float*, con
 /// The functions of the linked BLAS. Defined in every unit that is compiled with EINPARALLEL_HAS_BLAS, so that the
 /// linker keeps the library; in programs without such a unit, nowhere.
 struct einparallel_detail_blas_functions {
-    blas_gemm_function* real_float;
-    blas_gemm_function* real_double;
-    blas_gemm_function* complex_float;
-    blas_gemm_function* complex_double;
+    blas_gemm_function* products[4];  ///< of float, double and their complex types
     blas_isamax_function* largest;
 };
 #if defined(EINPARALLEL_HAS_BLAS)
@@ -60,7 +57,7 @@ blas_gemm_function einparallel_detail_cgemm __asm__("cgemm_");
 blas_gemm_function einparallel_detail_zgemm __asm__("zgemm_");
 blas_isamax_function einparallel_detail_isamax __asm__("isamax_");
 __attribute__((weak)) einparallel_detail_blas_functions einparallel_detail_blas = {
-    &einparallel_detail_sgemm, &einparallel_detail_dgemm, &einparallel_detail_cgemm, &einparallel_detail_zgemm,
+    {&einparallel_detail_sgemm, &einparallel_detail_dgemm, &einparallel_detail_cgemm, &einparallel_detail_zgemm},
     &einparallel_detail_isamax};
 #else
 extern einparallel_detail_blas_functions einparallel_detail_blas __attribute__((weak));
@@ -125,17 +122,7 @@ template <class T>
 void blas_gemm(index m, index n, index k, T scale, blas_matrix<const T> a, blas_matrix<const T> b, blas_matrix<T> c,
                bool add) {
 #if EINPARALLEL_DETAIL_HAS_WEAK
-    const auto product = [] {
-        if constexpr (std::is_same_v<T, float>) {
-            return einparallel_detail_blas.real_float;
-        } else if constexpr (std::is_same_v<T, double>) {
-            return einparallel_detail_blas.real_double;
-        } else if constexpr (std::is_same_v<T, std::complex<float>>) {
-            return einparallel_detail_blas.complex_float;
-        } else {
-            return einparallel_detail_blas.complex_double;
-        }
-    }();
+    constexpr int type = (is_complex<T>::value ? 2 : 0) + (std::is_same_v<real_part_t<T>, double> ? 1 : 0);
     const std::int64_t columns = n;
     const std::int64_t rows = m;
     const std::int64_t depth = k;
@@ -145,8 +132,8 @@ void blas_gemm(index m, index n, index k, T scale, blas_matrix<const T> a, blas_
     const std::int64_t b_step = turned_b ? b.column : b.row;
     const std::int64_t c_step = c.row;
     const T before = add ? T(1) : T(0);
-    product(turned_b ? "T" : "N", turned_a ? "T" : "N", &columns, &rows, &depth, &scale, b.data, &b_step, a.data,
-            &a_step, &before, c.data, &c_step, 1, 1);
+    einparallel_detail_blas.products[type](turned_b ? "T" : "N", turned_a ? "T" : "N", &columns, &rows, &depth, &scale,
+                                           b.data, &b_step, a.data, &a_step, &before, c.data, &c_step, 1, 1);
 #endif
 }
 

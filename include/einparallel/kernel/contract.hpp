@@ -2,10 +2,12 @@
 // Σ of products on blocks with run-time labels: the one routine that all einsums of an element type share.
 
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/rows.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/operators.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -28,12 +30,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <Element T>
 [[gnu::visibility("default")]] void contract_product(const block_call& call, T scale);
 
-/// into = into + from on a strided box.
-template <Element T>
-[[gnu::visibility("default")]] void add_box(std::span<const index> extents, T* into,
-                                            std::span<const index> into_strides, const T* from,
-                                            std::span<const index> from_strides);
-
 /// Σ scale · x · y · … as a value.
 template <Element T>
 [[gnu::visibility("default")]] op_program product_program(T scale, std::size_t operands);
@@ -49,18 +45,15 @@ inline namespace EINPARALLEL_WAY {
 
 /// The kernel of Σ of products of `operand_count` tensors of type T, times a scale.
 template <Element T>
-class product_kernel final : public kernel {
+class product_kernel final : public detail::reducing_kernel<T, op::sum_type> {
 public:
     /// @pre operand_count >= 1
     product_kernel(T scale, std::size_t operand_count)
-        : kernel(detail::product_program(scale, operand_count)), scale_(scale), operand_count_(operand_count) {}
+        : detail::reducing_kernel<T, op::sum_type>(op::sum, detail::product_program(scale, operand_count)),
+          scale_(scale),
+          operand_count_(operand_count) {}
 
     void contract(const block_call& call) const override { detail::contract_product<T>(call, scale_); }
-
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        detail::add_box<T>(extents, static_cast<T*>(into), into_strides, static_cast<const T*>(from), from_strides);
-    }
 
     [[nodiscard]] bool is_contraction() const override { return operand_count_ == 2; }
 

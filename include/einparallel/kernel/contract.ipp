@@ -73,18 +73,6 @@ void contract_product(const block_call& call, T scale) {
 }
 
 template <Element T>
-void add_box(std::span<const index> extents, T* into, std::span<const index> into_strides, const T* from,
-             std::span<const index> from_strides) {
-    loop_nest nest(2);
-    if (!nest.add_box(extents, into_strides, from_strides)) {
-        return;
-    }
-    nest.sort_by(0);
-    reduced_rows<T, op::sum_type> worker(op::sum, into, row_operands_at(from), write_mode::combine);
-    run_rows(nest, worker);
-}
-
-template <Element T>
 op_program product_program(T scale, std::size_t operands) {
     constexpr element_type type = element_type_of<T>();
     op_program made(reduction::sum, std::vector<element_type>(operands, type));

@@ -69,4 +69,29 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
                                                                  const std::vector<label_id>& output,
                                                                  std::size_t label_count);
 
+/// Chooses the order for these extents (by label id) of operands, which have a handle and labels, and calls
+/// contract(is_last, labels, pair) for each contraction, which returns the handle of its result. `is_last` is true for
+/// the one that makes the output, whose labels are `out`. An element-wise product (every operand has every label of the
+/// output, and nothing else) is one contraction of all.
+template <class Operand, class Contract>
+auto contract_in_order(std::span<const index> extents, std::span<const label_id> out, std::span<const Operand> operands,
+                       const Contract& contract) {
+    std::vector<std::span<const label_id>> labels;
+    for (const Operand& operand : operands) {
+        labels.push_back(operand.labels);
+    }
+    const std::vector<pairwise_contraction> order = order_of_operands(extents, out, labels);
+    if (order.empty()) {
+        return contract(true, out, operands);
+    }
+    std::vector<Operand> known(operands.begin(), operands.end());
+    for (const pairwise_contraction& step : order) {
+        const bool is_last = &step == &order.back();
+        const Operand pair[] = {known[step.left], known[step.right]};
+        const std::span<const label_id> made = is_last ? out : step.labels;
+        known.push_back({contract(is_last, made, std::span<const Operand>(pair)), made});
+    }
+    return known.back().handle;
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -15,55 +15,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE class greedy_search {
-public:
-    greedy_search(const product_network& net, double weight)
-        : net_(net),
-          weight_(weight),
-          has_(net.extents.size(), 2 * net.operands - 1),
-          users_(net.extents.size(), 0),
-          having_(net.extents.size()),
-          alive_(2 * net.operands - 1, false),
-          seen_(2 * net.operands - 1, static_cast<std::size_t>(-1)),
-          size_(2 * net.operands - 1, 0),
-          joined_(has_.words()),
-          result_(has_.words()) {}
-
-    found_order run() && {
-        net_.labels.each(net_.operands, [&](std::size_t label) { ++users_[label]; });
-        for (std::size_t operand = 0; operand < net_.operands; ++operand) {
-            std::copy(net_.labels.of(operand), net_.labels.of(operand) + has_.words(), has_.of(operand));
-            enter(operand);
-        }
-        for (std::size_t operand = 0; operand < net_.operands; ++operand) {
-            propose_neighbours(operand, true);
-        }
-        while (!queue_.empty()) {
-            const candidate next = queue_.top();
-            queue_.pop();
-            if (alive_[next.left] && alive_[next.right]) {
-                propose_neighbours(contract(next.left, next.right), false);
-            }
-        }
-        using sized = std::pair<double, std::size_t>;
-        std::priority_queue<sized, std::vector<sized>, std::greater<>> apart;
-        for (std::size_t tensor = 0; tensor < alive_.size(); ++tensor) {
-            if (alive_[tensor]) {
-                apart.emplace(size_[tensor], tensor);
-            }
-        }
-        while (apart.size() > 1) {
-            const std::size_t left = apart.top().second;
-            apart.pop();
-            const std::size_t right = apart.top().second;
-            apart.pop();
-            const std::size_t made = contract(std::min(left, right), std::max(left, right));
-            apart.emplace(size_[made], made);
-        }
-        return std::move(found_);
-    }
-
-private:
+EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double weight) {
     struct candidate {
         double score;  // smallest first
         std::size_t left;
@@ -72,75 +24,51 @@ private:
             return std::tie(score, left, right) > std::tie(other.score, other.left, other.right);
         }
     };
-
-    void enter(std::size_t tensor) {
-        has_.each(tensor, [&](std::size_t label) {
-            ++users_[label];
-            having_[label].push_back(tensor);
-        });
-        alive_[tensor] = true;
-        size_[tensor] = net_.size_of(has_.of(tensor), has_.words());
-    }
-
-    /// Labels of two tensors, and of their product: what both have and nobody else needs goes.
-    void join(std::size_t left, std::size_t right) {
-        for (std::size_t word = 0; word < has_.words(); ++word) {
-            joined_[word] = has_.of(left)[word] | has_.of(right)[word];
-            result_[word] = joined_[word];
-            for (std::uint64_t rest = has_.of(left)[word] & has_.of(right)[word]; rest != 0; rest &= rest - 1) {
-                if (users_[word * 64 + static_cast<std::size_t>(std::countr_zero(rest))] == 2) {
-                    result_[word] &= ~(rest & (~rest + 1));
-                }
-            }
-        }
-    }
-
-    void propose_neighbours(std::size_t tensor, bool only_earlier) {
-        has_.each(tensor, [&](std::size_t label) {
-            std::vector<std::size_t>& others = having_[label];
-            std::erase_if(others, [&](std::size_t other) { return !alive_[other]; });
+    shrinking_network state(net);
+    std::vector<double> size(state.alive.size());
+    std::vector<std::size_t> seen(state.alive.size(), static_cast<std::size_t>(-1));
+    std::priority_queue<candidate> queue;
+    const auto propose_neighbours = [&](std::size_t tensor, bool only_earlier) {
+        size[tensor] = net.size_of(state.labels.of(tensor), state.labels.words());
+        state.labels.each(tensor, [&](std::size_t label) {
+            std::vector<std::size_t>& others = state.having[label];
+            std::erase_if(others, [&](std::size_t other) { return !state.alive[other]; });
             for (const std::size_t other : others) {
-                if (other != tensor && seen_[other] != tensor && (!only_earlier || other < tensor)) {
-                    seen_[other] = tensor;
-                    join(other, tensor);
-                    const double made = net_.size_of(result_.data(), result_.size());
-                    queue_.push({made - weight_ * (size_[other] + size_[tensor]), other, tensor});
+                if (other != tensor && seen[other] != tensor && (!only_earlier || other < tensor)) {
+                    seen[other] = tensor;
+                    state.join(other, tensor);
+                    const double made = net.size_of(state.result.data(), state.result.size());
+                    queue.push({made - weight * (size[other] + size[tensor]), other, tensor});
                 }
             }
         });
+    };
+    for (std::size_t operand = 0; operand < net.operands; ++operand) {
+        propose_neighbours(operand, true);
     }
-
-    std::size_t contract(std::size_t left, std::size_t right) {
-        const std::size_t made = net_.operands + found_.steps.size();
-        join(left, right);
-        std::copy(result_.begin(), result_.end(), has_.of(made));
-        for (const std::size_t gone : {left, right}) {
-            alive_[gone] = false;
-            has_.each(gone, [&](std::size_t label) { --users_[label]; });
+    while (!queue.empty()) {
+        const candidate next = queue.top();
+        queue.pop();
+        if (state.alive[next.left] && state.alive[next.right]) {
+            propose_neighbours(state.contract(next.left, next.right), false);
         }
-        enter(made);
-        found_.operations += net_.size_of(joined_.data(), joined_.size());
-        found_.steps.push_back({left, right});
-        return made;
     }
-
-    const product_network& net_;
-    double weight_;
-    label_sets has_;
-    std::vector<std::size_t> users_;  // by label: tensors not yet contracted that have it, and the output
-    std::vector<std::vector<std::size_t>> having_;
-    std::vector<bool> alive_;
-    std::vector<std::size_t> seen_;
-    std::vector<double> size_;
-    std::vector<std::uint64_t> joined_;
-    std::vector<std::uint64_t> result_;
-    std::priority_queue<candidate> queue_;
-    found_order found_;
-};
-
-EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double weight) {
-    greedy_search search(net, weight);
-    return std::move(search).run();
+    using sized = std::pair<double, std::size_t>;
+    std::priority_queue<sized, std::vector<sized>, std::greater<>> apart;
+    for (std::size_t tensor = 0; tensor < state.alive.size(); ++tensor) {
+        if (state.alive[tensor]) {
+            apart.emplace(size[tensor], tensor);
+        }
+    }
+    while (apart.size() > 1) {
+        const std::size_t left = apart.top().second;
+        apart.pop();
+        const std::size_t right = apart.top().second;
+        apart.pop();
+        const std::size_t made = state.contract(std::min(left, right), std::max(left, right));
+        apart.emplace(net.size_of(state.labels.of(made), state.labels.words()), made);
+    }
+    return std::move(state.found);
 }
 
 // Simulated annealing of a tree of contractions, as TreeSA does (Kalachev, Panteleev, Yung 2021).
@@ -229,28 +157,16 @@ struct absorbed_network {
 
 EINPARALLEL_INLINE absorbed_network absorb(const product_network& whole) {
     absorbed_network made{whole, {}, {}};
-    const std::size_t words = whole.labels.words();
-    label_sets has(whole.extents.size(), 2 * whole.operands - 1);
-    std::vector<std::size_t> users(whole.extents.size(), 0);
-    std::vector<std::vector<std::size_t>> having(whole.extents.size());
-    std::vector<bool> gone(2 * whole.operands - 1, false);
-    whole.labels.each(whole.operands, [&](std::size_t label) { ++users[label]; });
-    const auto enter = [&](std::size_t tensor) {
-        has.each(tensor, [&](std::size_t label) { having[label].push_back(tensor); });
-    };
-    for (std::size_t operand = 0; operand < whole.operands; ++operand) {
-        std::copy(whole.labels.of(operand), whole.labels.of(operand) + words, has.of(operand));
-        has.each(operand, [&](std::size_t label) { ++users[label]; });
-        enter(operand);
-    }
+    shrinking_network state(whole);
+    const std::size_t words = state.labels.words();
     const auto larger = [&](std::size_t tensor) {
-        std::size_t label = users.size();
-        has.each(tensor, [&](std::size_t each) { label = each; });
-        for (std::size_t place = 0; label < users.size() && place < having[label].size(); ++place) {
-            const std::size_t other = having[label][place];
-            bool has_all = other != tensor && !gone[other];
+        std::size_t label = state.having.size();
+        state.labels.each(tensor, [&](std::size_t each) { label = each; });
+        for (std::size_t place = 0; label < state.having.size() && place < state.having[label].size(); ++place) {
+            const std::size_t other = state.having[label][place];
+            bool has_all = other != tensor && state.alive[other];
             for (std::size_t word = 0; word < words; ++word) {
-                has_all = has_all && (has.of(tensor)[word] & ~has.of(other)[word]) == 0;
+                has_all = has_all && (state.labels.of(tensor)[word] & ~state.labels.of(other)[word]) == 0;
             }
             if (has_all) {
                 return other;
@@ -258,28 +174,19 @@ EINPARALLEL_INLINE absorbed_network absorb(const product_network& whole) {
         }
         return tensor;
     };
-    for (std::size_t tensor = 0; tensor < whole.operands + made.steps.size(); ++tensor) {
-        const std::size_t other = gone[tensor] ? tensor : larger(tensor);
-        if (other == tensor) {
-            continue;
+    for (std::size_t tensor = 0; tensor < whole.operands + state.found.steps.size(); ++tensor) {
+        if (const std::size_t other = state.alive[tensor] ? larger(tensor) : tensor; other != tensor) {
+            state.contract(tensor, other);
         }
-        const std::size_t product = whole.operands + made.steps.size();
-        made.steps.push_back({tensor, other});
-        gone[tensor] = gone[other] = true;
-        has.each(other, [&](std::size_t label) {
-            users[label] -= has.contains(tensor, label) ? 1 : 0;
-            if (users[label] > 1) {
-                has.insert(product, label);
-            }
-        });
-        enter(product);
     }
-    for (std::size_t tensor = 0; tensor < whole.operands + made.steps.size(); ++tensor) {
-        if (!gone[tensor]) {
-            std::copy(has.of(tensor), has.of(tensor) + words, made.net.labels.of(made.tensors.size()));
+    for (std::size_t tensor = 0; tensor < state.alive.size(); ++tensor) {
+        if (state.alive[tensor]) {
+            std::copy(state.labels.of(tensor), state.labels.of(tensor) + words,
+                      made.net.labels.of(made.tensors.size()));
             made.tensors.push_back(tensor);
         }
     }
+    made.steps = std::move(state.found.steps);
     made.net.operands = made.tensors.size();
     std::copy(whole.output(), whole.output() + words, made.net.labels.of(made.net.operands));
     return made;

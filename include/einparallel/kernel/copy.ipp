@@ -2,10 +2,10 @@
 
 #include <einparallel/kernel/copy.hpp>
 
-#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>
@@ -20,10 +20,12 @@ EINPARALLEL_INLINE void end_streaming() {
 #endif
 }
 
-/// One by one, as many columns in turn as elements fill a line.
+/// One by one, as many columns in turn as elements fill a line. `Bytes` are those of an element, 0 where only the block
+/// knows: a constant makes a move of a call.
 template <std::size_t Bytes>
 void copy_elements(std::byte* into, const std::byte* from, const turned_block& block) {
-    constexpr index line = 64 / static_cast<index>(Bytes);
+    const std::size_t bytes = Bytes == 0 ? block.bytes : Bytes;
+    const auto line = std::max<index>(1, 64 / static_cast<index>(bytes));
     const block_side columns = block.columns;
     const block_side rows = block.rows;
     for (index first = 0; first < columns.count; first += line) {
@@ -31,7 +33,7 @@ void copy_elements(std::byte* into, const std::byte* from, const turned_block& b
         for (index row = 0; row < rows.count; ++row) {
             for (index column = first; column < last; ++column) {
                 copy_bytes(into + rows.into[row] + columns.into[column], from + rows.from[row] + columns.from[column],
-                           Bytes);
+                           Bytes == 0 ? bytes : Bytes);
             }
         }
     }
@@ -45,7 +47,7 @@ EINPARALLEL_INLINE copy_functions copy_functions::best(index element_bytes, bool
                      : element_bytes == 4  ? &copy_elements<4>
                      : element_bytes == 8  ? &copy_elements<8>
                      : element_bytes == 16 ? &copy_elements<16>
-                                           : nullptr;
+                                           : &copy_elements<0>;
     }
     return found;
 }
@@ -85,11 +87,7 @@ public:
         const index units = outer_.block_count() * columns_.block_count() * rows_.block_count() * pieces;
         on_threads(static_cast<int>(std::min<index>(threads, units)), [&](index part, index parts) {
             const even_part own(units, part, parts);
-            if (element_ < long_run) {
-                copy_blocks(own);
-            } else {
-                copy_runs(own, pieces);
-            }
+            element_ < long_run ? copy_blocks(own) : copy_runs(own, pieces);
             if (streams_) {
                 end_streaming();
             }
@@ -197,9 +195,7 @@ private:
         index none[2];
         const gemm_blocks outer(outer_, 1, none);
         for (index unit = own.begin; unit < own.end; ++unit) {
-            index into = 0;
-            index from = 0;
-            static_cast<void>(outer.peek(unit / pieces, into, from));
+            const auto [into, from] = outer.start_of(unit / pieces);
             const index start = unit % pieces * piece;
             const auto bytes = static_cast<std::size_t>(std::min(piece, element_ - start));
             (streams_ ? functions_.stream : &copy_bytes)(into_ + into + start, from_ + from + start, bytes);
@@ -216,27 +212,26 @@ private:
         const scratch_lease<scratch_purpose::packing> lease(static_cast<std::size_t>(buffer_bytes_));
         const index row_blocks = rows_.block_count();
         const index column_blocks = columns_.block_count();
-        const auto start = [&](index unit, index& into, index& from) {
-            index to[3];
-            index source[3];
-            static_cast<void>(rows.peek(unit % row_blocks, to[0], source[0]));
-            static_cast<void>(columns.peek(unit / row_blocks % column_blocks, to[1], source[1]));
-            static_cast<void>(outer.peek(unit / (row_blocks * column_blocks), to[2], source[2]));
-            into = to[0] + to[1] + to[2];
-            from = source[0] + source[1] + source[2];
+        const auto start_of = [&](index unit) {
+            gemm_blocks::place start = rows.start_of(unit % row_blocks);
+            for (const gemm_blocks::place& more : {columns.start_of(unit / row_blocks % column_blocks),
+                                                   outer.start_of(unit / (row_blocks * column_blocks))}) {
+                start.first += more.first;
+                start.second += more.second;
+            }
+            return start;
         };
         turned_block block;
         block.streams = streams_ && !buffered_;
-        index into = 0;
-        index from = 0;
-        index after = 0;
-        start(own.begin, into, from);
+        block.bytes = static_cast<std::size_t>(element_);
+        gemm_blocks::place next = start_of(own.begin);
         for (index unit = own.begin; unit < own.end; ++unit) {
             columns.go_to(unit / row_blocks % column_blocks);
             rows.go_to(unit % row_blocks);
-            const index now = from;
-            start(std::min(unit + 1, own.end - 1), after, from);
-            block.next = from - now;
+            std::byte* const into = into_ + next.first;
+            const std::byte* const from = from_ + next.second;
+            next = start_of(std::min(unit + 1, own.end - 1));
+            block.next = from_ + next.second - from;
             block.columns = {columns.first(), columns.second(), columns.count,
                              run_of(columns_, &gemm_axis::loop::first)};
             block.rows = {rows.first(), rows.second(), rows.count, run_of(rows_, &gemm_axis::loop::second)};
@@ -248,24 +243,9 @@ private:
                 for (index row = 0; row < rows.count; ++row) {
                     buffer_rows[row] = row * (follow_ ? length : ((length + 63) / 64 | 1) * 64);
                 }
-                through_buffer(into_ + into, from_ + now, block, tight, buffer_rows, lease.data());
+                through_buffer(into, from, block, tight, buffer_rows, lease.data());
             } else {
-                copy_block(into_ + into, from_ + now, block);
-            }
-            into = after;
-        }
-    }
-
-    void copy_block(std::byte* into, const std::byte* from, const turned_block& block) const {
-        if (functions_.turn != nullptr) {
-            functions_.turn(into, from, block);
-            return;
-        }
-        for (index row = 0; row < block.rows.count; ++row) {
-            for (index column = 0; column < block.columns.count; ++column) {
-                copy_bytes(into + block.rows.into[row] + block.columns.into[column],
-                           from + block.rows.from[row] + block.columns.from[column],
-                           static_cast<std::size_t>(element_));
+                functions_.turn(into, from, block);
             }
         }
     }
@@ -280,7 +260,7 @@ private:
         inside.columns.into = tight;
         inside.columns.run = columns.count;
         inside.rows.into = buffer_rows;
-        copy_block(buffer, from, inside);
+        functions_.turn(buffer, from, inside);
         const index length = columns.count * element_;
         for (index row = 0; row < rows.count;) {
             index end = row + 1;

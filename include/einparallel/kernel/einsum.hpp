@@ -32,41 +32,16 @@ inline constexpr bool is_view<view<T, Rank>> = true;
 
 /// What immediate einsums take: arrays, views, and whatever a view can be made of.
 template <class T>
-concept DenseOperand = is_array<std::remove_cvref_t<T>> || is_view<std::remove_cvref_t<T>> ||
-    EigenMatrix<std::remove_reference_t<T>> || EigenTensor<std::remove_reference_t<T>> ||
-    Mdspan<std::remove_reference_t<T>> || Sequence<std::remove_reference_t<T>>;
+concept DenseOperand =
+    is_array<std::remove_cvref_t<T>> || is_view<std::remove_cvref_t<T>> || ForeignTensor<std::remove_reference_t<T>>;
 
-template <class T, std::size_t Rank>
-view<const T, Rank> readable(const array<T, Rank>& operand) {
-    return operand;
-}
-template <class T, std::size_t Rank>
-view<const std::remove_const_t<T>, Rank> readable(const view<T, Rank>& operand) {
-    return {operand.data(), operand.extents(), operand.strides()};
-}
-template <DenseOperand Foreign>
-    requires(!is_array<Foreign> && !is_view<Foreign>)
-auto readable(const Foreign& operand) {
-    using T = std::remove_cv_t<std::remove_pointer_t<foreign_pointer_t<const Foreign>>>;
-    return view<const T, foreign_rank<Foreign>>(operand);
+template <DenseOperand Operand>
+auto readable(const Operand& operand) {
+    const view seen(operand);
+    return view<const typename decltype(seen)::value_type, decltype(seen)::rank>(seen);
 }
 template <class Operand>
 using readable_t = decltype(readable(std::declval<const std::remove_reference_t<Operand>&>()));
-
-template <class T, std::size_t Rank>
-view<T, Rank> writable(array<T, Rank>& output) {
-    return output;
-}
-template <class T, std::size_t Rank>
-view<T, Rank> writable(const view<T, Rank>& output) {
-    return output;
-}
-template <class Foreign>
-    requires(!is_array<std::remove_cvref_t<Foreign>> && !is_view<std::remove_cvref_t<Foreign>>)
-auto writable(Foreign&& output) {
-    using T = std::remove_pointer_t<foreign_pointer_t<Foreign>>;
-    return view<T, foreign_rank<std::remove_reference_t<Foreign>>>(output);
-}
 
 template <class... T>
 struct common_element;
@@ -91,23 +66,30 @@ inline constexpr auto table_names = [] {
     return names;
 }();
 
+/// The extents of a table's labels in operands with these extents; an ellipsis dimension takes the longest (or 0,
+/// against which 1 stands as well).
+template <const auto& Table, std::size_t Operands>
+constexpr auto extents_by_label(const std::array<const index*, Operands>& extents_of) {
+    std::array<index, Table.names.size()> longest{};
+    longest.fill(1);
+    for (std::size_t operand = 0; operand < Operands; ++operand) {
+        for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
+            index& known = longest[static_cast<std::size_t>(Table.dimensions[at])];
+            known = known == 1 ? extents_of[operand][at - Table.first[operand]] : known;
+        }
+    }
+    return longest;
+}
+
 /// The labels of a subscript string as spans, with ellipsis dimensions of extent 1 against a longer one marked
 /// no_label: numpy's broadcasting, which is confined to the ellipsis so that a named label never means two extents.
 template <const auto& Table, std::size_t Operands>
 class subscript_labels {
 public:
-    template <class Extents>
-    explicit subscript_labels([[maybe_unused]] const Extents& extents_of) : dimensions_(Table.dimensions) {
+    explicit subscript_labels([[maybe_unused]] const std::array<const index*, Operands>& extents_of)
+        : dimensions_(Table.dimensions) {
         if constexpr (has_ellipsis<Table>) {
-            std::array<index, Table.names.size()> longest{};  // or 0, against which 1 stands as well
-            longest.fill(1);
-            for (std::size_t operand = 0; operand < Operands; ++operand) {
-                for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
-                    index& known = longest[static_cast<std::size_t>(dimensions_[at])];
-                    const index extent = extents_of[operand][at - Table.first[operand]];
-                    known = known == 1 ? extent : known;
-                }
-            }
+            const auto longest = extents_by_label<Table>(extents_of);
             for (std::size_t operand = 0; operand < Operands; ++operand) {
                 for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
                     const auto label = static_cast<std::size_t>(dimensions_[at]);
@@ -197,23 +179,15 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     }
 }
 
-/// Extents of the result; an ellipsis dimension takes the longest.
+/// Extents of the result.
 template <subscripts Text, class... Operands>
 auto einsum_extents(const Operands&... operands) {
     static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
+    const auto longest =
+        extents_by_label<table>(std::array<const index*, sizeof...(Operands)>{operands.extents().data()...});
     std::array<index, table.output_rank> extents{};
-    const std::array<const index*, sizeof...(Operands)> of{operands.extents().data()...};
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        bool found = false;
-        for (std::size_t operand = 0; operand < sizeof...(Operands); ++operand) {
-            for (std::size_t at = table.first[operand]; at < table.first[operand + 1]; ++at) {
-                if (table.dimensions[at] == table.output[dimension]) {
-                    const index extent = of[operand][at - table.first[operand]];
-                    extents[dimension] = !found || extents[dimension] == 1 ? extent : extents[dimension];
-                    found = true;
-                }
-            }
-        }
+        extents[dimension] = longest[static_cast<std::size_t>(table.output[dimension])];
     }
     return extents;
 }
@@ -225,8 +199,7 @@ contraction_decision decision_of(const X& x, const Y& y) {
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
     const std::array<const index*, 2> extents{x.extents().data(), y.extents().data()};
     const subscript_labels<table, 2> labels(extents);
-    const view<const T, table.output_rank> output(nullptr, einsum_extents<Text>(x, y),
-                                                  row_major(einsum_extents<Text>(x, y)));
+    const view<const T, table.output_rank> output(nullptr, einsum_extents<Text>(x, y));
     return decision_of_product(labels.form(), blocks_of(output, x, y), element_type_of<T>());
 }
 
@@ -292,7 +265,7 @@ detail::check_subscripts<Text, detail::readable_t<X>::rank, detail::readable_t<Y
 template <subscripts Text, class Output, detail::DenseOperand... Operands>
     requires detail::DenseOperand<Output> && detail::are_sound<Text, detail::readable_t<Operands>::rank...>
 void einsum_into(Output&& output, const Operands&... operands) {
-    const auto target = detail::writable(output);
+    const view target(output);
     constexpr bool fits = std::remove_const_t<decltype(target)>::rank ==
                           detail::subscript_table_of<Text, detail::readable_t<Operands>::rank...>.output_rank;
     static_assert(fits, "ep::einsum_into: the rank of the output differs from the number of output labels");

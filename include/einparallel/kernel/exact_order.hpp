@@ -53,25 +53,19 @@ public:
             }
         }
         std::vector<tensor_pair> found;
-        std::vector<std::size_t> listed{subsets_ - 1};
-        for (std::size_t position = 0; position < listed.size() && split_.back() != 0; ++position) {
-            for (const std::size_t part : {split_[listed[position]], listed[position] ^ split_[listed[position]]}) {
-                if (!std::has_single_bit(part)) {
-                    listed.push_back(part);
-                }
+        const auto number_of = [&](const auto& again, std::size_t subset) -> std::size_t {
+            if (std::has_single_bit(subset)) {
+                return static_cast<std::size_t>(std::countr_zero(subset));
             }
-            found.emplace_back();
-        }
-        const auto number = [&](std::size_t subset) {
-            return std::has_single_bit(subset)
-                       ? static_cast<std::size_t>(std::countr_zero(subset))
-                       : net_.operands + static_cast<std::size_t>(listed.end() - std::ranges::find(listed, subset)) - 1;
+            const std::size_t left = again(again, split_[subset]);
+            const std::size_t right = again(again, subset ^ split_[subset]);
+            found.push_back({left, right});
+            return net_.operands + found.size() - 1;
         };
-        for (std::size_t step = 0; step < found.size(); ++step) {
-            const std::size_t subset = listed[found.size() - 1 - step];
-            found[step] = {number(split_[subset]), number(subset ^ split_[subset])};
+        if (split_.back() != 0) {
+            number_of(number_of, subsets_ - 1);
         }
-        return found;
+        return found.empty() ? found : in_order(std::move(found));
     }
 
 private:

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -51,87 +52,69 @@ concept Sequence = requires(M& elements) {
     {elements[std::size_t{0}]};
 };
 
+/// An object of another library that a view can refer to.
 template <class M>
-constexpr std::size_t rank_of_foreign() {
+concept ForeignTensor = EigenMatrix<M> || EigenTensor<M> || Mdspan<M> || Sequence<M>;
+
+/// Where its elements lie.
+template <class T, std::size_t Rank>
+struct foreign_block {
+    T* data;
+    std::array<index, Rank> extents{};
+    std::array<index, Rank> strides{};
+
+    using element = T;
+    static constexpr std::size_t rank = Rank;
+};
+
+template <ForeignTensor M>
+auto foreign_block_of(M& object) {
     using Bare = std::remove_cvref_t<M>;
+    const auto block_at = [](auto* data, auto rank) {
+        return foreign_block<std::remove_pointer_t<decltype(data)>, decltype(rank)::value>{data};
+    };
     if constexpr (EigenMatrix<M>) {
-        return Bare::IsVectorAtCompileTime ? 1 : 2;
-    } else if constexpr (EigenTensor<M>) {
-        return static_cast<std::size_t>(Bare::NumDimensions);
-    } else if constexpr (Mdspan<M>) {
-        return Bare::rank();
-    } else {
-        return 1;
-    }
-}
-template <class M>
-inline constexpr std::size_t foreign_rank = rank_of_foreign<M>();
-
-/// An object of another library that a view of this rank can refer to.
-template <class M, std::size_t Rank>
-concept ForeignTensor = (EigenMatrix<std::remove_reference_t<M>> || EigenTensor<std::remove_reference_t<M>> ||
-                         Mdspan<std::remove_reference_t<M>> ||
-                         Sequence<std::remove_reference_t<M>>)&&foreign_rank<std::remove_reference_t<M>> == Rank;
-
-template <class M>
-auto foreign_data(M& object) {
-    if constexpr (Mdspan<M>) {
-        return object.data_handle();
-    } else {
-        return object.data();
-    }
-}
-template <class M>
-using foreign_pointer_t = decltype(foreign_data(std::declval<std::remove_reference_t<M>&>()));
-
-template <class M>
-auto foreign_extents(M& object) {
-    std::array<index, foreign_rank<M>> extents{};
-    if constexpr (EigenMatrix<M>) {
-        if constexpr (foreign_rank<M> == 1) {
-            extents[0] = static_cast<index>(object.size());
+        constexpr std::size_t rank = Bare::IsVectorAtCompileTime ? 1 : 2;
+        auto made = block_at(object.data(), std::integral_constant<std::size_t, rank>{});
+        if constexpr (made.rank == 1) {
+            made.extents[0] = static_cast<index>(object.size());
+            made.strides[0] = static_cast<index>(object.innerStride());
         } else {
-            extents = {static_cast<index>(object.rows()), static_cast<index>(object.cols())};
+            made.extents = {static_cast<index>(object.rows()), static_cast<index>(object.cols())};
+            made.strides = {static_cast<index>(object.rowStride()), static_cast<index>(object.colStride())};
         }
+        return made;
     } else if constexpr (EigenTensor<M>) {
-        for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-            extents[dimension] = static_cast<index>(object.dimensions()[dimension]);
-        }
-    } else if constexpr (Mdspan<M>) {
-        for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-            extents[dimension] = static_cast<index>(object.extent(dimension));
-        }
-    } else {
-        extents[0] = static_cast<index>(object.size());
-    }
-    return extents;
-}
-
-template <class M>
-auto foreign_strides(M& object) {
-    std::array<index, foreign_rank<M>> strides{};
-    if constexpr (EigenMatrix<M>) {
-        if constexpr (foreign_rank<M> == 1) {
-            strides[0] = static_cast<index>(object.innerStride());
-        } else {
-            strides = {static_cast<index>(object.rowStride()), static_cast<index>(object.colStride())};
-        }
-    } else if constexpr (EigenTensor<M>) {
-        constexpr bool row_major_layout = (static_cast<int>(std::remove_cvref_t<M>::Layout) & 1) != 0;
+        auto made = block_at(object.data(), std::integral_constant<std::size_t, std::size_t{Bare::NumDimensions}>{});
+        constexpr bool is_row_major = (static_cast<int>(Bare::Layout) & 1) != 0;
         index stride = 1;
-        for (std::size_t step = 0; step < strides.size(); ++step) {
-            const std::size_t dimension = row_major_layout ? strides.size() - 1 - step : step;
-            strides[dimension] = stride;
-            stride *= static_cast<index>(object.dimensions()[dimension]);
+        for (std::size_t step = 0; step < made.rank; ++step) {
+            const std::size_t dimension = is_row_major ? made.rank - 1 - step : step;
+            made.extents[dimension] = static_cast<index>(object.dimensions()[dimension]);
+            made.strides[dimension] = stride;
+            stride *= made.extents[dimension];
         }
+        return made;
     } else if constexpr (Mdspan<M>) {
-        for (std::size_t dimension = 0; dimension < strides.size(); ++dimension) {
-            strides[dimension] = static_cast<index>(object.stride(dimension));
+        auto made = block_at(object.data_handle(), std::integral_constant<std::size_t, Bare::rank()>{});
+        for (std::size_t dimension = 0; dimension < made.rank; ++dimension) {
+            made.extents[dimension] = static_cast<index>(object.extent(dimension));
+            made.strides[dimension] = static_cast<index>(object.stride(dimension));
         }
+        return made;
     } else {
-        strides[0] = 1;
+        auto made = block_at(object.data(), std::integral_constant<std::size_t, 1>{});
+        made.extents[0] = static_cast<index>(object.size());
+        made.strides[0] = 1;
+        return made;
     }
-    return strides;
 }
+template <ForeignTensor M>
+using foreign_block_t = decltype(foreign_block_of(std::declval<M&>()));
+
+/// A view of elements T and this rank can refer to it.
+template <class M, class T, std::size_t Rank>
+concept ForeignOfRank = ForeignTensor<M> && foreign_block_t<M>::rank ==
+                        Rank&& std::is_convertible_v<typename foreign_block_t<M>::element*, T*>;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

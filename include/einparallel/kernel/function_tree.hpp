@@ -168,7 +168,7 @@ struct op_program_writer {
         using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, T...>>;
         element_type compared;
         if constexpr (has_op_code<Function> && std::is_same_v<Value, bool> && sizeof...(T) == 2) {
-            compared = element_type_of<typename arithmetic_result<T...>::type>();
+            compared = element_type_of<typename decltype(arithmetic_result<T...>())::type>();
         }
         return in_register<Value>{
             into.call(op_function_of<Reduce, Function>(), register_type<Value>(), compared, arguments)};

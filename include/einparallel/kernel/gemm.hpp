@@ -3,11 +3,11 @@
 // of a strided tensor, and panels are packed straight from it.
 
 #include <einparallel/kernel/gemm_axis.hpp>
-#include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/micro_kernel.hpp>
+#include <einparallel/kernel/tile_kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
 
 #include <cstddef>
 
@@ -19,9 +19,6 @@ struct gemm_call {
     gemm_axis m;  ///< strides of A, C
     gemm_axis n;  ///< strides of B, C; fastest where its last loop has stride 1 in C
     gemm_axis k;  ///< strides of A, B
-    const T* a = nullptr;
-    const T* b = nullptr;
-    T* c = nullptr;
     T scale = T(1);
     bool add = false;
 };
@@ -46,13 +43,5 @@ struct gemm_batch {
 /// @pre no axis is empty; C's elements are distinct and none of them is in A or B
 EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
                                     const gemm_batch& batch);
-
-/// One product with given instructions: for tests and measurements.
-/// @pre supported(set)
-template <Element T>
-void gemm(gemm_call<T>& call, instruction_set set) {
-    const tile_kernel kernel = product_tile_kernel<T>(set, &call.scale);
-    run_blocked(kernel, call.m, call.n, call.k, {loop_nest(3), {}, call.a, 1, call.b, 2, call.c, call.add});
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -7,12 +7,20 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/tuning.hpp>
+#include <einparallel/kernel/vector_pack.hpp>
+#include <einparallel/kernel/vector_small.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// `offset` elements from the start.
+template <class Byte>
+Byte* element_at(Byte* start, index offset, std::size_t element) {
+    return start + offset * static_cast<index>(element);
+}
 
 /// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
 EINPARALLEL_INLINE class blocked_gemm {
@@ -125,7 +133,6 @@ private:
     [[nodiscard]] index a_sliver(index depth) const {
         return sliver(static_cast<std::size_t>(kernel_.rows * depth) * kernel_.a_bytes);
     }
-
     [[nodiscard]] index b_sliver(index depth) const {
         return sliver(static_cast<std::size_t>(kernel_.columns * depth) * kernel_.b_bytes);
     }
@@ -177,7 +184,7 @@ private:
                 const even_part own(m.size, part, parts);
                 for (index piece = 0; piece < together; ++piece) {
                     const std::byte* const sums = lease.data() + piece * bytes;
-                    kernel_.scatter(kernel_.context, at(sums, own.begin * n.size, kernel_.c_element), n.size, c,
+                    kernel_.scatter(kernel_.context, element_at(sums, own.begin * n.size, kernel_.c_element), n.size, c,
                                     rows + own.begin, own.end - own.begin, columns, n.size, add || first + piece > 0);
                 }
             });
@@ -206,13 +213,13 @@ private:
                 }
                 pack_source source{n.first(), k.second(), n.count, k.count, b_sliver(k.count), 0, 0};
                 n.stretch(source.period, source.run);
-                kernel_.pack_b(kernel_.context, packed_b, at(from.b, n.first_start + k.second_start, kernel_.b_element),
-                               source);
+                kernel_.pack_b(kernel_.context, packed_b,
+                               element_at(from.b, n.start.first + k.start.second, kernel_.b_element), source);
                 report(hook_, packing_cost * n.count * k.count);
                 for (index row = rows.begin; row < rows.end; ++row) {
                     m.go_to(row);
-                    const std::byte* const a = at(from.a, m.first_start + k.first_start, kernel_.a_element);
-                    std::byte* const c = at(into.c, m.second_start + n.second_start, kernel_.c_element);
+                    const std::byte* const a = element_at(from.a, m.start.first + k.start.first, kernel_.a_element);
+                    std::byte* const c = element_at(into.c, m.start.second + n.start.second, kernel_.c_element);
                     if (in_place_) {
                         const index line_count = along_rows_ ? k.lines(signed_of(kernel_.a_element), lines) : 0;
                         multiply_in_place(a, next_of_a(from.a, m, k, row, step, rows), packed_b, along, lines,
@@ -233,23 +240,14 @@ private:
         }
     }
 
-    template <class Byte>
-    static Byte* at(Byte* start, index offset, std::size_t element) {
-        return start + offset * signed_of(element);
-    }
-
     static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
-
     /// Where the block of A after this one begins.
     const std::byte* next_of_a(const std::byte* a, const gemm_blocks& m, const gemm_blocks& k, index row, index step,
                                even_part rows) const {
-        index row_start = 0;
-        index step_start = 0;
-        index unused = 0;
         const bool below = row + 1 < rows.end;
-        m.peek(below ? row + 1 : rows.begin, row_start, unused);
-        k.peek(below ? step : std::min(step + 1, k_.block_count() - 1), step_start, unused);
-        return at(a, row_start + step_start, kernel_.a_element);
+        const index next_step = below ? step : std::min(step + 1, k_.block_count() - 1);
+        return element_at(a, m.start_of(below ? row + 1 : rows.begin).first + k.start_of(next_step).first,
+                          kernel_.a_element);
     }
 
     /// A block of A where it lies times one packed block of B: some rows of A, which stay in the first-level cache,
@@ -267,11 +265,10 @@ private:
             ahead.spread((m.count + rows_in_place - 1) / rows_in_place *
                          ((n.count + kernel_.columns - 1) / kernel_.columns));
         }
-        kernel_.run_in_place(
-            kernel_.context,
-            {m.count, n.count, k.count, m.first(), along, m.second(),
-             b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns, along_rows_ ? &ahead : nullptr},
-            a, b, c, add);
+        kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
+                              b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns,
+                              along_rows_ ? &ahead : nullptr, even_steps(along, k.count)},
+                             a, b, c, add);
     }
 
     /// One packed block of A times one packed block of B.
@@ -297,26 +294,22 @@ private:
                 // The next tile of C is asked for while this one is computed: its rows lie across one cache line more
                 // than they have vectors where C is not aligned to them.
                 for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {
-                    const std::byte* const row_of_c = at(c, row_offsets[next], kernel_.c_element);
+                    const std::byte* const row_of_c = element_at(c, row_offsets[next], kernel_.c_element);
                     for (index start = 0; start < wide; start += kernel_.lanes) {
-                        __builtin_prefetch(at(row_of_c, column_offsets[start], kernel_.c_element), 1);
+                        __builtin_prefetch(element_at(row_of_c, column_offsets[start], kernel_.c_element), 1);
                     }
-                    __builtin_prefetch(at(row_of_c, column_offsets[wide - 1], kernel_.c_element), 1);
+                    __builtin_prefetch(element_at(row_of_c, column_offsets[wide - 1], kernel_.c_element), 1);
                 }
-                if (whole && high == computed) {
-                    kernel_.run(kernel_.context, depth, high, left, right, c, row_offsets + row, vector_offsets, add);
-                    continue;
-                }
-                if (whole && !add) {  // the rows beyond are copies of the last one
-                    index places[largest_tile_rows];
-                    for (index each = 0; each < computed; ++each) {
-                        places[each] = row_offsets[row + std::min(each, high - 1)];
+                index places[largest_tile_rows];
+                if (whole && (high == computed || !add)) {
+                    for (index each = 0; high < computed && each < computed; ++each) {
+                        places[each] = row_offsets[row + std::min(each, high - 1)];  // copies of the last one beyond it
                     }
-                    kernel_.run(kernel_.context, depth, high, left, right, c, places, vector_offsets, false);
+                    kernel_.run(kernel_.context, depth, high, left, right, c,
+                                high < computed ? places : row_offsets + row, vector_offsets, add);
                     continue;
                 }
                 alignas(64) std::byte tile[largest_tile_bytes];
-                index places[largest_tile_rows];
                 for (index each = 0; each < computed; ++each) {
                     places[each] = each * kernel_.columns;
                 }
@@ -347,13 +340,10 @@ private:
 EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
                                     const gemm_batch& batch) {
     const blocked_gemm product(kernel, m, n, k, batch.threads_inside, batch.nest.hook);
-    const auto moved = [](auto* start, index offset, std::size_t element) {
-        return start + offset * static_cast<index>(element);
-    };
-    for_each_point(batch.nest, batch.loops, batch.threads, [&](const index* at) {
-        product.run(moved(static_cast<const std::byte*>(batch.a), at[batch.a_slot], kernel.a_element),
-                    moved(static_cast<const std::byte*>(batch.b), at[batch.b_slot], kernel.b_element),
-                    moved(static_cast<std::byte*>(batch.c), at[0], kernel.c_element), batch.add);
+    for_each_point(batch.nest, batch.loops, batch.threads, [&](const index* point) {
+        product.run(element_at(static_cast<const std::byte*>(batch.a), point[batch.a_slot], kernel.a_element),
+                    element_at(static_cast<const std::byte*>(batch.b), point[batch.b_slot], kernel.b_element),
+                    element_at(static_cast<std::byte*>(batch.c), point[0], kernel.c_element), batch.add);
     });
 }
 

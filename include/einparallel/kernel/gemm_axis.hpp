@@ -101,35 +101,38 @@ public:
     gemm_blocks(const gemm_axis& axis, index largest, index* tables)
         : axis_(axis), first_(tables), second_(tables + largest), lengths_(axis.loops.size(), 0) {}
 
-    /// Where block `number` starts; false where it has another shape than the present one.
-    EINPARALLEL_INLINE bool peek(index number, index& first, index& second) const {
-        first = 0;
-        second = 0;
-        bool same = filled_;
+    /// Where a block starts in the two matrices.
+    struct place {
+        index first = 0;
+        index second = 0;
+    };
+    EINPARALLEL_INLINE [[nodiscard]] place start_of(index number) const {
+        place found;
         for (std::size_t position = axis_.loops.size(); position-- > 0;) {
             const gemm_axis::loop& each = axis_.loops[position];
             const index parts = (each.extent + each.tile - 1) / each.tile;
-            const index begin = number % parts * each.tile;
+            found.first += number % parts * each.tile * each.first;
+            found.second += number % parts * each.tile * each.second;
             number /= parts;
-            first += begin * each.first;
-            second += begin * each.second;
-            same = same && lengths_[position] == std::min(each.tile, each.extent - begin);
         }
-        return same;
+        return found;
     }
 
     /// Goes to block `number`. The offsets are computed again only where the block has another shape.
     EINPARALLEL_INLINE void go_to(index number) {
-        if (peek(number, first_start, second_start)) {
-            return;
-        }
+        start = start_of(number);
+        bool same = filled_;
         for (std::size_t position = axis_.loops.size(); position-- > 0;) {
             const gemm_axis::loop& each = axis_.loops[position];
             const index parts = (each.extent + each.tile - 1) / each.tile;
-            lengths_[position] = std::min(each.tile, each.extent - number % parts * each.tile);
+            const index length = std::min(each.tile, each.extent - number % parts * each.tile);
+            same = same && lengths_[position] == length;
+            lengths_[position] = length;
             number /= parts;
         }
-        fill();
+        if (!same) {
+            fill();
+        }
     }
 
     /// Makes one block of all values.
@@ -140,8 +143,7 @@ public:
         fill();
     }
 
-    index first_start = 0;
-    index second_start = 0;
+    place start;
     index count = 0;
     [[nodiscard]] const index* first() const { return first_; }
     [[nodiscard]] const index* second() const { return second_; }

@@ -26,11 +26,6 @@ using packed_as = std::conditional_t<
                        std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>>;
 
-/// Packs slivers of `Panel` elements for a join's micro-kernel; see pack_slivers.
-template <class T, index Panel, instruction_set Set>
-[[gnu::visibility("default")]] void pack_for_join(const void* context, void* into, const void* from,
-                                                  const pack_source& source);
-
 template <class Out, class Reduce, class Function, class A, class B, instruction_set Set>
 tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors) {
     using code = vector_join<Out, Reduce, Function, A, B, Set>;
@@ -43,8 +38,8 @@ tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors)
     kernel.c_element = sizeof(Out);
     kernel.run = &code::run;
     kernel.computed = [](index /*high*/) { return code::rows; };
-    kernel.pack_a = &pack_for_join<packed_as<A>, code::rows, Set>;
-    kernel.pack_b = &pack_for_join<packed_as<B>, code::columns, Set>;
+    kernel.pack_a = &pack_slivers<packed_as<A>, code::rows, Set>;
+    kernel.pack_b = &pack_slivers<packed_as<B>, code::columns, Set>;
     kernel.scatter = &scatter_tile<Out, join_functors<Reduce, Function>>;
     kernel.context = &functors;
     return kernel;

@@ -13,7 +13,6 @@
 //                                                         span's extent is static
 // where a sink says where the result goes: `temporary{}` or what the builder's own statement passes in.
 
-#include <einparallel/kernel/exp_form.hpp>
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/join.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -3,10 +3,10 @@
 
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
-#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/micro_kernel.hpp>
 #include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/product_rows.hpp>
 #include <einparallel/kernel/progress.hpp>
@@ -14,6 +14,7 @@
 #include <einparallel/kernel/small_product.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
+#include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -2,54 +2,24 @@
 
 #include <einparallel/kernel/print.hpp>
 
-#include <complex>
-#include <cstdint>
 #include <ostream>
 #include <string>
+#include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-template <class T>
-void print_as(std::ostream& stream, const void* element) {
-    stream << *static_cast<const T*>(element);
-}
-
-/// Integers by their size, as numbers.
-template <class Byte, class Two, class Four, class Eight>
-void print_integer(std::ostream& stream, std::size_t bytes, const void* element) {
-    switch (bytes) {
-        case 1:
-            stream << static_cast<int>(*static_cast<const Byte*>(element));
-            break;
-        case 2:
-            print_as<Two>(stream, element);
-            break;
-        case 4:
-            print_as<Four>(stream, element);
-            break;
-        default:
-            print_as<Eight>(stream, element);
-    }
-}
-
+/// Integers of a byte as numbers, not as letters.
 EINPARALLEL_INLINE void print_element(std::ostream& stream, element_type type, const void* element) {
-    switch (type.kind) {
-        case 'b':
-            stream << (*static_cast<const bool*>(element) ? "true" : "false");
-            break;
-        case 'i':
-            print_integer<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(stream, type.bytes, element);
-            break;
-        case 'u':
-            print_integer<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(stream, type.bytes, element);
-            break;
-        case 'c':
-            type.bytes == sizeof(std::complex<float>) ? print_as<std::complex<float>>(stream, element)
-                                                      : print_as<std::complex<double>>(stream, element);
-            break;
-        default:
-            type.bytes == sizeof(float) ? print_as<float>(stream, element) : print_as<double>(stream, element);
-    }
+    with_element(type, [&]<class T>(std::type_identity<T> /*type*/) {
+        const T& value = *static_cast<const T*>(element);
+        if constexpr (std::is_same_v<T, bool>) {
+            stream << (value ? "true" : "false");
+        } else if constexpr (sizeof(T) == 1) {
+            stream << static_cast<int>(value);
+        } else {
+            stream << value;
+        }
+    });
 }
 
 EINPARALLEL_INLINE std::ostream& print_elements(std::ostream& stream, element_type element, const void* data,

@@ -138,4 +138,70 @@ EINPARALLEL_INLINE std::vector<tensor_pair> in_order(std::vector<tensor_pair> st
     return ordered;
 }
 
+/// A network whose tensors are contracted pair by pair.
+EINPARALLEL_INLINE class shrinking_network {
+public:
+    const product_network& net;
+    label_sets labels;                             ///< by tensor: the operands, then the results
+    std::vector<std::vector<std::size_t>> having;  ///< by label: tensors that have it or had it
+    std::vector<bool> alive;                       ///< by tensor: there, and not yet contracted
+    std::vector<std::uint64_t> joined;             ///< see join
+    std::vector<std::uint64_t> result;
+    found_order found;
+
+    explicit shrinking_network(const product_network& whole)
+        : net(whole),
+          labels(net.extents.size(), 2 * net.operands - 1),
+          having(net.extents.size()),
+          alive(2 * net.operands - 1, false),
+          joined(labels.words()),
+          result(labels.words()),
+          users_(net.extents.size(), 0) {
+        net.labels.each(net.operands, [&](std::size_t label) { ++users_[label]; });
+        for (std::size_t operand = 0; operand < net.operands; ++operand) {
+            std::copy(net.labels.of(operand), net.labels.of(operand) + labels.words(), labels.of(operand));
+            enter(operand);
+        }
+    }
+
+    /// Finds the labels of two tensors, `joined`, and of their product, `result`: what both have and nobody else needs
+    /// goes.
+    void join(std::size_t left, std::size_t right) {
+        for (std::size_t word = 0; word < labels.words(); ++word) {
+            joined[word] = labels.of(left)[word] | labels.of(right)[word];
+            result[word] = joined[word];
+            for (std::uint64_t rest = labels.of(left)[word] & labels.of(right)[word]; rest != 0; rest &= rest - 1) {
+                if (users_[word * 64 + static_cast<std::size_t>(std::countr_zero(rest))] == 2) {
+                    result[word] &= ~(rest & (~rest + 1));
+                }
+            }
+        }
+    }
+
+    std::size_t contract(std::size_t left, std::size_t right) {
+        const std::size_t made = net.operands + found.steps.size();
+        join(left, right);
+        std::copy(result.begin(), result.end(), labels.of(made));
+        for (const std::size_t gone : {left, right}) {
+            alive[gone] = false;
+            labels.each(gone, [&](std::size_t label) { --users_[label]; });
+        }
+        enter(made);
+        found.operations += net.size_of(joined.data(), joined.size());
+        found.steps.push_back({left, right});
+        return made;
+    }
+
+private:
+    void enter(std::size_t tensor) {
+        labels.each(tensor, [&](std::size_t label) {
+            ++users_[label];
+            having[label].push_back(tensor);
+        });
+        alive[tensor] = true;
+    }
+
+    std::vector<std::size_t> users_;  // by label: tensors not yet contracted that have it, and the output
+};
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -16,18 +16,11 @@
 
 namespace einparallel::detail {
 
-template <bool Recorded>
-inline constexpr bool stands_in<iota_operand, Recorded> = true;
-template <class Over, class Inner, bool Recorded>
-inline constexpr bool stands_in<count_operand<Over, Inner>, Recorded> = true;
-
 /// The leaf waits for extents.
 template <class Leaf>
-inline constexpr bool waits = false;
-template <class Labels>
-inline constexpr bool waits<leaf<iota_operand, Labels>> = true;
-template <class Over, class Inner, class Labels>
-inline constexpr bool waits<leaf<count_operand<Over, Inner>, Labels>> = true;
+inline constexpr bool waits = requires {
+    Leaf::operand_type::waits;
+};
 
 /// Some leaf of E does.
 template <class E>

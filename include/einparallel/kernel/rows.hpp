@@ -152,4 +152,41 @@ protected:
 /// @pre no extent of the nest is 0; loops sorted by the output's stride
 EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker);
 
+/// What kernels of ⊕ do whatever ⊗ is, so that each ⊗ compiles little beside its own rows.
+template <class Out, class Reduce>
+class reducing_kernel : public kernel {
+public:
+    reducing_kernel(Reduce reduce, op_program program) : kernel(std::move(program)), reduce_(std::move(reduce)) {}
+
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override {
+        loop_nest nest(2);
+        if (nest.add_box(extents, into_strides, from_strides)) {
+            nest.sort_by(0);
+            reduced_rows<Out, Reduce> rows(reduce_, static_cast<Out*>(into),
+                                           row_operands_at(static_cast<const Out*>(from)), write_mode::combine);
+            run_rows(nest, rows);
+        }
+    }
+
+    [[nodiscard]] bool is_contraction() const override { return false; }
+
+protected:
+    /// Computes the block with these rows, or writes identities where there is nothing to aggregate.
+    void run(const block_call& call, row_worker& rows) const {
+        loop_nest nest(call);
+        if (nest.output_empty) {
+            return;
+        }
+        if (!nest.sum_empty) {
+            nest.sort_by(0);
+            run_rows(nest, rows);
+        } else if (call.mode == write_mode::overwrite) {
+            fill_output(nest, call.output.data, Reduce::template identity<Out>());
+        }
+    }
+
+    Reduce reduce_;
+};
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

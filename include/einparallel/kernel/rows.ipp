@@ -2,11 +2,11 @@
 
 #include <einparallel/kernel/rows.hpp>
 
-#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/turned_operands.ipp>
+#include <einparallel/kernel/vector_copy.hpp>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Products of a statement, for an element type.
 
 #include <einparallel/kernel/contract.ipp>
-#include <einparallel/kernel/contract_in_order.hpp>
+#include <einparallel/kernel/contraction_order.hpp>
 #include <einparallel/kernel/immediate.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -29,7 +29,7 @@ void run_chain(const product_form& form, std::span<const block_handle> blocks, T
 template <Element T>
 block_handle chain_product(immediate_builder& builder, immediate_builder::destination sink,
                            std::span<const label_id> out, std::span<const labelled_block> operands, T scale) {
-    return contract_in_order<block_handle>(
+    return contract_in_order(
         builder.learn_extents(operands), out, operands,
         [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> pair) {
             return builder.run(is_last ? sink : temporary{}, labels, pair, sizeof(T),

@@ -32,7 +32,7 @@ public:
             for (index step = 0; step < call.k.size; ++step) {
                 along_[step] = {a_along_[step], b_along_[step]};
             }
-            small_ = {call.m.size, n, call.k.size, a_rows_, along_, c_rows_, call.scale};
+            small_ = {call.m.size, n, call.k.size, a_rows_, along_, c_rows_, &call.scale};
             small_.even = even_steps(along_, call.k.size);
             if (contiguous) {
                 choose(call.m.size * call.k.size > 1 ? n : 0);
@@ -43,7 +43,7 @@ public:
     /// The products at `points` points, so many elements apart.
     void run(const T* a, const T* b, T* c, index points, index a_step, index b_step, index c_step) const {
         if (run_ != nullptr) {
-            small_call<T> call = small_;
+            small_call call = small_;
             call.points = points;
             call.a_point = a_step;
             call.b_point = b_step;
@@ -101,8 +101,8 @@ private:
     }
 
     const gemm_call<T>& call_;
-    small_call<T> small_;
-    void (*run_)(const small_call<T>&, const T*, const T*, T*, bool) = nullptr;
+    small_call small_;
+    void (*run_)(const small_call&, const T*, const T*, T*, bool) = nullptr;
     // Offsets in the one matrix and in the other.
     index a_rows_[2 * longest];
     index b_columns_[2 * longest];

@@ -1,7 +1,9 @@
 #pragma once
-// exp(x − max x) / Σ exp(x − max x) along one label of a strided tensor, in one pass over memory.
+// Rows of exponentials, and exp(x − max x) / Σ exp(x − max x) along one label of a strided tensor, in one pass over
+// memory.
 
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 
@@ -11,5 +13,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// @pre the output does not overlap the operand
 template <class T>
 [[gnu::visibility("default")]] void softmax_block(const block_call& call, label_id along);
+
+/// values[i] = exp(values[i]) with the widest instructions of this processor.
+template <class T>
+[[gnu::visibility("default")]] void exponentials(T* values, index count);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,9 +3,9 @@
 #include <einparallel/kernel/softmax.hpp>
 
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/exp_form.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/vector_exp.hpp>
 #include <einparallel/kernel/workspace.hpp>
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -45,7 +46,6 @@ public:
         : nest_(nest), extent_(along_extent), z_step_(along_z), x_step_(along_x), z_(z), x_(x) {}
 
     void run() {
-        nest_.fuse();
         nest_.sort_by(0);
         // Side by side in z: what the nest has innermost, unless that is the softmax's own loop.
         const std::size_t inner = nest_.size() == 0 ? 0 : nest_.size() - 1;
@@ -164,33 +164,27 @@ void exponentials(T* values, index count) {
 
 template <class T>
 void softmax_block(const block_call& call, label_id along) {
-    const index extent = call.extents[static_cast<std::size_t>(along)];
-    loop_nest nest(2);
-    index along_z = 1;
-    index along_x = 1;
-    // Loops by the output's labels; the operand may have its dimensions in another order, and diagonals.
-    for (std::size_t dimension = 0; dimension < call.output.labels.size(); ++dimension) {
-        const label_id label = call.output.labels[dimension];
-        index from = 0;
-        for (std::size_t other = 0; other < call.operands[0].labels.size(); ++other) {
-            from += call.operands[0].labels[other] == label ? call.operands[0].strides[other] : 0;
+    const auto step_of = [along](std::span<const label_id> labels, std::span<const index> strides) {
+        index step = 0;  // the operand may have diagonals
+        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+            step += labels[dimension] == along ? strides[dimension] : 0;
         }
-        const index length = call.extents[static_cast<std::size_t>(label)];
-        if (length == 0) {
-            return;
-        }
-        if (label == along) {
-            along_z = call.output.strides[dimension];
-            along_x = from;
-        } else if (length > 1) {
-            index* const moves = nest.add(length);
-            moves[0] = call.output.strides[dimension];
-            moves[1] = from;
-        }
+        return step;
+    };
+    const auto label = static_cast<std::size_t>(along);
+    const operand_block& x = call.operands[0];
+    small_vector<index, 16> others;  // extents of the loops around
+    for (const index extent : call.extents) {
+        others.push_back(others.size() == label ? std::min<index>(extent, 1) : extent);
     }
-    softmax_rows<T>(nest, extent, along_z, along_x, static_cast<T*>(call.output.data),
-                    static_cast<const T*>(call.operands[0].data))
-        .run();
+    block_call around = call;
+    around.extents = {others.data(), others.size()};
+    loop_nest nest(around);
+    if (!nest.output_empty) {
+        softmax_rows<T>(nest, call.extents[label], step_of(call.output.labels, call.output.strides),
+                        step_of(x.labels, x.strides), static_cast<T*>(call.output.data), static_cast<const T*>(x.data))
+            .run();
+    }
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

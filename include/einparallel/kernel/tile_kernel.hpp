@@ -1,6 +1,7 @@
 #pragma once
 // The innermost block of a blocked product as a value: its shape, and functions for packing, computing and scattering.
 
+#include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
@@ -8,22 +9,8 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-class lines_ahead;
 struct pack_source;
-struct small_step;
-
-/// Rows of A in place times packed slivers of B: row i of A is at a + a_rows[i], step d at along[d] from there and in a
-/// sliver, row i of C at c + c_rows[i], its columns side by side.
-struct block_in_place {
-    index rows = 0;
-    index columns = 0;
-    index depth = 0;
-    const index* a_rows = nullptr;
-    const small_step* along = nullptr;
-    const index* c_rows = nullptr;
-    index b_gap = 0;               ///< from the end of a step of a sliver to the same step of the next
-    lines_ahead* ahead = nullptr;  ///< what is asked for meanwhile
-};
+struct small_call;
 
 /// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
 /// functions need beside their arguments: a scale, functors.
@@ -48,11 +35,15 @@ struct tile_kernel {
     void (*scatter)(const void* context, const void* tile, index columns, void* c, const index* row_offsets, index high,
                     const index* column_offsets, index wide, bool add) = nullptr;
     const void* context = nullptr;
-    /// The same without packing A; null where there is none.
+    /// The same without packing A, whose rows meet packed slivers of B; null where there is none.
     /// @pre columns >= lanes; where `add`, columns is a multiple of lanes
-    void (*run_in_place)(const void* context, const block_in_place& block, const void* a, const void* b, void* c,
-                         bool add) = nullptr;
+    void (*run_in_place)(const small_call& block, const void* a, const void* b, void* c, bool add) = nullptr;
 };
+
+/// tile_kernel::pack_a and pack_b of slivers of `Panel` elements that are not complex (micro_kernel.hpp).
+template <class T, index Panel, instruction_set Set>
+[[gnu::visibility("default")]] void pack_slivers(const void* context, void* into, const void* from,
+                                                 const pack_source& source);
 
 /// tile_kernel::scatter, where the context is a Context, whose `reduce` is ⊕.
 template <class Out, class Context>

@@ -2,11 +2,11 @@
 // Operands whose elements lie side by side across the rows of a nest: blocks of them are turned round in a buffer,
 // where they lie along the rows.
 
-#include <einparallel/kernel/copy_functions.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

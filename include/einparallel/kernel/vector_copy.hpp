@@ -1,5 +1,6 @@
 // Turns blocks of memory round in registers, and copies runs, past the caches where that is asked for. Compiled for
-// every instruction set: this header includes itself once for each, through for_instruction_sets.hpp.
+// every instruction set: this header includes itself once for each, through for_instruction_sets.hpp. Behind that, the
+// functions for elements of so many bytes on this processor.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_VECTOR_COPY)
@@ -9,6 +10,7 @@
 #include <einparallel/kernel/vector_pack.hpp>
 #include <einparallel/notation/box.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,8 +35,9 @@ struct block_side {
 struct turned_block {
     block_side columns;
     block_side rows;
-    bool streams = false;  ///< writes past the caches; every row has into on the same place of a cache line
-    index next = 0;        ///< bytes from what this block reads to what the next one will
+    bool streams = false;   ///< writes past the caches; every row has into on the same place of a cache line
+    std::size_t bytes = 0;  ///< of an element, where no function for it knows them
+    index next = 0;         ///< bytes from what this block reads to what the next one will
 };
 
 /// Copies of elements as large as T (float or double; bits are moved, whatever they mean) with the instructions of Set.
@@ -46,6 +49,53 @@ struct vector_copy;
 #define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/kernel/for_instruction_sets.hpp>
 #include <einparallel/notation/compiled.hpp>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// std::memcpy without <cstring>, which brings POSIX's function `index` into the global namespace.
+inline void copy_bytes(std::byte* into, const std::byte* from, std::size_t count) {
+#if defined(__GNUC__)
+    __builtin_memcpy(into, from, count);
+#else
+    std::copy_n(from, count, into);
+#endif
+}
+
+/// Outputs beyond this are written past the caches, which they would outgrow; memcpy does the same.
+inline constexpr index streamed_bytes = index{16} << 20;
+
+/// Orders what was written past the caches before what this thread writes next.
+EINPARALLEL_INLINE void end_streaming();
+
+using block_function = void (*)(std::byte*, const std::byte*, const turned_block&);
+
+/// How elements of so many bytes are copied with the widest instructions that this processor has and that pay: wider
+/// vectors than AVX2's move no more through the memory's pins.
+struct copy_functions {
+    block_function turn = nullptr;
+    void (*stream)(std::byte*, const std::byte*, std::size_t) = nullptr;
+
+    /// @param turns of 4 or 8 bytes, in vectors
+    EINPARALLEL_INLINE static copy_functions best(index element_bytes, bool turns);
+
+private:
+    template <class T>
+    static copy_functions best_of() {
+#if EINPARALLEL_DETAIL_X86
+        if (supported(instruction_set::avx2)) {
+            return of<T, instruction_set::avx2>();
+        }
+#endif
+        return of<T, instruction_set::baseline>();
+    }
+    template <class T, instruction_set Set>
+    static copy_functions of() {
+        using code = vector_copy<T, Set>;
+        return {&code::turn, &vector_copy<double, Set>::stream};
+    }
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
 
 #endif
 #else

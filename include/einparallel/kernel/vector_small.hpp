@@ -19,9 +19,8 @@ struct small_step {
     index b;
 };
 
-/// Products too small to be worth packing: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables and j
+/// A product that reads its operands in place: C[i][j] (+)= scale · Σ_d A[i][d] · B[d][j] with offsets in tables and j
 /// contiguous in B and C, at points evenly apart.
-template <class T>
 struct small_call {
     index m = 0;
     index n = 0;
@@ -29,7 +28,7 @@ struct small_call {
     const index* a_rows = nullptr;
     const small_step* along = nullptr;
     const index* c_rows = nullptr;
-    T scale = T(1);
+    const void* scale = nullptr;   ///< of the elements' type
     index b_gap = 0;               ///< between two vectors of columns of B and the next two
     lines_ahead* ahead = nullptr;  ///< what is asked for meanwhile, at every two vectors
     index even = 1;                ///< steps are evenly apart in stretches of so many: even_steps(along, k)
@@ -130,7 +129,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// may be copies of one another, and the last vector may overlap the one before. Few instructions surround the
     /// multiply-adds of a small tile: what the compiler would compute again for every row is hidden from it.
     template <int Rows, int Parts, index Bytes>
-    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void small_tiles(const small_call<T>& call, const T* a,
+    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void small_tiles(const small_call& call, const T* a,
                                                                            const index* a_rows, const T* b, T* c,
                                                                            const index* c_rows, index columns,
                                                                            index points, bool add) {
@@ -170,10 +169,10 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                         multiply_add<Rows, Parts, Bytes>(sums, rows_of_a, by, along_a, row_of_b, last_of_b);
                     }
                 }
-                if (call.scale != T(1)) {
+                if (const T& scale = *static_cast<const T*>(call.scale); scale != T(1)) {
                     EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                         EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
-                            sums[row][part] *= call.scale;
+                            sums[row][part] *= scale;
                         }
                     }
                 }
@@ -203,7 +202,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// With vectors of Bytes bytes.
     /// @pre n fills one, and no more than two of less than all bytes; where `add`, n fills whole vectors
     template <index Bytes>
-    EINPARALLEL_DETAIL_TARGET static void small(const small_call<T>& call, const T* a, const T* b, T* c, bool add) {
+    EINPARALLEL_DETAIL_TARGET static void small(const small_call& call, const T* a, const T* b, T* c, bool add) {
         constexpr int most = EINPARALLEL_DETAIL_ROWS >= 6 ? 6 : 4;
         // Of the widest vectors few shapes: few columns fill several.
         constexpr bool all_shapes = Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;

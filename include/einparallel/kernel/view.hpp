@@ -61,11 +61,13 @@ public:
 
     /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, std::vector, and mdspan-shaped types.
     template <class Foreign>
-    requires detail::ForeignTensor<Foreign, Rank> && std::is_convertible_v<detail::foreign_pointer_t<Foreign>, T*> view(
-        Foreign&& foreign)  // implicit: accepted wherever a view is
-        : data_(detail::foreign_data(foreign)),
-          extents_(detail::foreign_extents(foreign)),
-          strides_(detail::foreign_strides(foreign)) {}
+        requires detail::ForeignOfRank<std::remove_reference_t<Foreign>, T, Rank> view(
+            Foreign&& foreign) {  // implicit: accepted wherever a view is
+            const auto block = detail::foreign_block_of(foreign);
+            data_ = block.data;
+            extents_ = block.extents;
+            strides_ = block.strides;
+        }
 
     /// A view of const elements from a view.
     template <class U>
@@ -116,7 +118,8 @@ template <class T, std::size_t Rank>
 view(T*, const std::array<index, Rank>&) -> view<T, Rank>;
 /// ep::view(eigen_matrix): element type and rank of another library's object.
 template <class Foreign>
-    requires detail::ForeignTensor<Foreign, detail::foreign_rank<Foreign>> view(Foreign&&)
-->view<std::remove_pointer_t<detail::foreign_pointer_t<Foreign>>, detail::foreign_rank<Foreign>>;
+    requires detail::ForeignTensor<std::remove_reference_t<Foreign>> view(Foreign&&)
+->view<typename detail::foreign_block_t<std::remove_reference_t<Foreign>>::element,
+       detail::foreign_block_t<std::remove_reference_t<Foreign>>::rank>;
 
 }  // namespace einparallel

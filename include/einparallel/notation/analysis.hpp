@@ -162,7 +162,9 @@ struct statement {
 
 /// An operand may stand in a statement that is recorded, or in one that runs at once.
 template <class Operand, bool Recorded>
-inline constexpr bool stands_in = !Recorded;
+inline constexpr bool stands_in = !Recorded || requires {
+    Operand::waits;
+};
 template <bool Recorded>
 inline constexpr bool stands_in<refused_operand, Recorded> = true;
 

@@ -1,10 +1,11 @@
 #pragma once
 // What the library can hold in a tensor, as a run-time value: vertices and buffers are untyped, handles are not.
 
-#include <array>
-#include <bit>
+#include <einparallel/notation/host_device.hpp>
+
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace einparallel {
@@ -16,15 +17,52 @@ struct is_complex : std::false_type {};
 template <class T>
 struct is_complex<std::complex<T>> : std::bool_constant<std::is_same_v<T, float> || std::is_same_v<T, double>> {};
 
+/// The type of the real part.
+template <class T>
+struct real_part {
+    using type = T;
+};
+template <class R>
+struct real_part<std::complex<R>> {
+    using type = R;
+};
+template <class T>
+using real_part_t = typename real_part<T>::type;
+
 template <class T>
 inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || is_complex<T>::value ||
                                    (std::is_integral_v<T> && std::is_same_v<T, std::remove_cv_t<T>> && sizeof(T) <= 8);
 
-/// Two numbers that a computation may take for one another: 0.0 and −0.0 are not, a NaN and itself are.
-template <class T>
-bool same_bits(const T& a, const T& b) {
-    using bytes = std::array<unsigned char, sizeof(T)>;
-    return std::bit_cast<bytes>(a) == std::bit_cast<bytes>(b);
+/// The type of an arithmetic expression on two elements: std::common_type, with complex against real of another
+/// precision.
+template <class A, class B>
+constexpr auto arithmetic_result() {
+    using X = real_part_t<A>;
+    using Y = real_part_t<B>;
+    if constexpr (!is_complex<A>::value && !is_complex<B>::value) {
+        return std::common_type<A, B>();
+    } else if constexpr (std::is_integral_v<A> || std::is_integral_v<B>) {
+        return std::type_identity<std::complex<std::conditional_t<std::is_integral_v<A>, Y, X>>>();
+    } else {
+        return std::type_identity<std::complex<std::common_type_t<X, Y>>>();
+    }
+}
+template <class A, class B>
+using arithmetic_t = typename decltype(arithmetic_result<A, B>())::type;
+
+/// x as an element of type To; between complex types part by part.
+template <class To, class From>
+EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
+    if constexpr (std::is_same_v<To, From>) {
+        return x;
+    } else if constexpr (is_complex<To>::value && is_complex<From>::value) {
+        using Real = typename To::value_type;
+        return To(static_cast<Real>(x.real()), static_cast<Real>(x.imag()));
+    } else if constexpr (is_complex<To>::value) {
+        return To(static_cast<typename To::value_type>(x));
+    } else {
+        return static_cast<To>(x);
+    }
 }
 
 }  // namespace detail
@@ -55,5 +93,22 @@ constexpr element_type element_type_of() {
         return {'c', sizeof(T)};
     }
 }
+
+namespace detail {
+
+/// visit(std::type_identity<T>()) for the T that has this run-time value.
+template <class Visit>
+void with_element(element_type type, const Visit& visit) {
+    const auto among = [&]<class... T>(std::type_identity<T>... types) {
+        static_cast<void>(((element_type_of<T>() == type && (visit(types), true)) || ...));
+    };
+    among(std::type_identity<float>(), std::type_identity<double>(), std::type_identity<std::complex<float>>(),
+          std::type_identity<std::complex<double>>(), std::type_identity<bool>(), std::type_identity<std::int8_t>(),
+          std::type_identity<std::int16_t>(), std::type_identity<std::int32_t>(), std::type_identity<std::int64_t>(),
+          std::type_identity<std::uint8_t>(), std::type_identity<std::uint16_t>(), std::type_identity<std::uint32_t>(),
+          std::type_identity<std::uint64_t>());
+}
+
+}  // namespace detail
 
 }  // namespace einparallel

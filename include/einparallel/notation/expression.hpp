@@ -49,12 +49,14 @@ struct leaf : expression_base {
     }
 };
 
-// Operands whose elements follow from extents, which are known when the statement is computed or recorded.
+// Operands that wait for extents, from which their elements follow: those are known when the statement is computed or
+// recorded.
 
 /// The index along one label.
 struct iota_operand {
     using value_type = index;
     static constexpr std::size_t rank = 1;
+    static constexpr bool waits = true;
 };
 /// How many elements a reduction of Inner goes over, as a number that its sums are divided by.
 template <class Over, class Inner>
@@ -62,6 +64,7 @@ struct count_operand {
     using inner = typename Inner::value_type;
     using value_type = std::conditional_t<std::is_integral_v<inner>, double, decltype(absolute{}(inner()))>;
     static constexpr std::size_t rank = 0;
+    static constexpr bool waits = true;
 };
 
 /// A number.

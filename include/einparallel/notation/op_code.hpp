@@ -1,6 +1,8 @@
 #pragma once
 // The operations that the ⊗ of a vertex is made of, as numbers.
 
+#include <einparallel/notation/element_type.hpp>
+
 #include <cstdint>
 
 namespace einparallel {
@@ -62,5 +64,42 @@ enum class op_code : std::uint8_t {
 constexpr int arity_of(op_code code) {
     return code < op_code::argument ? 0 : code < op_code::add ? 1 : code < op_code::choice ? 2 : 3;
 }
+
+namespace detail {
+
+/// Which arguments a functor takes: by the type in which it computes.
+constexpr bool computes_in(op_code code, element_type type) {
+    switch (code) {
+        case op_code::negate:
+        case op_code::subtract:
+            return type.kind != 'b';
+        case op_code::floor:
+        case op_code::round:
+        case op_code::sign:
+        case op_code::relu:
+        case op_code::larger:
+        case op_code::smaller:
+        case op_code::less:
+        case op_code::less_equal:
+        case op_code::greater:
+        case op_code::greater_equal:
+        case op_code::place:
+            return type.kind != 'c';
+        case op_code::erf:
+        case op_code::gelu:
+        case op_code::angle:
+            return type.kind == 'f';
+        default:
+            const bool of_fractions = (code >= op_code::exp && code < op_code::add) || code == op_code::power ||
+                                      code == op_code::shifted_exponential;
+            return !of_fractions || type.kind == 'f' || type.kind == 'c';
+    }
+}
+
+constexpr bool compares(op_code code) {
+    return code >= op_code::less && code <= op_code::not_equal;
+}
+
+}  // namespace detail
 
 }  // namespace einparallel

@@ -75,25 +75,18 @@ EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
         }
         return std::string(text.data());
     };
-    switch (number.kind) {
-        case 'c':
-            if (number.bytes == 8) {
-                const auto value = number.value<std::complex<float>>();
-                return "(" + written(static_cast<double>(value.real()), true) + "," +
-                       written(static_cast<double>(value.imag()), true) + ")";
-            } else {
-                const auto value = number.value<std::complex<double>>();
-                return "(" + written(value.real(), false) + "," + written(value.imag(), false) + ")";
-            }
-        case 'i':
-            return written(static_cast<double>(number.value<std::int64_t>()), false);
-        case 'u':
-        case 'b':
-            return written(static_cast<double>(number.value<std::uint64_t>()), false);
-        default:
-            return number.bytes == 4 ? written(static_cast<double>(number.value<float>()), true)
-                                     : written(number.value<double>(), false);
-    }
+    std::string text;
+    with_element(number.type(), [&]<class T>(std::type_identity<T> /*type*/) {
+        const T value = number.value<T>();
+        if constexpr (is_complex<T>::value) {
+            constexpr bool is_single = std::is_same_v<T, std::complex<float>>;
+            text = "(" + written(static_cast<double>(value.real()), is_single) + "," +
+                   written(static_cast<double>(value.imag()), is_single) + ")";
+        } else {
+            text = written(static_cast<double>(value), std::is_same_v<T, float>);
+        }
+    });
+    return text;
 }
 
 /// ⊗. Operands without a name have a letter.

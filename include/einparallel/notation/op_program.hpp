@@ -138,11 +138,6 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
     /// Reads text(). @throws error that shows the instruction which is none
     EINPARALLEL_INLINE [[nodiscard]] static op_program parse(std::string_view text);
-    /// Of text(): the same on all ranks.
-    EINPARALLEL_INLINE [[nodiscard]] std::uint64_t hash() const;
-
-    /// *result = ⊗ of one element of each operand, by the functors. @pre !is_opaque()
-    EINPARALLEL_INLINE void evaluate(const void* const* operands, void* result) const;
 
     friend bool operator==(const op_program&, const op_program&) = default;
 
@@ -155,7 +150,7 @@ public:
 
 private:
     EINPARALLEL_INLINE op_instruction& push(op_code code, element_type type, std::array<op_register, 3> from = {});
-    EINPARALLEL_INLINE op_register last() const;
+    [[nodiscard]] op_register last() const { return static_cast<op_register>(instructions_.size() - 1); }
     EINPARALLEL_INLINE op_register as(element_type type, op_register from);
     EINPARALLEL_INLINE bool read(std::string_view statement);
 

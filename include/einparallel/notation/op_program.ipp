@@ -24,39 +24,6 @@ constexpr std::string_view word_of(op_code code) {
     return op_words[static_cast<std::size_t>(code)];
 }
 
-/// Which arguments a functor takes: by the type in which it computes.
-constexpr bool computes_in(op_code code, element_type type) {
-    switch (code) {
-        case op_code::negate:
-        case op_code::subtract:
-            return type.kind != 'b';
-        case op_code::floor:
-        case op_code::round:
-        case op_code::sign:
-        case op_code::relu:
-        case op_code::larger:
-        case op_code::smaller:
-        case op_code::less:
-        case op_code::less_equal:
-        case op_code::greater:
-        case op_code::greater_equal:
-        case op_code::place:
-            return type.kind != 'c';
-        case op_code::erf:
-        case op_code::gelu:
-        case op_code::angle:
-            return type.kind == 'f';
-        default:
-            const bool of_fractions = (code >= op_code::exp && code < op_code::add) || code == op_code::power ||
-                                      code == op_code::shifted_exponential;
-            return !of_fractions || type.kind == 'f' || type.kind == 'c';
-    }
-}
-
-constexpr bool compares(op_code code) {
-    return code >= op_code::less && code <= op_code::not_equal;
-}
-
 constexpr bool is_register_type(element_type type) {
     const std::size_t bytes = type.bytes;
     return type.kind == 'V'   ? bytes == 0
@@ -94,10 +61,6 @@ EINPARALLEL_INLINE op_program::op_program(reduction by, std::span<const element_
 EINPARALLEL_INLINE op_instruction& op_program::push(op_code code, element_type type, std::array<op_register, 3> from) {
     instructions_.push_back({code, type.kind, static_cast<std::uint8_t>(type.bytes), false, from, {}});
     return instructions_.back();
-}
-
-EINPARALLEL_INLINE op_register op_program::last() const {
-    return static_cast<op_register>(instructions_.size() - 1);
 }
 
 EINPARALLEL_INLINE op_register op_program::number(element_type type, detail::number_bits bits) {
@@ -340,14 +303,6 @@ EINPARALLEL_INLINE op_program op_program::parse(std::string_view text) {
         throw error("op program: '" + std::string(statement) + "' is no instruction that can stand there");
     }
     return made;
-}
-
-EINPARALLEL_INLINE std::uint64_t op_program::hash() const {
-    std::uint64_t value = 0xcbf29ce484222325U;  // FNV-1a
-    for (const char letter : text()) {
-        value = (value ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-    }
-    return value;
 }
 
 }  // namespace einparallel

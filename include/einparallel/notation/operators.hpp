@@ -23,42 +23,6 @@ using wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 template <class T>
 inline constexpr bool is_number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-/// The type of an arithmetic expression on two elements: std::common_type, with complex against real of another
-/// precision.
-template <class A, class B>
-struct arithmetic_result {
-    using type = std::common_type_t<A, B>;
-};
-template <class A, class B>
-struct arithmetic_result<std::complex<A>, B> {
-    using type = std::complex<std::conditional_t<std::is_integral_v<B>, A, std::common_type_t<A, B>>>;
-};
-template <class A, class B>
-struct arithmetic_result<A, std::complex<B>> {
-    using type = std::complex<std::conditional_t<std::is_integral_v<A>, B, std::common_type_t<A, B>>>;
-};
-template <class A, class B>
-struct arithmetic_result<std::complex<A>, std::complex<B>> {
-    using type = std::complex<std::common_type_t<A, B>>;
-};
-template <class A, class B>
-using arithmetic_t = typename arithmetic_result<A, B>::type;
-
-/// x as an element of type To; between complex types part by part.
-template <class To, class From>
-EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
-    if constexpr (std::is_same_v<To, From>) {
-        return x;
-    } else if constexpr (is_complex<To>::value && is_complex<From>::value) {
-        using Real = typename To::value_type;
-        return To(static_cast<Real>(x.real()), static_cast<Real>(x.imag()));
-    } else if constexpr (is_complex<To>::value) {
-        return To(static_cast<typename To::value_type>(x));
-    } else {
-        return static_cast<To>(x);
-    }
-}
-
 template <class T>
 inline constexpr bool is_ordered = std::is_arithmetic_v<T>;
 
@@ -118,35 +82,27 @@ struct prod_type {
     }
 };
 
-/// ⊕ = max; a NaN wins over every number.
-struct max_type {
+/// ⊕ = max or min; a NaN wins over every number.
+template <bool Largest>
+struct extreme_type {
     static constexpr bool associative_commutative = true;
-    static constexpr op_code code = op_code::larger;  ///< as ⊗
+    static constexpr op_code code = Largest ? op_code::larger : op_code::smaller;  ///< as ⊗
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
         using limits = std::numeric_limits<T>;
-        return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
+        if constexpr (limits::has_infinity) {
+            return Largest ? -limits::infinity() : limits::infinity();
+        } else {
+            return Largest ? limits::lowest() : limits::max();
+        }
     }
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
-        return a < b || b != b ? b : a;
+        return (Largest ? a < b : b < a) || b != b ? b : a;
     }
 };
-
-/// ⊕ = min; a NaN wins over every number.
-struct min_type {
-    static constexpr bool associative_commutative = true;
-    static constexpr op_code code = op_code::smaller;  ///< as ⊗
-    template <class T>
-    requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
-        using limits = std::numeric_limits<T>;
-        return limits::has_infinity ? static_cast<T>(limits::infinity()) : limits::max();
-    }
-    template <class T>
-    requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE constexpr T operator()(T a, T b) const {
-        return b < a || b != b ? b : a;
-    }
-};
+using max_type = extreme_type<true>;
+using min_type = extreme_type<false>;
 
 inline constexpr sum_type sum{};    ///< a + b
 inline constexpr prod_type prod{};  ///< a · b
@@ -254,29 +210,31 @@ struct conjugate {
     }
 };
 
-/// The elementary functions of real and complex numbers; integers are computed in double.
-#define EINPARALLEL_DETAIL_ELEMENTARY(function)              \
-    struct function##_function {                             \
-        static constexpr op_code code = op_code::function;   \
-        template <class A>                                   \
-        EINPARALLEL_HOST_DEVICE auto operator()(A a) const { \
-            using std::function;                             \
-            if constexpr (std::is_integral_v<A>) {           \
-                return function(static_cast<double>(a));     \
-            } else {                                         \
-                return static_cast<A>(function(a));          \
-            }                                                \
-        }                                                    \
+/// Functors of one element x, real or complex; integers are computed in double. `function` is what the result calls.
+#define EINPARALLEL_DETAIL_MAP(functor, operation, function, result)        \
+    struct functor {                                                        \
+        static constexpr op_code code = op_code::operation;                 \
+        template <class A>                                                  \
+        EINPARALLEL_HOST_DEVICE auto operator()(A a) const {                \
+            using std::function;                                            \
+            using T = std::conditional_t<std::is_integral_v<A>, double, A>; \
+            const T x = converted<T>(a);                                    \
+            return static_cast<T>(result);                                  \
+        }                                                                   \
     }
-EINPARALLEL_DETAIL_ELEMENTARY(exp);
-EINPARALLEL_DETAIL_ELEMENTARY(log);
-EINPARALLEL_DETAIL_ELEMENTARY(sqrt);
-EINPARALLEL_DETAIL_ELEMENTARY(tanh);
-EINPARALLEL_DETAIL_ELEMENTARY(sin);
-EINPARALLEL_DETAIL_ELEMENTARY(cos);
-EINPARALLEL_DETAIL_ELEMENTARY(tan);
-EINPARALLEL_DETAIL_ELEMENTARY(erf);
-#undef EINPARALLEL_DETAIL_ELEMENTARY
+EINPARALLEL_DETAIL_MAP(exp_function, exp, exp, exp(x));
+EINPARALLEL_DETAIL_MAP(log_function, log, log, log(x));
+EINPARALLEL_DETAIL_MAP(sqrt_function, sqrt, sqrt, sqrt(x));
+EINPARALLEL_DETAIL_MAP(tanh_function, tanh, tanh, tanh(x));
+EINPARALLEL_DETAIL_MAP(sin_function, sin, sin, sin(x));
+EINPARALLEL_DETAIL_MAP(cos_function, cos, cos, cos(x));
+EINPARALLEL_DETAIL_MAP(tan_function, tan, tan, tan(x));
+EINPARALLEL_DETAIL_MAP(erf_function, erf, erf, erf(x));
+EINPARALLEL_DETAIL_MAP(sigmoid_function, sigmoid, exp, T(1) / (T(1) + exp(-x)));
+EINPARALLEL_DETAIL_MAP(silu_function, silu, exp, x* sigmoid_function{}(x));
+// With the normal distribution function itself, not its tanh approximation.
+EINPARALLEL_DETAIL_MAP(gelu_function, gelu, erf, x*(T(1) + erf(x * T(0.70710678118654752440))) / T(2));
+#undef EINPARALLEL_DETAIL_MAP
 
 /// Functions to whole numbers, which integers are already. Halves are rounded away from zero, as std::round does.
 #define EINPARALLEL_DETAIL_TO_WHOLE(function)                \
@@ -333,42 +291,11 @@ struct place_of {
     }
 };
 
-struct sigmoid_function {
-    static constexpr op_code code = op_code::sigmoid;
-    template <class A>
-    EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
-        using T = std::conditional_t<std::is_integral_v<A>, double, A>;
-        using std::exp;
-        return T(1) / (T(1) + exp(-converted<T>(a)));
-    }
-};
-
 struct relu_function {
     static constexpr op_code code = op_code::relu;
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
         return op::max_type{}(a, A(0));
-    }
-};
-
-struct silu_function {
-    static constexpr op_code code = op_code::silu;
-    template <class A>
-    EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
-        using T = std::conditional_t<std::is_integral_v<A>, double, A>;
-        return converted<T>(a) * sigmoid_function{}(a);
-    }
-};
-
-/// x·Φ(x) with the normal distribution function itself, not its tanh approximation.
-struct gelu_function {
-    static constexpr op_code code = op_code::gelu;
-    template <class A>
-    EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
-        using T = std::conditional_t<std::is_integral_v<A>, double, A>;
-        using std::erf;
-        const T x = converted<T>(a);
-        return x * (T(1) + erf(x * T(0.70710678118654752440))) / T(2);
     }
 };
 

@@ -8,7 +8,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 #define EINPARALLEL_DETAIL_PACK(T, panel, set) \
-    template void pack_for_join<T, panel, instruction_set::set>(const void*, void*, const void*, const pack_source&);
+    template void pack_slivers<T, panel, instruction_set::set>(const void*, void*, const void*, const pack_source&);
 #define EINPARALLEL_DETAIL_PACK_PANELS(panel, set)     \
     EINPARALLEL_DETAIL_PACK(float, panel, set)         \
     EINPARALLEL_DETAIL_PACK(double, panel, set)        \

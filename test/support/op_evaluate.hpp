@@ -2,14 +2,20 @@
 // Op programs on elements, by the functors: what code for devices is compared with.
 
 #include <einparallel/notation/op_program.hpp>
-
-#include <einparallel/notation/op_program.ipp>
 #include <einparallel/notation/operators.hpp>
 
+#include <array>
 #include <complex>
+#include <cstddef>
 #include <new>
+#include <span>
+#include <type_traits>
+#include <vector>
 
-namespace einparallel::EINPARALLEL_DETAIL {
+namespace testing {
+
+using namespace einparallel;
+using namespace einparallel::detail;
 
 /// The functors with an op_code.
 template <class... Functor>
@@ -27,18 +33,6 @@ using op_functors =
                  smaller, power, atan2_function, shifted_exponential, less, less_equal, greater, greater_equal, equal,
                  not_equal, choice, place_of>;
 
-/// visit(std::type_identity<T>()) for the T that has this run-time value.
-template <class... T, class Visit>
-void with_element_among(element_type type, const Visit& visit) {
-    static_cast<void>(((element_type_of<T>() == type && (visit(std::type_identity<T>()), true)) || ...));
-}
-template <class Visit>
-void with_element(element_type type, const Visit& visit) {
-    with_element_among<float, double, std::complex<float>, std::complex<double>, bool, std::int8_t, std::int16_t,
-                       std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(type,
-                                                                                                              visit);
-}
-
 /// A value of any element type.
 class op_value {
 public:
@@ -55,17 +49,15 @@ private:
     alignas(16) std::array<std::byte, 16> bytes_{};
 };
 
-}  // namespace einparallel::EINPARALLEL_DETAIL
-
-namespace einparallel {
-
-EINPARALLEL_INLINE void op_program::evaluate(const void* const* operands, void* result) const {
-    std::vector<detail::op_value> values(instructions_.size());
-    for (std::size_t number = 0; number < instructions_.size(); ++number) {
-        const op_instruction& each = instructions_[number];
-        detail::op_value& into = values[number];
-        const auto from = [&](std::size_t place) -> const detail::op_value& { return values[each.from[place]]; };
-        const auto type_from = [&](std::size_t place) { return instructions_[each.from[place]].type(); };
+/// *result = ⊗ of one element of each operand, by the functors. @pre !program.is_opaque()
+inline void evaluate(const op_program& program, const void* const* operands, void* result) {
+    const std::span<const op_instruction> instructions = program.instructions();
+    std::vector<op_value> values(instructions.size());
+    for (std::size_t number = 0; number < instructions.size(); ++number) {
+        const op_instruction& each = instructions[number];
+        op_value& into = values[number];
+        const auto from = [&](std::size_t place) -> const op_value& { return values[each.from[place]]; };
+        const auto type_from = [&](std::size_t place) { return instructions[each.from[place]].type(); };
         detail::with_element(each.type(), [&]<class T>(std::type_identity<T> /*type*/) {
             if (each.code == op_code::operand) {
                 into.set(*static_cast<const T*>(operands[number]));
@@ -82,10 +74,10 @@ EINPARALLEL_INLINE void op_program::evaluate(const void* const* operands, void* 
             }
         });
         const bool is_choice = each.code == op_code::choice;
-        detail::op_functors::with(each.code, [&]<class F>(const F& function) {
+        op_functors::with(each.code, [&]<class F>(const F& function) {
             detail::with_element(type_from(is_choice ? 1 : 0), [&]<class T>(std::type_identity<T> /*type*/) {
                 const auto x = [&](std::size_t place) { return from(place).template get<T>(); };
-                if constexpr (!detail::computes_in(F::code, element_type_of<T>())) {
+                if constexpr (!detail::computes_in(F::code, einparallel::element_type_of<T>())) {
                     return;
                 } else if constexpr (F::code == op_code::choice) {
                     into.set(function(from(0).template get<bool>(), x(1), x(2)));
@@ -103,9 +95,9 @@ EINPARALLEL_INLINE void op_program::evaluate(const void* const* operands, void* 
             });
         });
     }
-    detail::with_element(type(), [&]<class T>(std::type_identity<T> /*type*/) {
+    detail::with_element(program.type(), [&]<class T>(std::type_identity<T> /*type*/) {
         *static_cast<T*>(result) = values.back().template get<T>();
     });
 }
 
-}  // namespace einparallel
+}  // namespace testing
