@@ -5,6 +5,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/refused.hpp>
 #include <einparallel/run/binding.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/distributed.hpp>
@@ -28,6 +29,10 @@ namespace einparallel {
 ///     plan.run(world, ep::on_device, ep::into(Z.pinned(rows.pin()), rows));  // written in place
 template <class T, std::size_t Rank>
 class device_view {
+    static_assert(
+        detail::is_element<T>,
+        "ep::device_view: elements are float, double, std::complex of these, integers or bool, and not const");
+
 public:
     /// Row-major.
     device_view(T* elements, const detail::per_dimension<Rank>& extents)
@@ -52,6 +57,13 @@ public:
                 "device_view: these elements are on the host: device_run.results_stay leaves them on the device");
         }
         elements_.held = whole_box(detail::extents_of(elements_.held));
+    }
+    /// Arrays, vectors and what else lies on the host: refused.
+    template <class Other>
+    explicit device_view(const Other& /*other*/) {
+        static_assert(detail::fits<Other>,
+                      "ep::device_view: a pointer to device memory and extents, ep::device_view<double, 2> v(pointer, "
+                      "{m, n}); what lies on the host is bound as it is");
     }
 
     /// The first element, or null where this rank has none.
@@ -83,5 +95,9 @@ public:
 private:
     detail::strided_box elements_;
 };
+
+/// ep::device_view(pointer, {m, k}) has the rank of its extents.
+template <class T, std::size_t Count>
+device_view(T*, const extent (&)[Count]) -> device_view<T, Count>;
 
 }  // namespace einparallel
