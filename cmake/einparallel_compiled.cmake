@@ -96,10 +96,6 @@ if(EINPARALLEL_WITH_MPI
         set(einparallel_kernels "${CMAKE_CURRENT_BINARY_DIR}/einparallel_compiled_cuda/device.cu")
         file(CONFIGURE OUTPUT "${einparallel_kernels}" CONTENT "#include <einparallel/source/device.hpp>\n" @ONLY)
         target_sources(einparallel_compiled_cuda PRIVATE "${einparallel_kernels}")
-        # CMake 3.25 does not know that nvcc 12 and later have C++20.
-        target_compile_options(
-            einparallel_compiled_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>"
-        )
         set_target_properties(
             einparallel_compiled_cuda PROPERTIES EXPORT_NAME compiled_cuda CUDA_VISIBILITY_PRESET hidden
         )

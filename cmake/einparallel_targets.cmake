@@ -39,6 +39,8 @@ target_sources(
 )
 set_target_properties(einparallel_core PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
 target_compile_features(einparallel_core INTERFACE cxx_std_20)
+# CMake 3.25 does not know that nvcc 12 and later have C++20, and passes on neither this nor CMAKE_CUDA_STANDARD.
+target_compile_options(einparallel_core INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>")
 target_link_libraries(einparallel_core INTERFACE Boost::headers)
 
 add_library(einparallel_einparallel INTERFACE)

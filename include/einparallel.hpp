@@ -3,6 +3,10 @@
 // CUDA; EINPARALLEL_HAS_MPI=1 (the target einparallel::mpi) adds the run, EINPARALLEL_HAS_CUDA=1 (einparallel::cuda)
 // runs on devices.
 
+#if defined(__cplusplus) && __cplusplus < 202002L
+#error "einparallel: this unit is compiled as an older C++ than C++20: -std=c++20"
+#else
+
 /// 10000 * major + 100 * minor + patch.
 #define EINPARALLEL_VERSION 200
 
@@ -74,6 +78,9 @@ namespace einparallel {}
 #include <einparallel/run/on_device.hpp>
 #endif
 #endif
+#if EINPARALLEL_DETAIL_FOR_DEVICES && defined(__CUDACC__)
+#include <einparallel/device/start.ipp>
+#endif
 
 // The definitions, where no compiled library has them.
 #if !defined(EINPARALLEL_COMPILED) || !EINPARALLEL_COMPILED
@@ -86,4 +93,6 @@ namespace einparallel {}
 #include <einparallel/source/cuda.hpp>
 #endif
 #endif
+#endif
+
 #endif

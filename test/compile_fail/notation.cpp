@@ -249,6 +249,10 @@ void extents_of_a_tensor() {
 void view_without_braces() {
     ep::view<double, 2> V(A.data(), 2, 3);
 }
+// ERROR ONLY ep::view: the number of strides differs from the rank
+void view_with_one_stride() {
+    ep::view<double, 2> V(A.data(), {2, 3}, {1});
+}
 // ERROR ONLY einsum: this output label appears in no operand
 void number_into_tensor() {
     Z(i, j) = 2.0;

@@ -232,11 +232,11 @@ struct join_map {
     static constexpr int operands = Program::operands;
 
     Program program;
-    void* output;
-    const void* from[operands];
-    std::uint32_t points;
-    bool combine;
-    join_loops<operands> loops;
+    void* output = nullptr;
+    const void* from[operands] = {};
+    std::uint32_t points = 0;
+    bool combine = false;
+    join_loops<operands> loops{};
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
@@ -273,19 +273,19 @@ struct join_sum {
     static constexpr int operands = Program::operands;
 
     Program program;
-    void* output;  ///< where there are pieces, dense memory: piece by piece, point by point
-    const void* from[operands];
-    std::uint32_t points;
-    std::uint32_t terms;
-    std::uint32_t piece_terms;  ///< of each piece, but the last
-    std::uint32_t pieces;
-    divisor by_pieces;
-    int across;  ///< powers of two; across · along threads
-    int along;
-    bool sum_fast;  ///< neighbouring threads have neighbouring terms, else neighbouring points
-    bool combine;
-    int sums_at;  ///< byte of shared memory where threads' sums lie
-    join_loops<operands> loops;
+    void* output = nullptr;  ///< where there are pieces, dense memory: piece by piece, point by point
+    const void* from[operands] = {};
+    std::uint32_t points = 0;
+    std::uint32_t terms = 0;
+    std::uint32_t piece_terms = 0;  ///< of each piece, but the last
+    std::uint32_t pieces = 1;
+    divisor by_pieces{};
+    int across = 1;  ///< powers of two; across · along threads
+    int along = 1;
+    bool sum_fast = true;  ///< neighbouring threads have neighbouring terms, else neighbouring points
+    bool combine = false;
+    int sums_at = 0;  ///< byte of shared memory where threads' sums lie
+    join_loops<operands> loops{};
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {

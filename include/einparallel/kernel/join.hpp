@@ -44,6 +44,8 @@ public:
 
     [[nodiscard]] double operations_per_point() const override { return 2.0 * sizeof...(In); }
 
+    [[nodiscard]] const Function& function() const { return function_; }
+
 private:
     template <class A, class B>
     bool contract_in_tiles(const block_call& call) const {

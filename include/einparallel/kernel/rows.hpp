@@ -171,6 +171,8 @@ public:
 
     [[nodiscard]] bool is_contraction() const override { return false; }
 
+    [[nodiscard]] const Reduce& reduce() const { return reduce_; }
+
 protected:
     /// Computes the block with these rows, or writes identities where there is nothing to aggregate.
     void run(const block_call& call, row_worker& rows) const {

@@ -167,8 +167,10 @@ public:
         constexpr bool fits = requires {
             execute(*this, std::forward<Arguments>(arguments)...);
         };
-        static_assert(fits || (detail::is_refused<Arguments> || ...),
-                      "plan.run: a context comes first, then what ep::bind and ep::into return, if anything");
+        static_assert(
+            fits || (detail::is_refused<Arguments> || ...),
+            "plan.run: a context comes first, then an ep::trace or ep::on_device where wanted, then what ep::bind "
+            "and ep::into return, if anything");
         if constexpr (fits) {
             return execute(*this, std::forward<Arguments>(arguments)...);
         } else {

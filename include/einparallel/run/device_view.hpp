@@ -5,6 +5,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/refused.hpp>
 #include <einparallel/run/binding.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/distributed.hpp>
@@ -23,19 +24,30 @@ namespace einparallel {
 /// done when the run begins, or be in the stream of device_run.stream; and done when the host reads them.
 ///
 ///     plan.run(world, ep::on_device, ep::bind(X, ep::device_view<double, 2>(pointer, {m, k})));
-///     const auto rows = ep::device_view<double, 2>(mine, {my_rows, n}).distributed_over(world, {m, n}, {first_row,
-///     0}); plan.run(world, ep::on_device, ep::into(Z.pinned(rows.pin()), rows));           // written in place
+///     const auto rows = ep::device_view<double, 2>(mine, {my_rows, n})
+///                           .distributed_over(world, {m, n}, {first_row, 0});
+///     plan.run(world, ep::on_device, ep::into(Z.pinned(rows.pin()), rows));  // written in place
 template <class T, std::size_t Rank>
 class device_view {
+    static_assert(
+        detail::is_element<T>,
+        "ep::device_view: elements are float, double, std::complex of these, integers or bool, and not const");
+
 public:
     /// Row-major.
-    device_view(T* elements, const detail::per_dimension<Rank>& extents) : device_view(elements, extents, {}) {
+    device_view(T* elements, const detail::per_dimension<Rank>& extents)
+        : elements_{reinterpret_cast<std::byte*>(elements),
+                    whole_box({extents.begin(), extents.end()}),
+                    {},
+                    sizeof(T),
+                    true} {
         elements_.strides = dense_strides(elements_.held);
     }
     /// Strided.
-    device_view(T* elements, const detail::per_dimension<Rank>& extents, const std::vector<index>& strides)
-        : elements_{reinterpret_cast<std::byte*>(elements), whole_box({extents.begin(), extents.end()}), strides,
-                    sizeof(T), true} {}
+    device_view(T* elements, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& strides)
+        : device_view(elements, extents) {
+        elements_.strides = {strides.begin(), strides.end()};
+    }
 
     /// This rank's elements of a result that has stayed on the device, for kernels of the application's.
     /// @throws error where they are on the host
@@ -45,6 +57,13 @@ public:
                 "device_view: these elements are on the host: device_run.results_stay leaves them on the device");
         }
         elements_.held = whole_box(detail::extents_of(elements_.held));
+    }
+    /// Arrays, vectors and what else lies on the host: refused.
+    template <class Other>
+    explicit device_view(const Other& /*other*/) {
+        static_assert(detail::fits<Other>,
+                      "ep::device_view: a pointer to device memory and extents, ep::device_view<double, 2> v(pointer, "
+                      "{m, n}); what lies on the host is bound as it is");
     }
 
     /// The first element, or null where this rank has none.
@@ -76,5 +95,9 @@ public:
 private:
     detail::strided_box elements_;
 };
+
+/// ep::device_view(pointer, {m, k}) has the rank of its extents.
+template <class T, std::size_t Count>
+device_view(T*, const extent (&)[Count]) -> device_view<T, Count>;
 
 }  // namespace einparallel

@@ -79,7 +79,7 @@ struct other_than_distributed : refused {
     static_assert(
         fits<Arguments...>,
         "ep::from_distributed: elements on several ranks are an ep::distributed<T, Rank>; an array of one rank is "
-        "brought in by ep::from_root");
+        "brought in by ep::from_root, device memory by ep::bind");
 };
 template <class... Arguments>
 struct other_than_value : binding, refused {
@@ -90,7 +90,8 @@ struct other_than_place : binding, refused {
     static_assert(
         fits<Arguments...>,
         "ep::into: a tensor comes first, then an ep::distributed of its element type and rank, which an array or "
-        "view becomes by ep::distributed<double, 2>(world, {m, n}, {first_row, 0}, view)");
+        "view becomes by ep::distributed<double, 2>(world, {m, n}, {first_row, 0}, view), and an ep::device_view by "
+        "its distributed_over(world, {m, n}, {first_row, 0})");
 };
 
 }  // namespace EINPARALLEL_DETAIL
