@@ -1,8 +1,8 @@
 // The search under bytes and time against brute force over whole placements: partition vectors, orders of the mesh axes
 // and cuts of what rests in pieces.
 
+#include "random_constraints.hpp"
 #include "random_graph.hpp"
-#include "random_wishes.hpp"
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/plan/decompose.hpp>
@@ -189,7 +189,7 @@ public:
             const vertex& each = *graph_.vertices[number];
             if (!each.is_input()) {
                 add_ways(number);
-            } else if (each.wishes.pin) {
+            } else if (each.constraints.pin) {
                 lies_[number] = layouts_.number_of(test::pinned_layout(each));
             } else if (each.origin->kind() == source_kind::root) {
                 lies_[number] = layouts_.number_of(held_by_one(each.bounds, each.origin->root()));
@@ -252,7 +252,7 @@ private:
     [[nodiscard]] std::vector<unsigned> sets_of(std::size_t number) const {
         const vertex& reader = *graph_.vertices[number];
         std::vector<unsigned> sets;
-        if (reader.is_input() || reader.wishes.without_communication) {
+        if (reader.is_input() || reader.constraints.without_communication) {
             return sets;
         }
         const std::vector<std::size_t>& inputs = graph_.inputs[number];
@@ -283,7 +283,7 @@ private:
         const std::size_t count = graph_.vertices.size();
         for (std::size_t number = 0; number < count; ++number) {
             const vertex& each = *graph_.vertices[number];
-            leaves_[number] = !each.is_input() && !each.wishes.pin && !each.wishes.without_communication &&
+            leaves_[number] = !each.is_input() && !each.constraints.pin && !each.constraints.without_communication &&
                               elements(each) > 0 && !readers_[number].empty() &&
                               std::find(graph_.outputs.begin(), graph_.outputs.end(), number) == graph_.outputs.end();
             reads_[number] = sets_of(number);
@@ -337,7 +337,7 @@ private:
                  std::map<std::pair<int, std::vector<int>>, double>& found) {
         const vertex& einsum = *graph_.vertices[number];
         std::vector<std::vector<int>> vectors;
-        const bool every = asked_.objective == objective::time || einsum.wishes.without_communication;
+        const bool every = asked_.objective == objective::time || einsum.constraints.without_communication;
         int largest = 0;
         for (int product = asked_.processes / sums.summands; product >= 1; --product) {
             if (!every && product * sums.summands < least) {
@@ -437,7 +437,7 @@ private:
                 all = false;
             } else {
                 wanted.push_back(chosen_[reader]->operands[operand]);
-                if (graph_.vertices[reader]->wishes.without_communication) {
+                if (graph_.vertices[reader]->constraints.without_communication) {
                     marked.push_back(wanted.back());
                 }
             }

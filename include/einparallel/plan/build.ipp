@@ -29,12 +29,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// as it allows.
 EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int processes) {
     int left = largest_product(bounds, processes);
-    partition_ways ways(bounds);
+    partition_choices tree(bounds);
     mesh ranks;
     std::vector<label_id> labels;
     for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
         labels.push_back(static_cast<label_id>(dimension));
-        if (const int parts = ways.choices(dimension, left).back(); parts > 1) {
+        if (const int parts = tree.choices(dimension, left).back(); parts > 1) {
             ranks.axes.push_back({labels.back(), parts});
             left /= parts;
         }
@@ -79,7 +79,7 @@ struct plan_builder {
             each.origin = graph.origins[number].front();
             each.twins.assign(graph.origins[number].begin() + 1, graph.origins[number].end());
             each.name = graph.name_of(number);
-            each.wishes = each.origin->wishes;
+            each.constraints = each.origin->constraints;
             each.bounds = each.origin->bounds;
             each.element = each.origin->element;
             each.inputs = graph.inputs[number];

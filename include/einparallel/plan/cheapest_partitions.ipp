@@ -50,9 +50,9 @@ public:
         element_bytes_.push_back(static_cast<double>(einsum.element.bytes));
         for (std::size_t number = 0; number < families.size(); ++number) {
             const partition_family& each = families[number];
-            ways_.emplace_back(each.free);
+            choices_.emplace_back(each.free);
             for (std::size_t place = 0; place < each.products.size(); ++place) {
-                if (ways_[number].count(0, each.products[place]) > 0) {
+                if (choices_[number].count(0, each.products[place]) > 0) {
                     push({{0, 0, each.fixed, number}, place, 0, each.products[place]});
                 }
             }
@@ -112,7 +112,7 @@ private:
     EINPARALLEL_INLINE void settle() {
         while (!open_.empty() && !gave_up_ && open_.front().label < families_[open_.front().made.family].free.size()) {
             const node first = pop();
-            for (const int parts : ways_[first.made.family].choices(first.label, first.left)) {
+            for (const int parts : choices_[first.made.family].choices(first.label, first.left)) {
                 node next = first;
                 next.made.parts[next.label++] *= parts;
                 next.left /= parts;
@@ -202,8 +202,8 @@ private:
     lasting_work lasting_;
     double operations_;
     std::vector<double> element_bytes_;
-    std::vector<partition_ways> ways_;  // by family
-    std::vector<node> open_;            // a heap
+    std::vector<partition_choices> choices_;  // by family
+    std::vector<node> open_;                  // a heap
     bool gave_up_ = false;
 };
 

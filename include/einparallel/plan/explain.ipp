@@ -2,9 +2,9 @@
 
 #include <einparallel/plan/plan.hpp>
 
-#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/repetition.ipp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/statistics.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -44,7 +44,7 @@ EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
 /// `mn ring A`, `mn ring A, B`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
 /// the sum is left to the readers; `mn holds A` where whole blocks of A are kept over runs.
 EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_vertex& each) {
-    std::string word = word_for(each.algorithm);
+    std::string word = name_for(each.algorithm);
     const auto add = [&](const char* does, auto&& operands) {
         std::string names;
         for (const std::size_t operand : operands) {
@@ -114,8 +114,9 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
         if (by_number[number] != number) {
             continue;
         }
-        if (each.wishes.pin) {
-            written += "note: " + printable(each.name) + " is pinned to " + printable(each.wishes.pin_text()) + "\n";
+        if (each.constraints.pin) {
+            written +=
+                "note: " + printable(each.name) + " is pinned to " + printable(each.constraints.pin_text()) + "\n";
         }
         for (const mesh_axis& axis : each.work.ranks.axes) {
             if (!axis.points.empty()) {
@@ -124,7 +125,7 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
                            cell(points_text(axis.points), 60) + "\n";
             }
         }
-        if (each.wishes.without_communication) {
+        if (each.constraints.without_communication) {
             written += "note: " + printable(each.name) + " is marked to run without communication\n";
         }
         if (each.work.pending != no_label) {
@@ -138,7 +139,7 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
         }
         if (each.fell_back) {
             written += "note: " + printable(each.name) + " falls back to the automatic choice, algorithm " +
-                       word_for(shown.asked().algorithm) + " has no label to cut there\n";
+                       name_for(shown.asked().algorithm) + " has no label to cut there\n";
         }
     }
     if (std::ranges::any_of(shown.vertices(), &planned_vertex::lasts)) {
@@ -160,7 +161,7 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
 EINPARALLEL_INLINE std::string headline(const plan& shown) {
     const std::size_t read = shown.bytes_read();
     return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
-           " (objective " + word_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
+           " (objective " + name_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
            " bytes sent, " + (read > 0 ? std::to_string(read) + " read from neighbours, " : "") + "cost " +
            counted(shown.cost()) + " numbers, " + duration_text(shown.seconds()) +
            (shown.asked().runs == 1
@@ -178,10 +179,10 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
         heads.push_back("cost");
     }
     table.add(std::move(heads));
-    const std::vector<vertex_figures> figures = figures_of(shown);
-    const std::vector<repetition> repeated = repetitions_of(shown, figures);
-    const std::vector<std::size_t> by_number = shown_for(figures.size(), repeated);
-    for (std::size_t number = 0; number < figures.size(); ++number) {
+    const std::vector<vertex_statistics> statistics = statistics_of(shown);
+    const std::vector<repetition> repeated = repetitions_of(shown, statistics);
+    const std::vector<std::size_t> by_number = shown_for(statistics.size(), repeated);
+    for (std::size_t number = 0; number < statistics.size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         for (const repetition& of : repeated) {
             if (number == of.first + of.length) {
@@ -196,7 +197,7 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
             table.add({marked_name(each, 24), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
             continue;
         }
-        const vertex_figures& of = figures[number];
+        const vertex_statistics& of = statistics[number];
         const std::optional<double> ratio = of.over_least(each.work.ranks.size());
         std::vector<std::string> row{marked_name(each, 24),
                                      cell(each.work.form.text(), 24),
@@ -263,7 +264,7 @@ EINPARALLEL_INLINE std::string plan::to_dot() const {
         detail::dot_text(detail::headline(*this)) +
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
-    const std::vector<detail::repetition> repeated = detail::repetitions_of(*this, figures_of(*this));
+    const std::vector<detail::repetition> repeated = detail::repetitions_of(*this, statistics_of(*this));
     const std::vector<std::size_t> by_number = detail::shown_for(vertices_.size(), repeated);
     std::string edges;  // behind all nodes: inside a frame they would draw both their ends into it
     for (std::size_t number = 0; number < vertices_.size(); ++number) {

@@ -17,7 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// True where master–worker may run a vertex: a contraction whose result and way are not the user's to say.
 EINPARALLEL_INLINE bool may_be_fed(const vertex& einsum) {
-    return einsum.work->is_contraction() && !einsum.wishes.pin && !einsum.wishes.without_communication;
+    return einsum.work->is_contraction() && !einsum.constraints.pin && !einsum.constraints.without_communication;
 }
 
 /// The rank that holds all elements that somebody holds; nothing where several do.

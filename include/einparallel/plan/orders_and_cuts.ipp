@@ -66,7 +66,7 @@ EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mes
             std::swap(next.axes[first], next.axes[second]);
         }
     }
-    if (einsum.wishes.pin && follows_pin(einsum, natural)) {
+    if (einsum.constraints.pin && follows_pin(einsum, natural)) {
         std::erase_if(orders, [&](const mesh& ranks) { return !follows_pin(einsum, ranks); });
     }
     return orders;

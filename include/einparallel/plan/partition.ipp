@@ -23,9 +23,9 @@ EINPARALLEL_INLINE std::vector<int> divisors_of(int number) {
 }
 
 /// The ways to place numbers of parts on labels, one label after the other, none cut finer than its extent.
-class partition_ways {
+class partition_choices {
 public:
-    EINPARALLEL_INLINE explicit partition_ways(std::span<const index> extents)
+    EINPARALLEL_INLINE explicit partition_choices(std::span<const index> extents)
         : extents_(extents.begin(), extents.end()) {}
 
     /// Parts of a label with which the product `left` can be placed on it and the labels behind it, ascending.
@@ -34,14 +34,14 @@ public:
     std::size_t count(std::size_t label, int left) { return at(label, left).count; }
 
 private:
-    struct ways {
+    struct choice_set {
         std::vector<int> parts;
         std::size_t count = 0;
     };
 
-    EINPARALLEL_INLINE const ways& at(std::size_t label, int left) {
+    EINPARALLEL_INLINE const choice_set& at(std::size_t label, int left) {
         const auto [known, fresh] = known_.try_emplace({label, left});
-        ways& made = known->second;
+        choice_set& made = known->second;
         if (label == extents_.size()) {
             made.count = left == 1 ? 1 : 0;
         }
@@ -56,7 +56,7 @@ private:
     }
 
     std::vector<index> extents_;
-    std::map<std::pair<std::size_t, int>, ways> known_;
+    std::map<std::pair<std::size_t, int>, choice_set> known_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -68,12 +68,12 @@ EINPARALLEL_INLINE std::span<const int> partition_vectors::operator[](std::size_
 }
 
 EINPARALLEL_INLINE std::size_t count_partitions(std::span<const index> extents, int product) {
-    return detail::partition_ways(extents).count(0, product);
+    return detail::partition_choices(extents).count(0, product);
 }
 
 EINPARALLEL_INLINE partition_vectors all_partitions(std::span<const index> extents, int product) {
-    detail::partition_ways ways(extents);
-    partition_vectors found{product, extents.size(), ways.count(0, product), {}};
+    detail::partition_choices tree(extents);
+    partition_vectors found{product, extents.size(), tree.count(0, product), {}};
     found.entries.reserve(found.count * found.labels);
     std::vector<int> row(extents.size());
     const auto place = [&](const auto& place_rest, std::size_t label, int left) -> void {
@@ -81,7 +81,7 @@ EINPARALLEL_INLINE partition_vectors all_partitions(std::span<const index> exten
             found.entries.insert(found.entries.end(), row.begin(), row.end());
             return;
         }
-        for (const int part : ways.choices(label, left)) {
+        for (const int part : tree.choices(label, left)) {
             row[label] = part;
             place_rest(place_rest, label + 1, left / part);
         }
@@ -97,8 +97,8 @@ EINPARALLEL_INLINE int largest_product(std::span<const index> extents, int proce
     }
     int product = planned_processes(processes, powers_of_two);
     product = powers_of_two ? product : static_cast<int>(std::min<index>(product, capacity));
-    detail::partition_ways ways(extents);
-    while (product > 1 && ways.count(0, product) == 0) {
+    detail::partition_choices tree(extents);
+    while (product > 1 && tree.count(0, product) == 0) {
         product = powers_of_two ? product / 2 : product - 1;
     }
     return product;

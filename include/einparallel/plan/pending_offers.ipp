@@ -34,7 +34,7 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
                                                              const std::vector<bool>& leaves) {
     constexpr std::size_t few = 6;  // tensors of which all sets are tried; of more, each alone and all together
     const vertex& reader = *graph.vertices[number];
-    if (reader.is_input() || reader.wishes.without_communication || reader.operands.size() > 64) {
+    if (reader.is_input() || reader.constraints.without_communication || reader.operands.size() > 64) {
         return {};
     }
     std::vector<std::pair<std::uint64_t, bool>> tensors;  // operands, and whether the reader makes fewer elements
@@ -83,7 +83,7 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
     std::vector<bool> aggregates(count, false);  // over a label that can be cut
     for (std::size_t number = 0; number < count; ++number) {
         const vertex& each = *graph.vertices[number];
-        made.leaves[number] = !each.is_input() && !each.wishes.pin && !each.wishes.without_communication &&
+        made.leaves[number] = !each.is_input() && !each.constraints.pin && !each.constraints.without_communication &&
                               each.work->program().aggregates_by() != reduction::unknown && elements_of(each) > 0 &&
                               std::ranges::find(graph.outputs, number) == graph.outputs.end();
         for (std::size_t label = 0; label < each.extents.size(); ++label) {

@@ -3,8 +3,8 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/lasting.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>

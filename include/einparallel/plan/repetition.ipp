@@ -2,9 +2,9 @@
 // Repeated layers of a plan, for readers: runs of vertices whose placements and costs are equal, read alike.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/statistics.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -30,7 +30,8 @@ EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b
         return std::ranges::find(shown.outputs(), number) != shown.outputs().end();
     };
     if (is_output(a) != is_output(b) ||
-        !(static_cast<const vertex_wishes&>(one.wishes) == static_cast<const vertex_wishes&>(other.wishes)) ||
+        !(static_cast<const vertex_constraints&>(one.constraints) ==
+          static_cast<const vertex_constraints&>(other.constraints)) ||
         program(one) != program(other) || source_text(one) != source_text(other)) {
         return false;
     }
@@ -40,16 +41,16 @@ EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b
     return like == one;
 }
 
-/// The runs of three and more equal layers, as they come: vertices equal in placement, costs and figures, each of which
-/// reads what the one before it reads, or what comes as many vertices later.
+/// The runs of three and more equal layers, as they come: vertices equal in placement, costs and statistics, each of
+/// which reads what the one before it reads, or what comes as many vertices later.
 EINPARALLEL_INLINE std::vector<repetition> repetitions_of(const plan& shown,
-                                                          const std::vector<vertex_figures>& figures) {
+                                                          const std::vector<vertex_statistics>& statistics) {
     const std::size_t count = shown.vertices().size();
     std::vector<std::size_t> kind;  // the first vertex that is alike
     std::vector<std::size_t> kinds;
     for (std::size_t number = 0; number < count; ++number) {
         const auto known = std::ranges::find_if(kinds, [&](std::size_t other) {
-            return figures[number] == figures[other] && is_alike(shown, number, other);
+            return statistics[number] == statistics[other] && is_alike(shown, number, other);
         });
         kind.push_back(known == kinds.end() ? number : *known);
         if (kind.back() == number) {

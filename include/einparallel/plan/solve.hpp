@@ -76,9 +76,9 @@ struct minimum {
 /// has one neighbour left when its turn comes); on a general DAG a table over the remaining neighbours takes the place
 /// of M[v, d_Z]. Variables with equal tables around them, as equal layers have, are worked out once.
 /// @param limit entries that the elimination of one variable may look at before its tables are split
-/// @param looks entries that may be looked at for least_with
+/// @param entries entries that may be looked at for least_with
 /// @param effort gets a sixteenth of the entries that are looked at: they are added up side by side
-EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t looks = 0,
+EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t entries = 0,
                                     effort_count* effort = nullptr);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

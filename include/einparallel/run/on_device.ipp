@@ -4,7 +4,7 @@
 
 #include <einparallel/cuda/device.hpp>
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/device_space.ipp>
@@ -87,7 +87,7 @@ EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world
         // The same on all ranks, so it needs no agreement.
         if (each.origin->work != nullptr &&
             (each.origin->work->program().instructions().empty() || each.origin->work->program().is_opaque())) {
-            throw error("run: vertex '" + name_in_words(asked, each) +
+            throw error("run: vertex '" + full_name(asked, each) +
                         "' calls a functor of the application's, which a device cannot: run the plan on the host");
         }
     }

@@ -29,13 +29,13 @@
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/explain.ipp>
 #include <einparallel/plan/factor_graph.ipp>
-#include <einparallel/plan/figures.ipp>
 #include <einparallel/plan/json.ipp>
 #include <einparallel/plan/lasting.ipp>
 #include <einparallel/plan/linearize.ipp>
 #include <einparallel/plan/lower_bound.ipp>
 #include <einparallel/plan/model_tables.ipp>
 #include <einparallel/plan/move_cost.ipp>
+#include <einparallel/plan/names.ipp>
 #include <einparallel/plan/orders_and_cuts.ipp>
 #include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/pending_offers.ipp>
@@ -48,9 +48,9 @@
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/solve.ipp>
 #include <einparallel/plan/state.ipp>
+#include <einparallel/plan/statistics.ipp>
 #include <einparallel/plan/traffic.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>
-#include <einparallel/plan/words.ipp>
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/gather.ipp>
 #include <einparallel/schedule/neighbours.ipp>

@@ -11,7 +11,7 @@
 namespace einparallel {
 
 /// Figures of one einsum of a plan. The first three sum to planned_vertex::bytes.
-struct vertex_figures {
+struct vertex_statistics {
     std::size_t gathered_bytes = 0;       ///< that all ranks send to hand operands round
     std::size_t aggregated_bytes = 0;     ///< that all ranks send to aggregate the output
     std::size_t repartitioned_bytes = 0;  ///< that all ranks send to bring operands from where they rest
@@ -25,10 +25,10 @@ struct vertex_figures {
     /// so that its operands stay where they are.
     EINPARALLEL_INLINE [[nodiscard]] std::optional<double> over_least(int ranks) const;
 
-    friend bool operator==(const vertex_figures&, const vertex_figures&) = default;
+    friend bool operator==(const vertex_statistics&, const vertex_statistics&) = default;
 };
 
-/// The figures of every vertex of a plan, by position; inputs have none. Costs as much as one rank's program.
-EINPARALLEL_INLINE std::vector<vertex_figures> figures_of(const plan& shown);
+/// The statistics of every vertex of a plan, by position; inputs have none. Costs as much as one rank's program.
+EINPARALLEL_INLINE std::vector<vertex_statistics> statistics_of(const plan& shown);
 
 }  // namespace einparallel

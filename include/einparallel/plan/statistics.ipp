@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/statistics.hpp>
 
 #include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/program.ipp>
@@ -11,7 +11,7 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE std::optional<double> vertex_figures::over_least(int ranks) const {
+EINPARALLEL_INLINE std::optional<double> vertex_statistics::over_least(int ranks) const {
     if (!least_bytes) {
         return std::nullopt;
     }
@@ -19,15 +19,15 @@ EINPARALLEL_INLINE std::optional<double> vertex_figures::over_least(int ranks) c
     return sent == 0 && *least_bytes == 0 ? 1 : sent / *least_bytes;
 }
 
-EINPARALLEL_INLINE std::vector<vertex_figures> figures_of(const plan& shown) {
-    std::vector<vertex_figures> figures(shown.vertices().size());
+EINPARALLEL_INLINE std::vector<vertex_statistics> statistics_of(const plan& shown) {
+    std::vector<vertex_statistics> statistics(shown.vertices().size());
     const std::vector<std::size_t> held = detail::held_by_vertex(shown, 0);
-    for (std::size_t number = 0; number < figures.size(); ++number) {
+    for (std::size_t number = 0; number < statistics.size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         if (each.is_input()) {
             continue;
         }
-        vertex_figures& made = figures[number];
+        vertex_statistics& made = statistics[number];
         made.gathered_bytes = static_cast<std::size_t>(std::llround(detail::gathered_bytes(each.work)));
         made.aggregated_bytes = static_cast<std::size_t>(std::llround(detail::aggregated_bytes(each.work)));
         made.repartitioned_bytes = each.bytes - std::min(each.bytes, made.gathered_bytes + made.aggregated_bytes);
@@ -46,7 +46,7 @@ EINPARALLEL_INLINE std::vector<vertex_figures> figures_of(const plan& shown) {
                 lower_bound_words(*shape, each.work.ranks.size()) * static_cast<double>(each.work.output_bytes);
         }
     }
-    return figures;
+    return statistics;
 }
 
 }  // namespace einparallel
