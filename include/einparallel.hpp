@@ -52,7 +52,6 @@ namespace einparallel {}
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>

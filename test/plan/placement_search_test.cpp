@@ -6,7 +6,6 @@
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/traffic.hpp>
 

@@ -5,7 +5,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/factor_graph.ipp>
-#include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/places.hpp>

@@ -7,10 +7,8 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/plan/feeding.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/orders_and_cuts.ipp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/state.ipp>
 #include <einparallel/plan/traffic.hpp>

@@ -9,8 +9,8 @@
 //                              ranks compete, or has costs depend on how blocks rest
 //   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
 //   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
-//                              constraints.ipp what the user fixed, pending_offers.ipp which sums may stay pending,
-//                              cut_points.ipp where blocks may be uneven, orders_and_cuts.ipp what is then left
+//                              constraints.ipp what the user fixed, offers.ipp which sums may stay pending and
+//                              where blocks may be uneven
 //   what a move costs          move_cost.ipp; layout/redistribution_traffic.ipp, the one count; places.ipp, which of
 //                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
@@ -24,7 +24,6 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
-#include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,15 @@ EINPARALLEL_INLINE std::string name_for(order named);
 
 /// Who has an input's elements.
 EINPARALLEL_INLINE std::string name_for(source_kind named);
+
+/// The texts of some items with a separator between them.
+std::string joined(const auto& items, std::string_view separator, auto&& text_of) {
+    std::string written;
+    for (bool first = true; const auto& item : items) {
+        written.append(std::exchange(first, false) ? "" : separator).append(text_of(item));
+    }
+    return written;
+}
 
 /// Without line breaks and other control characters, which would tear a table apart.
 EINPARALLEL_INLINE std::string printable(std::string text);

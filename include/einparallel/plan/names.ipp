@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <initializer_list>
-#include <string_view>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -155,14 +152,8 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
 
 /// The formula of a vertex whose operands have these names.
 EINPARALLEL_INLINE std::string formula_text(const vertex& of, std::vector<std::string> names) {
-    bool aggregates = false;
-    for (std::size_t label = 0; label < of.form.names.size(); ++label) {
-        aggregates = aggregates || !of.form.in_output(static_cast<label_id>(label));
-    }
-    for (std::string& name : names) {
-        name = name_in_formula(name);
-    }
-    return of.work->program().formula(names, aggregates);
+    std::ranges::transform(names, names.begin(), name_in_formula);
+    return of.work->program().formula(names, of.form.output.size() < of.form.names.size());
 }
 
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each) {
@@ -170,9 +161,7 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
         return "";
     }
     std::vector<std::string> names;
-    for (const std::size_t input : each.inputs) {
-        names.push_back(shown.vertices()[input].name);
-    }
+    std::ranges::for_each(each.inputs, [&](std::size_t input) { names.push_back(shown.vertices()[input].name); });
     return formula_text(*each.origin, std::move(names));
 }
 
@@ -182,9 +171,7 @@ EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t 
         return graph.name_of(number);
     }
     std::vector<std::string> names;
-    for (const std::size_t input : graph.inputs[number]) {
-        names.push_back(graph.name_of(input));
-    }
+    std::ranges::for_each(graph.inputs[number], [&](std::size_t input) { names.push_back(graph.name_of(input)); });
     return graph.name_of(number) + " = " + cell(formula_text(each, std::move(names)), 32);
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 

@@ -6,11 +6,8 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <functional>
 #include <iterator>
-#include <string>
-#include <type_traits>
 
 namespace einparallel {
 

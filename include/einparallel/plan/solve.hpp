@@ -58,8 +58,6 @@ struct cost_table {
 struct cost_sum {
     std::vector<std::shared_ptr<const std::vector<double>>> variables;
     std::vector<cost_table> tables;
-
-    EINPARALLEL_INLINE [[nodiscard]] double at(std::span<const int> states) const;
 };
 
 /// One state per variable, and what no assignment costs less than: its own cost, where no table was split.

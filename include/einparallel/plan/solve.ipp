@@ -23,17 +23,6 @@ EINPARALLEL_INLINE double cost_table::at(std::span<const int> states) const {
     return (*cost)[cell];
 }
 
-EINPARALLEL_INLINE double cost_sum::at(std::span<const int> states) const {
-    double sum = 0;
-    for (std::size_t variable = 0; variable < variables.size(); ++variable) {
-        sum += (*variables[variable])[static_cast<std::size_t>(states[variable])];
-    }
-    for (const cost_table& table : tables) {
-        sum += table.at(states);
-    }
-    return sum;
-}
-
 EINPARALLEL_INLINE class elimination {
 public:
     elimination(const cost_sum& sum, std::size_t limit, effort_count* effort)

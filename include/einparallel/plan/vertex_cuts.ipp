@@ -6,11 +6,10 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/plan/cut_points.ipp>
 #include <einparallel/plan/domain.ipp>
+#include <einparallel/plan/offers.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/pending_offers.hpp>
 
 #include <algorithm>
 #include <cstddef>
