@@ -55,7 +55,6 @@ namespace einparallel {}
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
-#include <einparallel/plan/rivals.hpp>
 #include <einparallel/plan/statistics.hpp>
 
 // Runs, on a communicator.

@@ -6,8 +6,8 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
-#include <einparallel/plan/build.ipp>
 #include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>

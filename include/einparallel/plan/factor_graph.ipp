@@ -15,7 +15,7 @@
 //                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; decompose.ipp puts
-//                              the stages together, build.ipp writes the plan
+//                              the stages together, plan.ipp writes the plan
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>

@@ -20,9 +20,7 @@
 #include <einparallel/layout/redistribution_traffic.ipp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/bucket.ipp>
-#include <einparallel/plan/build.ipp>
 #include <einparallel/plan/by_hand.ipp>
-#include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/domain.ipp>
@@ -39,7 +37,6 @@
 #include <einparallel/plan/places.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
-#include <einparallel/plan/rivals.ipp>
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/solve.ipp>
 #include <einparallel/plan/state.ipp>
