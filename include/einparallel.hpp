@@ -56,12 +56,10 @@ namespace einparallel {}
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/figures.hpp>
-#include <einparallel/plan/lower_bound.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
-#include <einparallel/plan/rivals.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/statistics.hpp>
 
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI

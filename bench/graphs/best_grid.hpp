@@ -2,7 +2,7 @@
 // The best that a grid of ranks reaches for one contraction, by trying all of them.
 
 #include <einparallel/notation/box.hpp>
-#include <einparallel/plan/lower_bound.hpp>
+#include <einparallel/plan/statistics.hpp>
 
 #include <optional>
 

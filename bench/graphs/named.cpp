@@ -9,7 +9,7 @@
 
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/plan/rivals.hpp>
+#include <einparallel/plan/by_hand.hpp>
 
 #include <algorithm>
 #include <charconv>

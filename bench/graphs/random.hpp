@@ -15,16 +15,16 @@ inline std::vector<test::node> build_random_graph(unsigned seed) {
     static constexpr int any_length[] = {1,  2,  3,  5,  7,   8,   10,  16,  20,   31,
                                          32, 48, 64, 97, 100, 128, 250, 512, 1000, 1024};
     test::random_graphs random(seed);
-    test::graph_wishes wishes;
-    wishes.vertices = random.between(5, 100);
-    wishes.labels = random.between(4, 9);
-    wishes.tree = false;
-    wishes.sums = !random.one_in(3);
-    wishes.rank = random.between(3, 6);
-    wishes.reach = random.one_in(3) ? 0 : random.between(4, 30);
-    wishes.lengths.resize(static_cast<std::size_t>(random.between(4, 8)));
-    std::generate(wishes.lengths.begin(), wishes.lengths.end(), [&] { return any_length[random.between(0, 19)]; });
-    return random.graph(wishes);
+    test::graph_shape shape;
+    shape.vertices = random.between(5, 100);
+    shape.labels = random.between(4, 9);
+    shape.tree = false;
+    shape.sums = !random.one_in(3);
+    shape.rank = random.between(3, 6);
+    shape.reach = random.one_in(3) ? 0 : random.between(4, 30);
+    shape.lengths.resize(static_cast<std::size_t>(random.between(4, 8)));
+    std::generate(shape.lengths.begin(), shape.lengths.end(), [&] { return any_length[random.between(0, 19)]; });
+    return random.graph(shape);
 }
 
 }  // namespace experiments

@@ -102,7 +102,7 @@ TEST_CASE("results are put into the application's blocks, and nothing else is wr
         const ep::distributed<double, 2> y = target.on(world);
         ep::evaluate_into(world, {.objective = ep::objective::bytes}, ep::into(Y, y));
         CHECK(target.holds(product_at));
-        CHECK(!Y.node()->wishes.pin);
+        CHECK(!Y.node()->constraints.pin);
 
         // Again and again by one plan, in place or from elsewhere; results are handles on the same elements.
         for (const bool in_place : {true, false}) {

@@ -5,7 +5,7 @@
 
 #include <einparallel/graph/record.hpp>
 #include <einparallel/notation/operators.hpp>
-#include <einparallel/plan/rivals.hpp>
+#include <einparallel/plan/by_hand.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/sources.hpp>
 

@@ -10,7 +10,6 @@
 
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/rivals.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/results.hpp>

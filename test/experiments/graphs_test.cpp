@@ -12,7 +12,6 @@
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/rivals.hpp>
 
 #include <doctest/doctest.h>
 

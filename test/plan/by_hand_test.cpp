@@ -5,7 +5,6 @@
 
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/rivals.hpp>
 
 #include <doctest/doctest.h>
 

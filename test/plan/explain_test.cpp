@@ -7,9 +7,9 @@
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/label.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/statistics.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -146,16 +146,16 @@ TEST_CASE("JSON holds the plan and survives any name") {
     CHECK(vertex["join"].number() == shown.vertices()[2].join);
     CHECK(vertex["formula"].text().starts_with("sum "));
     CHECK(op_program::parse(vertex["program"].text()) == ab->work->program());
-    const vertex_figures figures = figures_of(shown)[2];
+    const vertex_statistics statistics = statistics_of(shown)[2];
     CHECK(vertex["bytes"].number() == static_cast<double>(shown.vertices()[2].bytes));
-    CHECK(vertex["bytes_gathered"].number() == static_cast<double>(figures.gathered_bytes));
-    CHECK(vertex["bytes_aggregated"].number() == static_cast<double>(figures.aggregated_bytes));
-    CHECK(vertex["bytes_repartitioned"].number() == static_cast<double>(figures.repartitioned_bytes));
-    CHECK(vertex["bytes_held"].number() == static_cast<double>(figures.held_bytes));
-    CHECK(vertex["least_bytes_per_rank"].number() == *figures.least_bytes);
+    CHECK(vertex["bytes_gathered"].number() == static_cast<double>(statistics.gathered_bytes));
+    CHECK(vertex["bytes_aggregated"].number() == static_cast<double>(statistics.aggregated_bytes));
+    CHECK(vertex["bytes_repartitioned"].number() == static_cast<double>(statistics.repartitioned_bytes));
+    CHECK(vertex["bytes_held"].number() == static_cast<double>(statistics.held_bytes));
+    CHECK(vertex["least_bytes_per_rank"].number() == *statistics.least_bytes);
     CHECK(read["peak_bytes"].number() == static_cast<double>(shown.peak_bytes(0)));
     CHECK(vertex["fell_back"].boolean() == false);
-    CHECK(vertex["algorithm"].text() == detail::word_for(shown.vertices()[2].algorithm));
+    CHECK(vertex["algorithm"].text() == detail::name_for(shown.vertices()[2].algorithm));
 }
 
 TEST_CASE("version 1 of the JSON has these members in this order") {

@@ -3,7 +3,7 @@
 #include "graphs.hpp"
 
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/statistics.hpp>
 #include <einparallel/plan/traffic.hpp>
 
 #include <doctest/doctest.h>
@@ -54,7 +54,7 @@ TEST_CASE("master-worker is run where it is asked for, under every objective, wi
                 CHECK(found.vertices().front().resting == each.work.operands[0]);
                 CHECK(each.resting == held_by_one({60, 60}, root));
                 CHECK(each.bytes == sent_by_all(found));
-                CHECK_FALSE(figures_of(found).back().least_bytes);
+                CHECK_FALSE(statistics_of(found).back().least_bytes);
                 CHECK(found.bytes_sent(root) > 0);
                 CHECK(found.to_json().find("\"travelling\":\"all\"") != std::string::npos);
             }
@@ -85,10 +85,10 @@ TEST_CASE("what master-worker cannot run falls back and says so") {
     CHECK(falls_back(einsum("ij,ij->", {input({8, 8}), input({8, 8})})));  // no label to feed along
     CHECK(falls_back(test::product(1, 8, 1)));
     const node pinned = test::product(8, 8, 8);
-    pinned->wishes.pin = {pinned_part("i", 4)};
+    pinned->constraints.pin = {pinned_part("i", 4)};
     CHECK(falls_back(pinned));
     const node silent = einsum("bij,bjk->bik", {input({4, 8, 8}), input({4, 8, 8})});
-    silent->wishes.without_communication = true;
+    silent->constraints.without_communication = true;
     CHECK(falls_back(silent));
     const planned_vertex one =
         last(decompose_vertices({.processes = 1, .algorithm = algorithm::master_worker}, {at_root(8, 0)}));

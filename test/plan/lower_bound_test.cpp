@@ -3,7 +3,7 @@
 #include "graphs.hpp"
 
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/lower_bound.hpp>
+#include <einparallel/plan/statistics.hpp>
 
 #include <doctest/doctest.h>
 #include <graphs/best_grid.hpp>

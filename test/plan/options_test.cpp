@@ -3,8 +3,8 @@
 #include "graphs.hpp"
 
 #include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
 
 #include <doctest/doctest.h>
 
@@ -194,7 +194,7 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
                 break;
             }
         }
-        MESSAGE("objective " << detail::word_for(wanted) << ": peak " << peak << ", smaller limits kept: " << kept);
+        MESSAGE("objective " << detail::name_for(wanted) << ": peak " << peak << ", smaller limits kept: " << kept);
     }
     check_refused({.processes = 2, .memory_limit = 1}, {product(8, 8, 8)},
                   "decompose: v2 = sum v0*v1 alone needs at least 768 bytes on a rank however it is cut, "

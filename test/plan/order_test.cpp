@@ -261,7 +261,7 @@ TEST_CASE("products that are alike get one order; what others read or the user f
     const auto [read_twice, w] = product(true);
     CHECK(first_extents(decompose_vertices(asked, {w, read_twice}), w) == matrix);
     const auto [inner, u] = product(true);
-    u->wishes.pin = std::vector<pinned_part>{{"i", 2}};
+    u->constraints.pin = std::vector<pinned_part>{{"i", 2}};
     CHECK(first_extents(decompose_vertices(asked, {u}), u) == matrix);
 }
 

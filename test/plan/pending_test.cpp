@@ -7,7 +7,7 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/pending_offers.hpp>
+#include <einparallel/plan/offers.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <doctest/doctest.h>

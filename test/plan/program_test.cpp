@@ -1,12 +1,12 @@
 // Programs of whole plans: all ranks played in one process against scalar loops on whole tensors.
 
-#include "random_wishes.hpp"
+#include "random_constraints.hpp"
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/plan/decompose.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <support/check_programs.hpp>
@@ -467,7 +467,7 @@ TEST_CASE("plans with uneven blocks compute what scalar loops compute, and send 
             const bool cut =
                 std::ranges::any_of(each.work.ranks.axes, [](const auto& axis) { return !axis.points.empty(); });
             uneven += cut ? 1 : 0;
-            spread += cut && !each.wishes.pin ? 1 : 0;
+            spread += cut && !each.constraints.pin ? 1 : 0;
         }
     }
     MESSAGE(seen.plans << " plans: " << uneven << " vertices in uneven blocks, " << spread << " of them not pinned, "

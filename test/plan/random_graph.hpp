@@ -11,7 +11,7 @@
 
 namespace test {
 
-struct graph_wishes {
+struct graph_shape {
     int vertices = 4;          ///< einsums
     int labels = 3;            ///< at most, per einsum
     bool tree = true;          ///< every einsum has one consumer at most
@@ -44,26 +44,26 @@ public:
 
     /// Einsums over inputs and over each other; the last one is the root of the tree, or in a DAG every einsum that
     /// nobody reads is an output.
-    std::vector<node> graph(const graph_wishes& wishes) {
+    std::vector<node> graph(const graph_shape& shape) {
         std::vector<node> made;
         std::vector<node> inputs;
         std::vector<bool> read;
-        for (int vertex = 0; vertex < wishes.vertices; ++vertex) {
+        for (int vertex = 0; vertex < shape.vertices; ++vertex) {
             std::vector<node> operands;
             const int count = one_in(6) ? 3 : one_in(4) ? 1 : 2;
             double points = 1;
-            const bool last = vertex + 1 == wishes.vertices;
+            const bool last = vertex + 1 == shape.vertices;
             for (int operand = 0; operand < count; ++operand) {
-                const int oldest = wishes.reach == 0 ? 0 : std::max(0, vertex - wishes.reach);
+                const int oldest = shape.reach == 0 ? 0 : std::max(0, vertex - shape.reach);
                 const int pick = made.empty() || one_in(4) ? -1 : between(oldest, vertex - 1);
-                const bool inner = pick >= 0 && (!wishes.tree || !read[static_cast<std::size_t>(pick)]);
+                const bool inner = pick >= 0 && (!shape.tree || !read[static_cast<std::size_t>(pick)]);
                 node next;
                 if (inner) {
                     next = made[static_cast<std::size_t>(pick)];
                 } else if (!inputs.empty() && one_in(4)) {
                     next = inputs[static_cast<std::size_t>(between(0, static_cast<int>(inputs.size()) - 1))];
                 } else {
-                    inputs.push_back(any_input(wishes));
+                    inputs.push_back(any_input(shape));
                     next = inputs.back();
                 }
                 points *= elements_of(next->bounds);
@@ -75,20 +75,20 @@ public:
                 }
                 operands.push_back(std::move(next));
             }
-            if (last && wishes.tree) {
+            if (last && shape.tree) {
                 for (std::size_t other = 0; other < made.size(); ++other) {
                     if (!read[other]) {
                         operands.push_back(made[other]);
                     }
                 }
             }
-            const paper_join known = !wishes.sums ? paper_join::opaque
-                                     : one_in(3)  ? paper_join::terms
-                                                  : paper_join::product;
-            made.push_back(join(std::move(operands), wishes, known));
+            const paper_join known = !shape.sums ? paper_join::opaque
+                                     : one_in(3) ? paper_join::terms
+                                                 : paper_join::product;
+            made.push_back(join(std::move(operands), shape, known));
             read.push_back(false);
         }
-        if (wishes.tree) {
+        if (shape.tree) {
             return {made.back()};
         }
         std::vector<node> outputs;
@@ -114,28 +114,28 @@ private:
         return count;
     }
 
-    node any_input(const graph_wishes& wishes) {
-        std::vector<ep::index> bounds(static_cast<std::size_t>(between(0, wishes.rank)));
+    node any_input(const graph_shape& shape) {
+        std::vector<ep::index> bounds(static_cast<std::size_t>(between(0, shape.rank)));
         for (ep::index& bound : bounds) {
             bound =
-                wishes.empty_extents && one_in(20)
+                shape.empty_extents && one_in(20)
                     ? 0
-                    : wishes.lengths[static_cast<std::size_t>(between(0, static_cast<int>(wishes.lengths.size()) - 1))];
+                    : shape.lengths[static_cast<std::size_t>(between(0, static_cast<int>(shape.lengths.size()) - 1))];
         }
-        while (elements_of(bounds) > wishes.elements) {
+        while (elements_of(bounds) > shape.elements) {
             bounds.pop_back();
         }
-        if (!wishes.any_sources || one_in(2)) {
+        if (!shape.any_sources || one_in(2)) {
             return input(bounds);
         }
         if (one_in(3)) {
             return input(bounds, ep::source_kind::placeholder);
         }
         if (one_in(2)) {
-            return input(bounds, ep::source_kind::root, between(0, wishes.processes - 1));
+            return input(bounds, ep::source_kind::root, between(0, shape.processes - 1));
         }
         // Somebody's own distribution: slabs along the last dimension, in any order of ranks.
-        const int holders = between(1, wishes.processes);
+        const int holders = between(1, shape.processes);
         std::vector<ep::box> boxes;
         for (int rank = 0; rank < holders; ++rank) {
             boxes.push_back(ep::whole_box(bounds));
@@ -150,7 +150,7 @@ private:
     }
 
     /// An einsum that fits: dimensions of equal extent share labels now and then, an operand's own too.
-    node join(std::vector<node> operands, const graph_wishes& wishes, paper_join known) {
+    node join(std::vector<node> operands, const graph_shape& shape, paper_join known) {
         std::string letters;
         std::vector<ep::index> extents;
         std::string text;
@@ -165,7 +165,7 @@ private:
                         fitting += letters[label];
                     }
                 }
-                const bool full = static_cast<int>(letters.size()) >= wishes.labels;
+                const bool full = static_cast<int>(letters.size()) >= shape.labels;
                 if (!fitting.empty() && (full || !one_in(4))) {
                     own += fitting[static_cast<std::size_t>(between(0, static_cast<int>(fitting.size()) - 1))];
                 } else {
@@ -180,7 +180,7 @@ private:
         double elements = 1;
         for (std::size_t label = 0; label < letters.size(); ++label) {
             const double more = elements * static_cast<double>(extents[label]);
-            if (!one_in(3) && static_cast<int>(kept.size()) < wishes.rank && more <= wishes.elements) {
+            if (!one_in(3) && static_cast<int>(kept.size()) < shape.rank && more <= shape.elements) {
                 kept += letters[label];
                 elements = more;
             }

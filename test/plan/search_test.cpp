@@ -1,7 +1,7 @@
 // The search against brute force over all assignments of partition vectors.
 
+#include "random_constraints.hpp"
 #include "random_graph.hpp"
-#include "random_wishes.hpp"
 
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -244,9 +244,9 @@ TEST_CASE("chains of any length, identical plans every time") {
 
 TEST_CASE("the same graph recorded twice gives equal plans") {
     for (unsigned seed = 0; seed < 40; ++seed) {
-        const test::graph_wishes wishes{.vertices = 6, .labels = 4, .tree = false};
-        const std::vector<node> first = test::random_graphs(seed).graph(wishes);
-        const std::vector<node> second = test::random_graphs(seed).graph(wishes);
+        const test::graph_shape shape{.vertices = 6, .labels = 4, .tree = false};
+        const std::vector<node> first = test::random_graphs(seed).graph(shape);
+        const std::vector<node> second = test::random_graphs(seed).graph(shape);
         for (const objective wanted : {objective::paper, objective::bytes, objective::time}) {
             const options asked{.processes = 12, .objective = wanted};
             const plan once = decompose_vertices(asked, first);

@@ -18,6 +18,17 @@ namespace {
 
 using namespace einparallel::detail;
 
+double cost_of(const cost_sum& sum, const std::vector<int>& states) {
+    double cost = 0;
+    for (std::size_t variable = 0; variable < states.size(); ++variable) {
+        cost += (*sum.variables[variable])[static_cast<std::size_t>(states[variable])];
+    }
+    for (const cost_table& table : sum.tables) {
+        cost += table.at(states);
+    }
+    return cost;
+}
+
 class random_sums {
 public:
     explicit random_sums(unsigned seed) : engine_(seed) {}
@@ -77,7 +88,7 @@ std::pair<double, std::vector<std::vector<double>>> brute_force(const cost_sum& 
     double least = std::numeric_limits<double>::infinity();
     std::vector<int> states(sum.variables.size(), 0);
     for (bool more = true; more;) {
-        const double cost = sum.at(states);
+        const double cost = cost_of(sum, states);
         least = std::min(least, cost);
         for (std::size_t variable = 0; variable < states.size(); ++variable) {
             double& known = with[variable][static_cast<std::size_t>(states[variable])];
@@ -103,7 +114,7 @@ TEST_CASE("elimination finds the smallest sum, and what every state costs at lea
         const minimum found = minimise(sum, any, any);
         REQUIRE(found.exact);
         REQUIRE(found.bound == doctest::Approx(least));
-        REQUIRE(sum.at(found.states) == doctest::Approx(least));
+        REQUIRE(cost_of(sum, found.states) == doctest::Approx(least));
         REQUIRE(found.least_with.size() == with.size());
         for (std::size_t variable = 0; variable < with.size(); ++variable) {
             for (std::size_t state = 0; state < with[variable].size(); ++state) {
@@ -122,7 +133,7 @@ TEST_CASE("split tables give a bound below the smallest sum, and an assignment a
         const minimum found = minimise(sum, 12, std::size_t{1} << 30);
         split += found.exact ? 0 : 1;
         REQUIRE(found.bound <= least * (1 + 1e-12));
-        REQUIRE(sum.at(found.states) >= least * (1 - 1e-12));
+        REQUIRE(cost_of(sum, found.states) >= least * (1 - 1e-12));
         for (std::size_t variable = 0; variable < with.size(); ++variable) {
             for (std::size_t state = 0; state < with[variable].size(); ++state) {
                 REQUIRE(found.least_with[variable][state] <= with[variable][state] + 1e-9);

@@ -29,7 +29,7 @@ struct einsum_graph {
 EINPARALLEL_INLINE void find_results(einsum_graph& graph);
 
 /// Computes what is equal once: einsums of the same operands, labels, extents and functions, in every statement. Their
-/// wishes must not differ, unless one has none. What results from equal vertices is equal in turn.
+/// constraints must not differ, unless one has none. What results from equal vertices is equal in turn.
 EINPARALLEL_INLINE void share_equal(einsum_graph& graph);
 
 /// Collects what the outputs depend on, operands in order. Chains of any length: nothing recurses.

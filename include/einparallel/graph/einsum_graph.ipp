@@ -47,15 +47,16 @@ EINPARALLEL_INLINE void find_results(einsum_graph& graph) {
     }
 }
 
-/// Of two equal vertices, the one that stands for both: that with wishes, else that with a handle. Null where wishes
-/// differ.
+/// Of two equal vertices, the one that stands for both: that with constraints, else that with a handle. Null where
+/// constraints differ.
 EINPARALLEL_INLINE std::shared_ptr<vertex> either_of(const std::shared_ptr<vertex>& a,
                                                      const std::shared_ptr<vertex>& b) {
-    const vertex_wishes none{};
-    if (a->wishes != none && b->wishes != none && a->wishes != b->wishes) {
+    const vertex_constraints none{};
+    if (a->constraints != none && b->constraints != none && a->constraints != b->constraints) {
         return nullptr;
     }
-    const bool takes_b = a->wishes == none && (b->wishes != none || (a->is_intermediate && !b->is_intermediate));
+    const bool takes_b =
+        a->constraints == none && (b->constraints != none || (a->is_intermediate && !b->is_intermediate));
     return takes_b ? b : a;
 }
 

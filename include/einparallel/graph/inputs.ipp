@@ -2,15 +2,10 @@
 
 #include <einparallel/graph/inputs.hpp>
 
-#include <einparallel/graph/source.hpp>
-#include <einparallel/graph/vertex.hpp>
 #include <einparallel/io/npy.hpp>
-#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 
 #include <exception>
-#include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 

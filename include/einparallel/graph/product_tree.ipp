@@ -16,7 +16,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A contraction of two tensors of which the user fixed nothing.
 EINPARALLEL_INLINE bool is_free_product(const vertex& made) {
-    return !made.is_input() && made.work->is_contraction() && !made.wishes.pin && !made.wishes.without_communication;
+    return !made.is_input() && made.work->is_contraction() && !made.constraints.pin &&
+           !made.constraints.without_communication;
 }
 
 /// The tree of contractions below a vertex. Labels that an inner contraction sums keep their names, with a stroke where

@@ -42,13 +42,13 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent) {
 }
 
 /// "operand 2 ('B')", "operand 2 (generate)".
-EINPARALLEL_INLINE std::string operand_words(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
-                                             std::size_t position) {
+EINPARALLEL_INLINE std::string operand_name(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
+                                            std::size_t position) {
     const vertex& read = *operands[position].handle;
-    const std::string words = !read.name.empty()       ? "'" + read.name + "'"
-                              : read.origin != nullptr ? words_of_input(read)
-                                                       : "";
-    return "operand " + std::to_string(position + 1) + (words.empty() ? "" : " (" + words + ")");
+    const std::string name = !read.name.empty()       ? "'" + read.name + "'"
+                             : read.origin != nullptr ? name_of_input(read)
+                                                      : "";
+    return "operand " + std::to_string(position + 1) + (name.empty() ? "" : " (" + name + ")");
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<const label_id> out,
@@ -73,7 +73,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
     for (std::size_t position = 0; position < operands.size(); ++position) {
         const operand_type& read = operands[position];
         if (read.handle->failure == nothing_assigned) {
-            fail(*read.handle, "nothing was assigned to " + operand_words(operands, position) + " before");
+            fail(*read.handle, "nothing was assigned to " + operand_name(operands, position) + " before");
         }
         std::vector<label_id> labels;
         for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
@@ -87,8 +87,8 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
             if (known >= 0 && known != extent && made->failure.empty()) {
                 fail(*made, "label " + made->form.names[static_cast<std::size_t>(label)] + " has extent " +
                                 std::to_string(known) + " in " +
-                                operand_words(operands, first[static_cast<std::size_t>(label)]) + " and " +
-                                std::to_string(extent) + " in " + operand_words(operands, position));
+                                operand_name(operands, first[static_cast<std::size_t>(label)]) + " and " +
+                                std::to_string(extent) + " in " + operand_name(operands, position));
             }
             if (known < 0) {
                 first[static_cast<std::size_t>(label)] = position;

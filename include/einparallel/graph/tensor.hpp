@@ -127,7 +127,7 @@ public:
     /// parts that its extent or the ranks do not suffice for, cut points that do not ascend from 0 to the extent, and
     /// inputs other than placeholders
     tensor& pinned(std::vector<pinned_part> parts) & {
-        assigned("pinned").wishes.pin = std::move(parts);
+        assigned("pinned").constraints.pin = std::move(parts);
         return *this;
     }
     tensor pinned(std::vector<pinned_part> parts) && { return std::move(pinned(std::move(parts))); }

@@ -44,22 +44,22 @@ struct pinned_part {
 /// ` at 0,3,10`; nothing where there are no cut points.
 EINPARALLEL_INLINE std::string points_text(const std::vector<index>& points);
 
-/// Wishes that every plan obeys; see tensor::pinned and tensor::without_communication.
-struct vertex_wishes {
+/// Constraints that every plan obeys; see tensor::pinned and tensor::without_communication.
+struct vertex_constraints {
     std::optional<std::vector<pinned_part>> pin;  ///< exactly this cut, outermost axis of the mesh first
     bool without_communication = false;           ///< the statement that makes it sends nothing
 
     /// The pin as `i:4 k:2`, `0:4 1:2` or `i:2 at 0,3,10`; "one block" for a tensor that is not cut.
     EINPARALLEL_INLINE [[nodiscard]] std::string pin_text() const;
 
-    friend bool operator==(const vertex_wishes&, const vertex_wishes&) = default;
+    friend bool operator==(const vertex_constraints&, const vertex_constraints&) = default;
 };
 
 /// One vertex: an input (it has a source and no operands) or an einsum over other vertices (it has a kernel).
-/// Immutable once recorded, but for its name and wishes.
+/// Immutable once recorded, but for its name and constraints.
 struct vertex {
     std::string name;                               ///< the user's name for errors and tables; may be empty
-    vertex_wishes wishes;                           ///< what the user fixes of every plan
+    vertex_constraints constraints;                 ///< what the user fixes of every plan
     std::vector<index> bounds;                      ///< extents of the tensor that the vertex makes
     element_type element;                           ///< its element type
     std::shared_ptr<const source> origin;           ///< inputs only
@@ -82,7 +82,7 @@ struct vertex {
 namespace EINPARALLEL_DETAIL {
 
 /// An input as sentences call it: `'A' (from_root(0))`, or `from_root(0)` where it has no name.
-EINPARALLEL_INLINE std::string words_of_input(const vertex& input);
+EINPARALLEL_INLINE std::string name_of_input(const vertex& input);
 
 /// Marks the last vertex of a statement and what is made on the way to it to run without communication. No other
 /// statement reads the latter, for no handle refers to them.

@@ -6,20 +6,20 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::string words_of_input(const vertex& input) {
+EINPARALLEL_INLINE std::string name_of_input(const vertex& input) {
     const std::string made_by = input.origin == nullptr ? "an input" : input.origin->description();
     return input.name.empty() ? made_by : "'" + input.name + "' (" + made_by + ")";
 }
 
 EINPARALLEL_INLINE void mark_statement(vertex& last) {
-    last.wishes.without_communication = true;
+    last.constraints.without_communication = true;
     std::vector<vertex*> reached{&last};
     while (!reached.empty()) {
         const std::vector<std::shared_ptr<vertex>>& read = reached.back()->operands;
         reached.pop_back();
         for (const std::shared_ptr<vertex>& each : read) {
-            if (each->is_intermediate && !each->wishes.without_communication) {
-                each->wishes.without_communication = true;
+            if (each->is_intermediate && !each->constraints.without_communication) {
+                each->constraints.without_communication = true;
                 reached.push_back(each.get());
             }
         }
@@ -42,7 +42,7 @@ EINPARALLEL_INLINE std::string pinned_part::where() const {
     return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
 }
 
-EINPARALLEL_INLINE std::string vertex_wishes::pin_text() const {
+EINPARALLEL_INLINE std::string vertex_constraints::pin_text() const {
     std::string written;
     for (std::size_t position = 0; pin && position < pin->size(); ++position) {
         const pinned_part& part = (*pin)[position];

@@ -89,6 +89,9 @@ namespace EINPARALLEL_DETAIL {
 /// nothing where no mesh has. Ranks without elements may stand anywhere if one dimension alone is cut, and else behind.
 EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes);
 
+/// True where every rank gathers the same block of a tensor by both.
+EINPARALLEL_INLINE bool have_same_blocks(const distribution& a, const distribution& b);
+
 }  // namespace EINPARALLEL_DETAIL
 
 }  // namespace einparallel

@@ -3,7 +3,6 @@
 #include <einparallel/layout/distribution.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -241,6 +240,14 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
         made.axes.push_back({labels[dimension], parts, std::move(points)});
     }
     return distribution(boxes.bounds(), made, labels, 0) == boxes ? std::optional(std::move(made)) : std::nullopt;
+}
+
+EINPARALLEL_INLINE bool have_same_blocks(const distribution& a, const distribution& b) {
+    bool same = a == b && a.replication() == b.replication();
+    for (int rank = 0; same && rank < a.holders(); ++rank) {
+        same = a.block_of_rank(rank) == b.block_of_rank(rank);
+    }
+    return same;
 }
 
 }  // namespace EINPARALLEL_DETAIL

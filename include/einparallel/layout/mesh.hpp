@@ -6,7 +6,6 @@
 #include <einparallel/notation/einsum_form.hpp>
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace einparallel {
@@ -49,9 +48,6 @@ struct mesh {
 
     /// Coordinates of a rank, one per axis. @pre 0 <= rank < size()
     EINPARALLEL_INLINE [[nodiscard]] std::vector<int> coordinates(int rank) const;
-
-    /// The rank at these coordinates, one per axis.
-    EINPARALLEL_INLINE [[nodiscard]] int rank_at(std::span<const int> coordinate) const;
 };
 
 }  // namespace einparallel

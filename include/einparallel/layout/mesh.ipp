@@ -3,7 +3,6 @@
 #include <einparallel/layout/mesh.hpp>
 
 #include <algorithm>
-#include <cstddef>
 
 namespace einparallel {
 
@@ -49,14 +48,6 @@ EINPARALLEL_INLINE std::vector<int> mesh::coordinates(int rank) const {
         rank /= axes[axis].parts;
     }
     return coordinate;
-}
-
-EINPARALLEL_INLINE int mesh::rank_at(std::span<const int> coordinate) const {
-    int rank = 0;
-    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-        rank = rank * axes[axis].parts + coordinate[axis];
-    }
-    return rank;
 }
 
 }  // namespace einparallel

@@ -6,11 +6,11 @@
 #include <einparallel/kernel/contraction_order.hpp>
 #include <einparallel/kernel/exact_order.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/solve.hpp>
+#include <einparallel/plan/statistics.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,7 +22,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Seconds of one contraction on all ranks: its share of the arithmetic, and `weight` times the least that some rank
-/// has to send or receive for it (plan/lower_bound.hpp).
+/// has to send or receive for it (plan/statistics.hpp).
 struct contraction_seconds {
     int processes = 1;
     double seconds_per_operation = 0;  ///< of one multiply-add

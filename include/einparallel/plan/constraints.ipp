@@ -9,10 +9,10 @@
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
 
 /// Placeholders with a pin rest in a place of their own, where they are bound.
 EINPARALLEL_INLINE bool is_pinned_input(const vertex& input) {
-    return is_placeholder(input) && input.wishes.pin;
+    return is_placeholder(input) && input.constraints.pin;
 }
 
 /// The label that a pin's part means: of the einsum, or for inputs the number of the dimension; no_label where it means
@@ -79,10 +79,10 @@ EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
     return true;
 }
 
-/// The axes that a pin makes, outermost first; those of one part left out. @pre check_wishes() has passed
+/// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
 EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
     std::vector<mesh_axis> axes;
-    for (const pinned_part& part : pinned.wishes.pin.value_or(std::vector<pinned_part>{})) {
+    for (const pinned_part& part : pinned.constraints.pin.value_or(std::vector<pinned_part>{})) {
         if (part.parts > 1) {
             axes.push_back({label_of(pinned, part), part.parts, part.points});
             if (is_even(part.points)) {
@@ -125,7 +125,7 @@ EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {
 
 /// True where the axes that cut a vertex's output stand as its pin wants them, whatever stands between them.
 EINPARALLEL_INLINE bool follows_pin(const vertex& einsum, const mesh& ranks) {
-    if (!einsum.wishes.pin) {
+    if (!einsum.constraints.pin) {
         return true;
     }
     std::vector<mesh_axis> of_output;
@@ -173,7 +173,7 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     std::vector<label_id> known;
     index ranks = 1;
-    for (const pinned_part& part : *pinned.wishes.pin) {
+    for (const pinned_part& part : *pinned.constraints.pin) {
         const label_id label = label_of(pinned, part);
         const bool uncuttable = !pinned.is_input() && part.label.empty() && part.dimension >= 0 &&
                                 static_cast<std::size_t>(part.dimension) < pinned.bounds.size();
@@ -204,26 +204,26 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
             continue;
         }
         expect(!pinned.work->is_contraction() || may_cut(asked.algorithm, pinned.form.class_of(label)),
-               who + "is pinned along " + part.where() + ", which options.algorithm " + word_for(asked.algorithm) +
+               who + "is pinned along " + part.where() + ", which options.algorithm " + name_for(asked.algorithm) +
                    " does not cut");
-        expect(!pinned.wishes.without_communication || is_silent(pinned.form, label),
+        expect(!pinned.constraints.without_communication || is_silent(pinned.form, label),
                who + "is to run without communication, but is pinned along " + part.where() +
                    ", which not all of its operands have");
     }
 }
 
-/// One sentence where wishes make no sense or contradict the options.
-EINPARALLEL_INLINE void check_wishes(const einsum_graph& graph, const options& asked) {
+/// One sentence where constraints make no sense or contradict the options.
+EINPARALLEL_INLINE void check_constraints(const einsum_graph& graph, const options& asked) {
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& each = *graph.vertices[number];
-        const std::string who = "decompose: " + name_in_words(graph, number) + " " +
+        const std::string who = "decompose: " + full_name(graph, number) + " " +
                                 (each.is_input() ? std::string() : "(" + each.form.text() + ") ");
-        expect(!each.wishes.without_communication || !each.is_input(),
+        expect(!each.constraints.without_communication || !each.is_input(),
                who + "is an input: only an einsum can be marked to run without communication");
-        expect(!each.wishes.without_communication || !each.work->is_contraction() ||
+        expect(!each.constraints.without_communication || !each.work->is_contraction() ||
                    may_cut(asked.algorithm, label_class::c),
-               who + "is to run without communication, options.algorithm is " + word_for(asked.algorithm));
-        if (each.wishes.pin) {
+               who + "is to run without communication, options.algorithm is " + name_for(asked.algorithm));
+        if (each.constraints.pin) {
             check_pin(each, who, asked);
         }
     }
@@ -232,7 +232,7 @@ EINPARALLEL_INLINE void check_wishes(const einsum_graph& graph, const options& a
 /// True where some vertex of a graph is marked "no communication here".
 EINPARALLEL_INLINE bool has_marks(const einsum_graph& graph) {
     return std::any_of(graph.vertices.begin(), graph.vertices.end(),
-                       [](const std::shared_ptr<vertex>& each) { return each->wishes.without_communication; });
+                       [](const std::shared_ptr<vertex>& each) { return each->constraints.without_communication; });
 }
 
 /// A dimension along which a tensor does not lie as it is wanted, so that some elements have to change ranks; nothing
@@ -256,7 +256,7 @@ EINPARALLEL_INLINE std::optional<std::size_t> moved_dimension(const distribution
 
 /// Why a vertex that is marked to run without communication does not; empty where it does, and for other vertices.
 EINPARALLEL_INLINE std::string reason_to_communicate(const plan& made, const planned_vertex& each) {
-    if (!each.wishes.without_communication) {
+    if (!each.constraints.without_communication) {
         return {};
     }
     const einsum_form& form = each.work.form;
@@ -289,14 +289,14 @@ EINPARALLEL_INLINE std::size_t broken_marks(const plan& made) {
                       [&](const planned_vertex& each) { return !reason_to_communicate(made, each).empty(); }));
 }
 
-/// @throws error where a plan does not obey a wish
+/// @throws error where a plan does not obey a constraint
 EINPARALLEL_INLINE void check_kept(const plan& made, const std::string& who) {
     for (const planned_vertex& each : made.vertices()) {
         const std::string reason = reason_to_communicate(made, each);
-        const std::string name = name_in_words(made, each) + " (" + each.work.form.text() + ")";
+        const std::string name = full_name(made, each) + " (" + each.work.form.text() + ")";
         expect(reason.empty(), who + ": no plan was found in which " + name + " runs without communication: " + reason);
         expect(each.is_input() || follows_pin(*each.origin, each.work.ranks),
-               who + ": " + name + " is pinned to " + each.wishes.pin_text() + " and would be cut otherwise");
+               who + ": " + name + " is pinned to " + each.constraints.pin_text() + " and would be cut otherwise");
     }
 }
 

@@ -16,7 +16,7 @@ namespace einparallel {
 
 /// The plan for computing `outputs` on options.processes ranks (with powers_of_two: on the next power of two). Needs no
 /// MPI; the same call gives the same plan on every rank. @throws error: options that make no sense, a graph whose
-/// recording failed, wishes that cannot be obeyed, a memory limit that no plan found keeps to
+/// recording failed, constraints that cannot be obeyed, a memory limit that no plan found keeps to
 EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs);
 
 namespace detail {

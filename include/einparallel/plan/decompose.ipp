@@ -6,8 +6,8 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
-#include <einparallel/plan/build.ipp>
 #include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/search.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>
@@ -45,8 +45,8 @@ EINPARALLEL_INLINE void check_options(const options& asked) {
     });
 }
 
-/// The graph behind some outputs. @throws error where options make no sense, wishes cannot be obeyed, or inputs rest on
-/// ranks that the plan does not have
+/// The graph behind some outputs. @throws error where options make no sense, constraints cannot be obeyed, or inputs
+/// rest on ranks that the plan does not have
 EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
                                               const std::vector<std::shared_ptr<vertex>>& outputs) {
     check_options(asked);
@@ -65,7 +65,7 @@ EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
         expect(origin->kind() != source_kind::resting || origin->holders() <= processes,
                "decompose: " + name + " rests on " + std::to_string(origin->holders()) + " ranks" + ranks);
     }
-    check_wishes(graph, asked);
+    check_constraints(graph, asked);
     return graph;
 }
 

@@ -5,12 +5,10 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/plan/feeding.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/orders_and_cuts.ipp>
+#include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/state.ipp>
 #include <einparallel/plan/traffic.hpp>
@@ -150,15 +148,15 @@ public:
 
     /// Adds an exact state; false where it is known, or one that looks alike to all others is as cheap.
     EINPARALLEL_INLINE bool add(state made) {
-        std::vector<index> look(made.operands.begin(), made.operands.end());
-        look.insert(look.end(), {made.output, static_cast<index>(made.sums.operands), made.sums.summands});
-        const auto [number, fresh] = looks_.number_of(look);
+        std::vector<index> signature(made.operands.begin(), made.operands.end());
+        signature.insert(signature.end(), {made.output, static_cast<index>(made.sums.operands), made.sums.summands});
+        const auto [number, fresh] = signatures_.number_of(signature);
         if (fresh) {
-            by_look_.emplace_back(states.size(), made.cost);
+            by_signature_.emplace_back(states.size(), made.cost);
             states.push_back(std::move(made));
             return true;
         }
-        auto& [known, cost] = by_look_[number];
+        auto& [known, cost] = by_signature_[number];
         if (!better(made.cost, cost)) {
             return false;  // perhaps dropped for what it costs
         }
@@ -230,7 +228,7 @@ private:
                 made.cost = std::min(made.cost, cost_of(other));
             }
         }
-        if (!made.open && einsum_->wishes.without_communication && moves_input(made)) {
+        if (!made.open && einsum_->constraints.without_communication && moves_input(made)) {
             made.cost += forbidden_move;
         }
         put(made, summed, true);
@@ -337,8 +335,8 @@ private:
     std::optional<cheapest_partitions> vectors_;  // of einsums
     bool closed_ = false;
     numbering vectors_met_;
-    numbering looks_;
-    std::vector<std::pair<std::size_t, double>> by_look_;  // the state, and its cost
+    numbering signatures_;
+    std::vector<std::pair<std::size_t, double>> by_signature_;  // the state, and its cost
     double least_memory_ = std::numeric_limits<double>::infinity();
 };
 

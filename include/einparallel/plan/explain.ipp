@@ -2,63 +2,57 @@
 
 #include <einparallel/plan/plan.hpp>
 
-#include <einparallel/plan/figures.hpp>
-#include <einparallel/plan/repetition.ipp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/names.hpp>
+#include <einparallel/plan/statistics.ipp>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+EINPARALLEL_INLINE std::string label_text(const planned_vertex& each, label_id label) {
+    return printable(each.work.form.names[static_cast<std::size_t>(label)]);
+}
+
+/// `64 32` of an input, `i:64 k:32` of an einsum.
 EINPARALLEL_INLINE std::string extents_text(const planned_vertex& each) {
-    std::string written;
     if (each.is_input()) {
-        for (const index bound : each.bounds) {
-            written += (written.empty() ? "" : " ") + std::to_string(bound);
-        }
+        return joined(each.bounds, " ", [](index bound) { return std::to_string(bound); });
     }
-    for (std::size_t label = 0; label < each.work.extents.size(); ++label) {
-        written += (label > 0 ? " " : "") + printable(each.work.form.names[label]) + ":" +
-                   std::to_string(each.work.extents[label]);
-    }
-    return written;
+    const std::vector<std::string>& names = each.work.form.names;
+    return joined(names, " ", [&, label = std::size_t{0}](const std::string& name) mutable {
+        return printable(name) + ":" + std::to_string(each.work.extents[label++]);
+    });
 }
 
 /// `i:2 k:4` in the order of the mesh, outermost axis first; `1` for a vertex on one rank.
 EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
-    std::string written;
-    for (const mesh_axis& axis : each.work.ranks.axes) {
-        written += (written.empty() ? "" : " ") +
-                   printable(each.work.form.names[static_cast<std::size_t>(axis.label)]) + ":" +
-                   std::to_string(axis.parts);
-    }
+    const std::string written = joined(each.work.ranks.axes, " ", [&](const mesh_axis& axis) {
+        return label_text(each, axis.label) + ":" + std::to_string(axis.parts);
+    });
     return written.empty() ? "1" : written;
 }
 
 /// `mn ring A`, `mn ring A, B`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
 /// the sum is left to the readers; `mn holds A` where whole blocks of A are kept over runs.
 EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_vertex& each) {
-    std::string word = word_for(each.algorithm);
-    const auto add = [&](const char* does, auto&& operands) {
-        std::string names;
-        for (const std::size_t operand : operands) {
-            names += (names.empty() ? " " : ", ") + shown.vertices()[each.inputs[operand]].name;
-        }
-        word += does + names;
-    };
+    std::string word = name_for(each.algorithm);
+    const auto name_of = [&](std::size_t operand) { return shown.vertices()[each.inputs[operand]].name; };
     if (each.work.travelling == all_travel) {
         word += " from rank " + std::to_string(each.work.feed.master);
     } else if (each.work.travelling != nothing_travels) {
-        add(" ring", travelling_operands(each.work));
+        const std::vector<std::size_t> operands = travelling_operands(each.work);
+        word += (operands.empty() ? " ring" : " ring ") + joined(operands, ", ", name_of);
     }
     if (each.work.held != 0) {
-        add(" holds", each.work.held_operands());
+        word += " holds " + joined(each.work.held_operands(), ", ", name_of);
     }
     return word + (each.work.pending != no_label ? ", pending" : "");
 }
@@ -79,22 +73,20 @@ EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
         if (each.is_input() || ranks == shown.processes()) {
             continue;
         }
-        const auto known = std::ranges::find_if(users, [&](const auto& other) { return other.first == ranks; });
-        std::vector<std::string>& names =
-            known != users.end() ? known->second : users.emplace_back(ranks, std::vector<std::string>{}).second;
-        names.push_back(printable(each.name));
+        auto known = std::ranges::find(users, ranks, [](const auto& other) { return other.first; });
+        known = known == users.end() ? users.insert(known, {ranks, {}}) : known;
+        known->second.push_back(printable(each.name));
     }
-    std::string written;
-    for (const auto& [ranks, names] : users) {
-        written += "note: ";
-        for (std::size_t place = 0; place < std::min(names.size(), most_named); ++place) {
-            written += (place == 0 ? "" : place + 1 == names.size() ? " and " : ", ") + names[place];
-        }
-        written += names.size() > most_named ? " and " + std::to_string(names.size() - most_named) + " more" : "";
-        written += (names.size() == 1 ? " uses " : " use ") + std::to_string(ranks) + " of " +
-                   std::to_string(shown.processes()) + " ranks\n";
-    }
-    return written;
+    return joined(users, "", [&](const auto& user) {
+        const auto& [ranks, names] = user;
+        const bool is_one = names.size() == 1;
+        const std::size_t listed = names.size() > most_named ? most_named : names.size() - (is_one ? 0 : 1);
+        const std::string rest =
+            names.size() > most_named ? std::to_string(names.size() - most_named) + " more" : names.back();
+        return "note: " + joined(std::span(names).first(listed), ", ", std::identity()) +
+               (is_one ? " uses " : " and " + rest + " use ") + std::to_string(ranks) + " of " +
+               std::to_string(shown.processes()) + " ranks\n";
+    });
 }
 
 /// The mark of what lasts over the runs of a plan.
@@ -102,57 +94,56 @@ EINPARALLEL_INLINE std::string marked_name(const planned_vertex& each, std::size
     return each.lasts ? cell(each.name, width - 2) + " *" : cell(each.name, width);
 }
 
-/// @param by_number of every vertex, the one that is shown for it
+/// What is out of the ordinary. @param by_number of every vertex, the one that is shown for it
 EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<std::size_t>& by_number) {
     std::string written;
-    if (shown.processes() != shown.asked().processes) {
-        written += "note: " + std::to_string(shown.asked().processes) + " processes rounded up to " +
-                   std::to_string(shown.processes()) + ", a power of two\n";
+    const auto note = [&](const std::string& text) { written += "note: " + text + "\n"; };
+    const options& asked = shown.asked();
+    if (shown.processes() != asked.processes) {
+        note(std::to_string(asked.processes) + " processes rounded up to " + std::to_string(shown.processes()) +
+             ", a power of two");
     }
     for (std::size_t number = 0; number < by_number.size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
+        const std::string name = printable(each.name);
         if (by_number[number] != number) {
             continue;
         }
-        if (each.wishes.pin) {
-            written += "note: " + printable(each.name) + " is pinned to " + printable(each.wishes.pin_text()) + "\n";
+        if (each.constraints.pin) {
+            note(name + " is pinned to " + printable(each.constraints.pin_text()));
         }
         for (const mesh_axis& axis : each.work.ranks.axes) {
             if (!axis.points.empty()) {
-                written += "note: " + printable(each.name) + " is cut along " +
-                           printable(each.work.form.names[static_cast<std::size_t>(axis.label)]) +
-                           cell(points_text(axis.points), 60) + "\n";
+                note(name + " is cut along " + label_text(each, axis.label) + cell(points_text(axis.points), 60));
             }
         }
-        if (each.wishes.without_communication) {
-            written += "note: " + printable(each.name) + " is marked to run without communication\n";
+        if (each.constraints.without_communication) {
+            note(name + " is marked to run without communication");
         }
         if (each.work.pending != no_label) {
-            written += "note: " + printable(each.name) + " is left in " +
-                       std::to_string(each.resting.bounds().front()) +
-                       " summands (the label +), which its readers take as they are\n";
+            note(name + " is left in " + std::to_string(each.resting.bounds().front()) +
+                 " summands (the label +), which its readers take as they are");
         }
         if (!each.twins.empty()) {
-            written += "note: " + printable(each.name) + " is computed once for " +
-                       std::to_string(each.twins.size() + 1) + " equal expressions\n";
+            note(name + " is computed once for " + std::to_string(each.twins.size() + 1) + " equal expressions");
         }
         if (each.fell_back) {
-            written += "note: " + printable(each.name) + " falls back to the automatic choice, algorithm " +
-                       word_for(shown.asked().algorithm) + " has no label to cut there\n";
+            note(name + " falls back to the automatic choice, algorithm " + name_for(asked.algorithm) +
+                 " has no label to cut there");
         }
     }
     if (std::ranges::any_of(shown.vertices(), &planned_vertex::lasts)) {
-        written += "note: * is brought or computed in the first of " + std::to_string(shown.asked().runs) +
-                   " runs, and what the others read of it is kept, in whole blocks where a vertex holds it\n";
+        note("* is brought or computed in the first of " + std::to_string(asked.runs) +
+             " runs, and what the others read of it is kept, in whole blocks where a vertex holds it");
     }
     written += idle_text(shown);
     const std::optional<double> least = shown.lower_bound();
     if (least && shown.objective_cost() > *least * (1 + 1e-9)) {
-        written += "note: the search was not exact, " +
-                   (*least > 0 ? "this plan is at most " + percent_text(shown.objective_cost() / *least - 1) +
-                                     " above the best one"
-                               : std::string("there may be a plan that costs less")) +
-                   "; more options.effort looks further\n";
+        note("the search was not exact, " +
+             (*least > 0
+                  ? "this plan is at most " + percent_text(shown.objective_cost() / *least - 1) + " above the best one"
+                  : std::string("there may be a plan that costs less")) +
+             "; more options.effort looks further");
     }
     return written;
 }
@@ -160,7 +151,7 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
 EINPARALLEL_INLINE std::string headline(const plan& shown) {
     const std::size_t read = shown.bytes_read();
     return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
-           " (objective " + word_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
+           " (objective " + name_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
            " bytes sent, " + (read > 0 ? std::to_string(read) + " read from neighbours, " : "") + "cost " +
            counted(shown.cost()) + " numbers, " + duration_text(shown.seconds()) +
            (shown.asked().runs == 1
@@ -178,10 +169,10 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
         heads.push_back("cost");
     }
     table.add(std::move(heads));
-    const std::vector<vertex_figures> figures = figures_of(shown);
-    const std::vector<repetition> repeated = repetitions_of(shown, figures);
-    const std::vector<std::size_t> by_number = shown_for(figures.size(), repeated);
-    for (std::size_t number = 0; number < figures.size(); ++number) {
+    const std::vector<vertex_statistics> statistics = statistics_of(shown);
+    const std::vector<repetition> repeated = repetitions_of(shown, statistics);
+    const std::vector<std::size_t> by_number = shown_for(statistics.size(), repeated);
+    for (std::size_t number = 0; number < statistics.size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         for (const repetition& of : repeated) {
             if (number == of.first + of.length) {
@@ -196,7 +187,7 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
             table.add({marked_name(each, 24), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
             continue;
         }
-        const vertex_figures& of = figures[number];
+        const vertex_statistics& of = statistics[number];
         const std::optional<double> ratio = of.over_least(each.work.ranks.size());
         std::vector<std::string> row{marked_name(each, 24),
                                      cell(each.work.form.text(), 24),
@@ -263,7 +254,7 @@ EINPARALLEL_INLINE std::string plan::to_dot() const {
         detail::dot_text(detail::headline(*this)) +
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
-    const std::vector<detail::repetition> repeated = detail::repetitions_of(*this, figures_of(*this));
+    const std::vector<detail::repetition> repeated = detail::repetitions_of(*this, statistics_of(*this));
     const std::vector<std::size_t> by_number = detail::shown_for(vertices_.size(), repeated);
     std::string edges;  // behind all nodes: inside a frame they would draw both their ends into it
     for (std::size_t number = 0; number < vertices_.size(); ++number) {

@@ -4,18 +4,18 @@
 //
 // Where to change what, in this room:
 //   a fourth objective         domain::cost_of and move_cost::one; cheapest_partitions::cost, a bound of the former
-//                              by the partition vector alone; plan::objective_cost; its name: options.hpp, words.ipp,
+//                              by the partition vector alone; plan::objective_cost; its name: options.hpp, names.ipp,
 //                              check_options in decompose.ipp. Who compares with objective::time besides lets fewer
 //                              ranks compete, or has costs depend on how blocks rest
 //   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
 //   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
-//                              constraints.ipp what the user fixed, pending_offers.ipp which sums may stay pending,
-//                              cut_points.ipp where blocks may be uneven, orders_and_cuts.ipp what is then left
+//                              constraints.ipp what the user fixed, offers.ipp which sums may stay pending and
+//                              where blocks may be uneven
 //   what a move costs          move_cost.ipp; layout/redistribution_traffic.ipp, the one count; places.ipp, which of
 //                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; decompose.ipp puts
-//                              the stages together, build.ipp writes the plan
+//                              the stages together, plan.ipp writes the plan
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
@@ -24,7 +24,6 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
-#include <einparallel/plan/lasting.hpp>
 #include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
@@ -84,7 +83,7 @@ public:
                 seen.from.push_back(lies[input]);
                 std::vector<tensor_reader>& known = readers[input];
                 if (known.empty() || known.back().variable != variable) {
-                    known.push_back({variable, {}, einsum.wishes.without_communication});
+                    known.push_back({variable, {}, einsum.constraints.without_communication});
                 }
                 known.back().operands.push_back(operand);
             }
@@ -220,7 +219,7 @@ private:
             key.insert(key.end(), labels.begin(), labels.end());
             key.insert(key.end(), {end, static_cast<index>(einsum.operands[operand]->element.bytes),
                                    (seen.operands[operand] ? 1 : 0) + (seen.rests[operand] ? 2 : 0),
-                                   einsum.wishes.without_communication ? seen.from[operand] : anywhere,
+                                   einsum.constraints.without_communication ? seen.from[operand] : anywhere,
                                    lies_alone_on(seen.from[operand])});
         }
         key.push_back(end);
@@ -229,7 +228,7 @@ private:
         key.insert(key.end(), einsum.extents.begin(), einsum.extents.end());
         key.insert(key.end(), {static_cast<index>(may_be.wanted), may_be.fell_back ? 1 : 0,
                                std::bit_cast<index>(einsum.work->operations_per_point()),
-                               einsum.wishes.without_communication ? 1 : 0, einsum.wishes.pin ? 1 : 0});
+                               einsum.constraints.without_communication ? 1 : 0, einsum.constraints.pin ? 1 : 0});
         for (const mesh_axis& axis : pinned_axes(einsum)) {
             key.insert(key.end(), {axis.label, axis.parts});
             key.insert(key.end(), axis.points.begin(), axis.points.end());

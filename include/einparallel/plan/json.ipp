@@ -1,10 +1,10 @@
 #pragma once
 // Plans for programs: JSON with a version.
 
-#include <einparallel/plan/figures.hpp>
 #include <einparallel/plan/json_writer.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/statistics.hpp>
 
 #include <optional>
 #include <string>
@@ -66,7 +66,7 @@ void describe(const described_axis& shown, const auto& visit) {
 }
 
 EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const planned_vertex& each,
-                                     const vertex_figures& figures) {
+                                     const vertex_statistics& statistics) {
     const task& work = each.work;
     const auto summands = [&](label_id label) {
         return label == no_label ? index{1} : work.extents[static_cast<std::size_t>(label)];
@@ -97,13 +97,13 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
     : work.travelling == all_travel      ? json.value("all")
     : work.travelling == nothing_travels ? json.value(std::nullopt)
                                          : json.value(work.travelling);
-    json.member("bytes", each.bytes).member("bytes_gathered", figures.gathered_bytes);
-    json.member("bytes_aggregated", figures.aggregated_bytes);
-    json.member("bytes_repartitioned", figures.repartitioned_bytes).member("bytes_held", figures.held_bytes);
-    json.member("least_bytes_per_rank", figures.least_bytes);
+    json.member("bytes", each.bytes).member("bytes_gathered", statistics.gathered_bytes);
+    json.member("bytes_aggregated", statistics.aggregated_bytes);
+    json.member("bytes_repartitioned", statistics.repartitioned_bytes).member("bytes_held", statistics.held_bytes);
+    json.member("least_bytes_per_rank", statistics.least_bytes);
     json.member("join", each.join).member("aggregation", each.aggregation).member("repartition", each.repartition);
-    json.member("seconds", each.seconds).member("pinned", each.wishes.pin);
-    json.member("without_communication", each.wishes.without_communication);
+    json.member("seconds", each.seconds).member("pinned", each.constraints.pin);
+    json.member("without_communication", each.constraints.without_communication);
     json.member("held", work.held_operands())
         .member("bytes_again", each.bytes_again)
         .member("seconds_again", each.seconds_again);
@@ -166,15 +166,15 @@ EINPARALLEL_INLINE std::string plan::to_json() const {
         .member("outputs", outputs_)
         .key("vertices")
         .open('[');
-    const std::vector<vertex_figures> figures = figures_of(*this);
+    const std::vector<vertex_statistics> statistics = statistics_of(*this);
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
         const planned_vertex& each = vertices_[number];
         json.open('{').member("name", each.name).member("kind", each.is_input() ? "input" : "einsum");
         json.member("bounds", each.bounds).member("element", each.element);
         if (each.is_input()) {
-            json.member("source", detail::source_text(each)).member("pinned", each.wishes.pin);
+            json.member("source", detail::source_text(each)).member("pinned", each.constraints.pin);
         } else {
-            detail::write_einsum(json, *this, each, figures[number]);
+            detail::write_einsum(json, *this, each, statistics[number]);
         }
         json.member("lasts", each.lasts);
         json.close('}');

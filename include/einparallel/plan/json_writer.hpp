@@ -2,7 +2,7 @@
 // JSON, member by member.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/names.hpp>
 
 #include <charconv>
 #include <optional>
@@ -57,7 +57,7 @@ public:
             char written[32];
             text_.append(written, std::to_chars(written, written + sizeof written, shown).ptr);
         } else if constexpr (std::is_enum_v<Value>) {
-            value(word_for(shown));
+            value(name_for(shown));
         } else if constexpr (std::is_same_v<Value, std::nullopt_t>) {
             separate();
             text_ += "null";

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 

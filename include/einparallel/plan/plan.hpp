@@ -38,11 +38,11 @@ struct planned_vertex {
     not_compared<std::shared_ptr<vertex>> origin;  ///< the vertex of the EinGraph
     /// Others that it is computed for, which are equal.
     not_compared<std::vector<std::shared_ptr<vertex>>> twins;
-    std::string name;                    ///< the user's name, or "v3" by position in the plan
-    not_compared<vertex_wishes> wishes;  ///< what the user had fixed
-    std::vector<index> bounds;           ///< extents of its tensor
-    element_type element;                ///< of its tensor
-    std::vector<std::size_t> inputs;     ///< einsums: position in the plan of each operand
+    std::string name;                              ///< the user's name, or "v3" by position in the plan
+    not_compared<vertex_constraints> constraints;  ///< what the user had fixed
+    std::vector<index> bounds;                     ///< extents of its tensor
+    element_type element;                          ///< of its tensor
+    std::vector<std::size_t> inputs;               ///< einsums: position in the plan of each operand
     task work;             ///< einsums: cuts, mesh, resting distributions of operands and output, ring; pending sums
                            ///< are labels `+` of its einsum (schedule/pending.hpp)
     distribution resting;  ///< where its tensor rests: an einsum's work.output, or where an input is read

@@ -2,9 +2,8 @@
 // From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/lasting.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>

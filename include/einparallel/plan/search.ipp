@@ -73,8 +73,8 @@ private:
     static constexpr std::size_t first_states = 24;
     /// States with pending sums after which one without is looked for by itself.
     static constexpr std::size_t many_pending = 512;
-    /// Table entries that may be looked at to find states that are in no better plan.
-    static constexpr std::size_t most_looks = std::size_t{1} << 26;
+    /// Table entries that may be visited to find states that are in no better plan.
+    static constexpr std::size_t most_entries = std::size_t{1} << 26;
 
     /// A model and its minimum.
     struct answer {
@@ -92,7 +92,7 @@ private:
         double gap = infinity;
         for (std::size_t round = 0;; ++round) {
             most = std::min<std::size_t>(2 * most, 64);
-            const answer loose = solve(which::all, infinity, most_looks);
+            const answer loose = solve(which::all, infinity, most_entries);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
             effort_.limit = 3 * std::min(effort, std::numeric_limits<std::size_t>::max() / 3);
             const bool stays = best_.cost - bound_ >= std::exchange(gap, best_.cost - bound_);
@@ -129,9 +129,9 @@ private:
     }
 
     /// @param known what some placement costs
-    EINPARALLEL_INLINE answer solve(which states, double known = infinity, std::size_t looks = 0) {
+    EINPARALLEL_INLINE answer solve(which states, double known = infinity, std::size_t entries = 0) {
         answer made{model_writer(factors_, asked_, states, known, effort_).write(factor_limit_), {}, {}};
-        made.least = minimise(made.of.sum, split_limit_, looks, &effort_);
+        made.least = minimise(made.of.sum, split_limit_, entries, &effort_);
         made.taken = taken(made.of, made.least.states);
         return made;
     }
@@ -173,8 +173,8 @@ private:
             }
             const auto known = std::ranges::find_if(of.states, finished);
             if (known == of.states.end()) {
-                throw error("decompose: " + name_in_words(graph_, factors_.vertex_of(variable)) +
-                            " alone needs at least " + std::to_string(static_cast<std::size_t>(of.least_memory())) +
+                throw error("decompose: " + full_name(graph_, factors_.vertex_of(variable)) + " alone needs at least " +
+                            std::to_string(static_cast<std::size_t>(of.least_memory())) +
                             " bytes on a rank however it is cut, options.memory_limit is " +
                             std::to_string(asked_.memory_limit));
             }

@@ -58,8 +58,6 @@ struct cost_table {
 struct cost_sum {
     std::vector<std::shared_ptr<const std::vector<double>>> variables;
     std::vector<cost_table> tables;
-
-    EINPARALLEL_INLINE [[nodiscard]] double at(std::span<const int> states) const;
 };
 
 /// One state per variable, and what no assignment costs less than: its own cost, where no table was split.
@@ -76,9 +74,9 @@ struct minimum {
 /// has one neighbour left when its turn comes); on a general DAG a table over the remaining neighbours takes the place
 /// of M[v, d_Z]. Variables with equal tables around them, as equal layers have, are worked out once.
 /// @param limit entries that the elimination of one variable may look at before its tables are split
-/// @param looks entries that may be looked at for least_with
+/// @param entries entries that may be looked at for least_with
 /// @param effort gets a sixteenth of the entries that are looked at: they are added up side by side
-EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t looks = 0,
+EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t entries = 0,
                                     effort_count* effort = nullptr);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -23,17 +23,6 @@ EINPARALLEL_INLINE double cost_table::at(std::span<const int> states) const {
     return (*cost)[cell];
 }
 
-EINPARALLEL_INLINE double cost_sum::at(std::span<const int> states) const {
-    double sum = 0;
-    for (std::size_t variable = 0; variable < variables.size(); ++variable) {
-        sum += (*variables[variable])[static_cast<std::size_t>(states[variable])];
-    }
-    for (const cost_table& table : tables) {
-        sum += table.at(states);
-    }
-    return sum;
-}
-
 EINPARALLEL_INLINE class elimination {
 public:
     elimination(const cost_sum& sum, std::size_t limit, effort_count* effort)
@@ -56,7 +45,7 @@ public:
         }
     }
 
-    minimum run(std::size_t looks) && {
+    minimum run(std::size_t entries) && {
         while (!queue_.empty()) {
             const std::size_t next = queue_.begin()->back();
             queue_.erase(queue_.begin());
@@ -71,7 +60,7 @@ public:
             made_.states[buckets_[begin].variable] = best_of(begin, end);
             end = begin;
         }
-        if (looks_ <= looks) {
+        if (entries_ <= entries) {
             look_back();
         }
         return std::move(made_);
@@ -224,7 +213,7 @@ private:
         made.front().costs = variables_[variable];
         for (bucket& each : made) {
             cost_table least{each.scope, each.classes, shared_.minimum(each)};
-            looks_ += least.cost->size() * each.own->count * (each.tables.size() + 1);
+            entries_ += least.cost->size() * each.own->count * (each.tables.size() + 1);
             buckets_.push_back(std::move(each));
             if (least.scope.empty()) {
                 made_.bound += least.cost->front();
@@ -305,11 +294,11 @@ private:
     std::set<priority> queue_;
     minimum made_;
     std::vector<bucket> buckets_;
-    std::size_t looks_ = 0;  // that look_back takes
+    std::size_t entries_ = 0;  // that look_back takes
 };
 
-EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t looks, effort_count* effort) {
-    return elimination(sum, limit, effort).run(looks);
+EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t entries, effort_count* effort) {
+    return elimination(sum, limit, effort).run(entries);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

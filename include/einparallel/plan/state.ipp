@@ -1,16 +1,23 @@
 #pragma once
 // All that can be decided about a vertex at once: how it is cut, on which ranks its blocks are, along which dimension
-// shared blocks rest in pieces, and which sums it takes and leaves unfinished.
+// shared blocks rest in pieces, which sums it takes and leaves unfinished, and whether a master feeds its ranks.
 
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/traffic.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,6 +53,133 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
     }
     choose_best_travelling(work, wanted, einsum.work->operations_per_point(), asked, lasting);
     return work;
+}
+
+/// The axes of a partition vector in their natural order: those that a pin names as it names them, labels of the output
+/// as they stand there, then the others. A ring over a contracted label so runs between neighbouring ranks.
+/// @param points by label, or fewer; cut points for the parts that are as many
+EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> parts,
+                                     std::span<const std::vector<index>> points) {
+    mesh ranks;
+    const auto append = [&](label_id label) {
+        const auto number = static_cast<std::size_t>(label);
+        if (label != no_label && parts[number] > 1 && ranks.parts(label) == 1) {
+            ranks.axes.push_back({label, parts[number], {}});
+            if (number < points.size() && points[number].size() == static_cast<std::size_t>(parts[number]) + 1) {
+                ranks.axes.back().points = points[number];
+            }
+        }
+    };
+    for (const mesh_axis& axis : pinned_axes(einsum)) {
+        append(axis.label);
+    }
+    for (const label_id label : einsum.form.output) {
+        append(label);
+    }
+    for (std::size_t label = 0; label < parts.size(); ++label) {
+        append(static_cast<label_id>(label));
+    }
+    return ranks;
+}
+
+/// Orders to try for the axes of a mesh, the natural one first: all of them up to four axes, beyond that every exchange
+/// of two axes; of these what a pin of the vertex allows, where the natural one does.
+EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural) {
+    std::vector<mesh> orders{natural};
+    const std::size_t count = natural.axes.size();
+    if (count <= 4) {
+        std::vector<std::size_t> order(count);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        while (std::next_permutation(order.begin(), order.end())) {
+            mesh& next = orders.emplace_back();
+            for (const std::size_t axis : order) {
+                next.axes.push_back(natural.axes[axis]);
+            }
+        }
+    }
+    for (std::size_t first = 0; first < count && count > 4; ++first) {
+        for (std::size_t second = first + 1; second < count; ++second) {
+            mesh& next = orders.emplace_back(natural);
+            std::swap(next.axes[first], next.axes[second]);
+        }
+    }
+    if (einsum.constraints.pin && follows_pin(einsum, natural)) {
+        std::erase_if(orders, [&](const mesh& ranks) { return !follows_pin(einsum, ranks); });
+    }
+    return orders;
+}
+
+/// Along which dimensions shared blocks rest in pieces. The usual cuts first, then those that leave every sharer a
+/// slice (of the output two): every combination, or each tensor's other cuts beside the usual ones of the others.
+/// @param rests by operand: it matters where its blocks rest
+EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summed, const state& of,
+                                                       const std::vector<bool>& rests, bool all) {
+    const mesh& ranks = of.ranks;
+    std::vector<task_cuts> found{choose_cuts(summed.form, summed.extents, ranks)};
+    found.front().output = of.sums.output ? 0 : found.front().output;
+    const auto vary = [&](const std::vector<label_id>& labels, int slices, auto&& cut_of) {
+        const int pieces = sharers(labels, ranks);
+        const std::size_t before = all ? found.size() : 1;
+        for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1; ++dimension) {
+            const label_id label = labels[dimension];
+            const index extent = label == no_label ? 1 : summed.extents[static_cast<std::size_t>(label)];
+            if (dimension == cut_of(found.front()) || ranks.largest_block(label, extent) < index{slices} * pieces) {
+                continue;
+            }
+            for (std::size_t position = 0; position < before; ++position) {
+                task_cuts other = found[position];
+                cut_of(other) = dimension;
+                found.push_back(std::move(other));
+            }
+        }
+    };
+    const auto shared = std::ranges::count_if(summed.form.operands, [&](const std::vector<label_id>& labels) {
+        return sharers(labels, ranks) > 1;  // two of them may travel together, cut along one label
+    });
+    for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
+        if (rests[operand] || shared > 1) {
+            vary(summed.form.operands[operand], 1,
+                 [&](task_cuts& cuts) -> std::size_t& { return cuts.operands[operand]; });
+        }
+    }
+    if (!of.sums.output) {
+        vary(summed.form.output, 2, [](task_cuts& cuts) -> std::size_t& { return cuts.output; });
+    }
+    return found;
+}
+
+/// True where master–worker may run a vertex: a contraction whose result and way are not the user's to say.
+EINPARALLEL_INLINE bool may_be_fed(const vertex& einsum) {
+    return einsum.work->is_contraction() && !einsum.constraints.pin && !einsum.constraints.without_communication;
+}
+
+/// The rank that holds all elements that somebody holds; nothing where several do.
+EINPARALLEL_INLINE std::optional<int> only_holder(const distribution& resting) {
+    const std::vector<int> holders = resting.ranks_meeting(whole_box(resting.bounds()));
+    return holders.size() == 1 ? std::optional(holders.front()) : std::nullopt;
+}
+
+/// The fastest way to feed, whatever the objective: the slices are along some label of the output, as many as pay.
+/// @param unfed the task over a mesh of one axis, along a label of the output
+EINPARALLEL_INLINE task best_fed(const task& unfed, int master, double operations_per_point, const machine& constants) {
+    task best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const label_id label : unfed.form.output) {
+        if (label == no_label) {
+            continue;
+        }
+        constexpr int most = 64;
+        const index extent = unfed.extents[static_cast<std::size_t>(label)];
+        for (int slices = 1; slices <= most && slices <= std::max<index>(1, extent); slices *= 2) {
+            task tried = fed_task(unfed, {master, label, slices});
+            const double seconds = task_seconds(tried, operations_per_point, constants);
+            if (seconds < least) {
+                least = seconds;
+                best = std::move(tried);
+            }
+        }
+    }
+    return best;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -4,9 +4,7 @@
 
 #include <einparallel/schedule/vertex_schedule.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 

@@ -6,11 +6,10 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/plan/cut_points.ipp>
 #include <einparallel/plan/domain.ipp>
+#include <einparallel/plan/offers.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/pending_offers.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -50,8 +49,8 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
     made.tensors.push_back(einsum.form.output);
     for (std::size_t label = 0; label < made.free.size(); ++label) {
         const auto one = static_cast<label_id>(label);
-        if ((einsum.wishes.pin && einsum.form.in_output(one)) ||
-            (einsum.wishes.without_communication && !is_silent(einsum.form, one))) {
+        if ((einsum.constraints.pin && einsum.form.in_output(one)) ||
+            (einsum.constraints.without_communication && !is_silent(einsum.form, one))) {
             made.free[label] = 1;
         }
     }
@@ -136,7 +135,7 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
     }
     // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
     const bool every = (asked.objective == objective::time && made.wanted == algorithm::automatic) ||
-                       einsum.wishes.without_communication;
+                       einsum.constraints.without_communication;
     family.products = competing_products(family.free, processes, every, asked.powers_of_two);
     made.families.push_back(std::move(family));
     return made;

@@ -70,8 +70,8 @@ public:
         for (const binding& each : outputs) {
             vertex* const made = each.placeholder.get();
             const std::shared_ptr<const distribution> blocks = each.into == nullptr ? nullptr : each.into->where;
-            if (made == nullptr || blocks == nullptr || made->is_input() || made->wishes.pin ||
-                made->wishes.without_communication || made->bounds != blocks->bounds()) {
+            if (made == nullptr || blocks == nullptr || made->is_input() || made->constraints.pin ||
+                made->constraints.without_communication || made->bounds != blocks->bounds()) {
                 continue;
             }
             const std::optional<mesh> grid = mesh_of(*blocks);
@@ -81,7 +81,7 @@ public:
                        grid->largest_block(axis.label, made->bounds[dimension]) < made->bounds[dimension];
             };
             if (grid && !grid->axes.empty() && std::ranges::all_of(grid->axes, may_cut)) {
-                made->wishes.pin = pin_of(*blocks);
+                made->constraints.pin = pin_of(*blocks);
                 pinned_.push_back(made);
             }
         }
@@ -90,7 +90,7 @@ public:
     pinned_outputs& operator=(const pinned_outputs&) = delete;
     ~pinned_outputs() {
         for (vertex* const each : pinned_) {
-            each->wishes.pin.reset();
+            each->constraints.pin.reset();
         }
     }
 

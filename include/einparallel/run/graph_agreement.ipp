@@ -5,8 +5,8 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/own_layout.hpp>
@@ -55,8 +55,9 @@ public:
                 add(subject(number) + ", label " + each.form.names[label], "extent", each.extents[label]);
             }
             add_source(subject(number), each);
-            add(subject(number), "pin", each.wishes.pin ? each.wishes.pin_text() : "none");
-            add(subject(number), "without_communication", each.wishes.without_communication ? "marked" : "not marked");
+            add(subject(number), "pin", each.constraints.pin ? each.constraints.pin_text() : "none");
+            add(subject(number), "without_communication",
+                each.constraints.without_communication ? "marked" : "not marked");
         }
     }
 
@@ -73,7 +74,7 @@ public:
             }
             if (seen.insert(each.get()).second) {
                 if (each->is_input()) {
-                    add_bounds(words_of_input(*each), *each);
+                    add_bounds(name_of_input(*each), *each);
                 }
                 reached.insert(reached.end(), each->operands.begin(), each->operands.end());
             }
@@ -106,7 +107,7 @@ private:
             using field = std::remove_cvref_t<decltype(value)>;
             const std::string quantity = of + std::string(name);
             if constexpr (std::is_enum_v<field>) {
-                add("options", quantity, word_for(value));
+                add("options", quantity, name_for(value));
             } else if constexpr (std::is_same_v<field, bool>) {
                 add("options", quantity, value ? "true" : "false");
             } else if constexpr (std::is_floating_point_v<field>) {
@@ -131,7 +132,7 @@ private:
         add(who, "element type", name_of_element(each.element));
         add(who, "number of dimensions", static_cast<index>(each.bounds.size()));
         if (each.is_input()) {
-            add(who, "source", each.origin == nullptr ? "none" : word_for(each.origin->kind()));
+            add(who, "source", each.origin == nullptr ? "none" : name_for(each.origin->kind()));
             return;
         }
         add(who, "einsum", each.form.text());
@@ -177,7 +178,7 @@ EINPARALLEL_INLINE std::string subject_in_words(std::string_view subject, const 
     const vertex* const known = position < graph.vertices.size() ? graph.vertices[position].get() : nullptr;
     const std::string name = known != nullptr ? graph.name_of(position) : "v" + number;
     const std::string of(subject.substr(end));
-    return (known != nullptr && known->is_input() && !of.empty() ? words_of_input(*known) : "vertex '" + name + "'") +
+    return (known != nullptr && known->is_input() && !of.empty() ? name_of_input(*known) : "vertex '" + name + "'") +
            of;
 }
 

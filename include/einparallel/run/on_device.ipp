@@ -5,7 +5,7 @@
 #include <einparallel/cuda/device.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/function_ref.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/device_space.ipp>
@@ -90,7 +90,7 @@ EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world
         const kernel* const work = each.origin->work.get();
         if (work != nullptr && work->on_device() == nullptr &&
             (work->program().instructions().empty() || work->program().is_opaque())) {
-            throw error("run: vertex '" + name_in_words(asked, each) +
+            throw error("run: vertex '" + full_name(asked, each) +
                         "' calls a functor of the application's, which a device cannot: run the plan on the host, or "
                         "record it in a unit that nvcc compiles");
         }

@@ -4,8 +4,8 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
@@ -82,7 +82,7 @@ public:
           signature_(fingerprint_of(of)),
           staging_(staging),
           moves_(executable_of(of, vertices_, rank, staging)),
-          ways_(vertices_.size()) {
+          choices_(vertices_.size()) {
         for (planned_vertex& each : vertices_) {
             origins_.push_back(each.origin);
             each.origin.reset();
@@ -140,7 +140,7 @@ public:
     EINPARALLEL_INLINE bound_redistribution& way_from(const std::shared_ptr<const distribution>& from,
                                                       std::size_t vertex, int rank) {
         const planned_vertex& input = vertices_[vertex];
-        bound_redistribution& way = ways_[vertex];
+        bound_redistribution& way = choices_[vertex];
         if (way.from != nullptr && (way.from == from || *way.from == *from)) {
             return way;
         }
@@ -174,7 +174,7 @@ private:
         std::vector<executed_vertex> named;
         std::size_t einsums = 0;
         for (const planned_vertex& each : of.vertices()) {
-            named.push_back({name_in_words(of, each), each.origin->work.get(), &kept[named.size()].work.form,
+            named.push_back({full_name(of, each), each.origin->work.get(), &kept[named.size()].work.form,
                              each.is_input() ? 0 : ++einsums});
         }
         const int first = of.first_of_node(rank);
@@ -192,7 +192,7 @@ private:
     std::uint64_t signature_;
     std::size_t staging_;
     executable moves_;
-    std::vector<bound_redistribution> ways_;        ///< by vertex
+    std::vector<bound_redistribution> choices_;     ///< by vertex
     std::vector<distributed_part> parts_;           ///< by output
     std::vector<std::weak_ptr<const void>> plans_;  ///< identities of equal plans that run here
 };

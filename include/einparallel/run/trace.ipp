@@ -4,7 +4,7 @@
 
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/plan/json_writer.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ EINPARALLEL_INLINE void trace::prepare(const plan& of, int rank, std::size_t spa
     spans_.reserve(spans);
     vertices_.clear();
     for (const planned_vertex& each : of.vertices()) {
-        vertices_.push_back({detail::name_in_words(of, each), each.bytes, each.bytes_again, each.is_input()});
+        vertices_.push_back({detail::full_name(of, each), each.bytes, each.bytes_again, each.is_input()});
     }
 }
 

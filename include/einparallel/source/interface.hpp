@@ -13,7 +13,7 @@
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/layout/dealt.hpp>
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>

@@ -1,9 +1,9 @@
-// What the figures of a plan say, counted in the ranks' programs; plans as keys.
+// What the statistics of a plan say, counted in the ranks' programs; plans as keys.
 
 #include "random_graph.hpp"
 
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/figures.hpp>
+#include <einparallel/plan/statistics.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -52,11 +52,11 @@ TEST_CASE("the three kinds of bytes sum to what a vertex sends, and what is held
         const std::vector<node> outputs =
             random.graph({.vertices = 6, .tree = false, .any_sources = true, .processes = processes});
         const plan made = decompose_vertices({.processes = processes, .objective = objective::bytes}, outputs);
-        const std::vector<vertex_figures> figures = figures_of(made);
-        REQUIRE(figures.size() == made.vertices().size());
+        const std::vector<vertex_statistics> statistics = statistics_of(made);
+        REQUIRE(statistics.size() == made.vertices().size());
         std::size_t most = 0;
-        for (std::size_t number = 0; number < figures.size(); ++number) {
-            const vertex_figures& each = figures[number];
+        for (std::size_t number = 0; number < statistics.size(); ++number) {
+            const vertex_statistics& each = statistics[number];
             CHECK(each.gathered_bytes + each.aggregated_bytes + each.repartitioned_bytes ==
                   made.vertices()[number].bytes);
             most = std::max(most, each.held_bytes);
@@ -75,11 +75,11 @@ TEST_CASE("bytes held during a vertex are those of the buffers alive in its step
         decompose_vertices({.processes = 6, .objective = objective::bytes, .algorithm = algorithm::mn}, {again});
     const program of_rank = made.program_of(0);
     const std::vector<std::size_t> held = held_in_steps(of_rank);
-    const std::vector<vertex_figures> figures = figures_of(made);
+    const std::vector<vertex_statistics> statistics = statistics_of(made);
     std::size_t position = 0;
     for (std::size_t number = 0; number < made.vertices().size(); ++number) {
         if (made.vertices()[number].is_input()) {
-            CHECK(figures[number].held_bytes == 0);
+            CHECK(statistics[number].held_bytes == 0);
             continue;
         }
         std::size_t last = position;  // the last step that computes the vertex
@@ -89,8 +89,8 @@ TEST_CASE("bytes held during a vertex are those of the buffers alive in its step
                 last = call != nullptr && call->vertex == number ? each : last;
             }
         }
-        CHECK(figures[number].held_bytes == *std::max_element(held.begin() + static_cast<std::ptrdiff_t>(position),
-                                                              held.begin() + static_cast<std::ptrdiff_t>(last) + 1));
+        CHECK(statistics[number].held_bytes == *std::max_element(held.begin() + static_cast<std::ptrdiff_t>(position),
+                                                                 held.begin() + static_cast<std::ptrdiff_t>(last) + 1));
         position = last + 1;
     }
 }
@@ -98,23 +98,23 @@ TEST_CASE("bytes held during a vertex are those of the buffers alive in its step
 TEST_CASE("gathered and aggregated by hand, and how far a contraction is from the least") {
     const node product = einsum("ij,jk->ik", {input({64, 64}), input({64, 64})});
     const plan made = decompose_vertices({.processes = 8, .objective = objective::bytes}, {product});
-    const vertex_figures figures = figures_of(made).back();
+    const vertex_statistics statistics = statistics_of(made).back();
     // 2 × 2 × 2: each of three tensors once to one more rank than has it.
-    CHECK(figures.gathered_bytes == 2 * 64 * 64 * 8);
-    CHECK(figures.aggregated_bytes == 64 * 64 * 8);
-    CHECK(figures.repartitioned_bytes == 0);
-    REQUIRE(figures.least_bytes);
-    CHECK(*figures.least_bytes == doctest::Approx(8 * 1536));
-    CHECK(*figures.over_least(8) == doctest::Approx(1));
+    CHECK(statistics.gathered_bytes == 2 * 64 * 64 * 8);
+    CHECK(statistics.aggregated_bytes == 64 * 64 * 8);
+    CHECK(statistics.repartitioned_bytes == 0);
+    REQUIRE(statistics.least_bytes);
+    CHECK(*statistics.least_bytes == doctest::Approx(8 * 1536));
+    CHECK(*statistics.over_least(8) == doctest::Approx(1));
     const plan alone = decompose_vertices({.processes = 1}, {product});
-    CHECK(figures_of(alone).back().over_least(1) == 1);
-    vertex_figures needless;
+    CHECK(statistics_of(alone).back().over_least(1) == 1);
+    vertex_statistics needless;
     CHECK_FALSE(needless.over_least(4));
     needless.least_bytes = 0;
     needless.gathered_bytes = 8;
     CHECK(needless.over_least(4) == std::numeric_limits<double>::infinity());
     const plan joined = decompose_vertices({.processes = 4}, {einsum("ij,ij->ij", {input({8, 8}), input({8, 8})})});
-    CHECK_FALSE(figures_of(joined).back().least_bytes);
+    CHECK_FALSE(statistics_of(joined).back().least_bytes);
 }
 
 TEST_CASE("equal plans have equal hashes, other plans other ones") {

@@ -23,7 +23,7 @@ EINPARALLEL_LABELS(i, j, k, l);
 int marked_steps(const ep::vertex& last) {
     std::set<const ep::vertex*> marked;
     const std::function<void(const ep::vertex&)> visit = [&](const ep::vertex& each) {
-        if (each.wishes.without_communication) {
+        if (each.constraints.without_communication) {
             marked.insert(&each);
         }
         for (const std::shared_ptr<ep::vertex>& read : each.operands) {
@@ -40,31 +40,31 @@ int marked_steps(const ep::vertex& last) {
 
 TEST_CASE("a pin is stored as it is written, the last one counts") {
     ep::tensor<double, 2> A = ep::placeholder<double>({4, 6}).named("A").pinned({{1, 3}, {0, 2}});
-    REQUIRE(A.node()->wishes.pin);
-    CHECK(A.node()->wishes.pin_text() == "1:3 0:2");
+    REQUIRE(A.node()->constraints.pin);
+    CHECK(A.node()->constraints.pin_text() == "1:3 0:2");
     static_assert(std::is_same_v<decltype(A.pinned({{0, 4}})), ep::tensor<double, 2>&>);
     CHECK(&A.pinned({{0, 4}}).without_communication() == &A);
-    CHECK(*A.node()->wishes.pin == std::vector<ep::pinned_part>{{0, 4}});
+    CHECK(*A.node()->constraints.pin == std::vector<ep::pinned_part>{{0, 4}});
     A.pinned({});
-    REQUIRE(A.node()->wishes.pin);
-    CHECK(A.node()->wishes.pin->empty());
-    CHECK(A.node()->wishes.pin_text() == "one block");
+    REQUIRE(A.node()->constraints.pin);
+    CHECK(A.node()->constraints.pin->empty());
+    CHECK(A.node()->constraints.pin_text() == "one block");
 }
 
-TEST_CASE("copies of a handle share wishes, assigning through labels begins without any") {
+TEST_CASE("copies of a handle share constraints, assigning through labels begins without any") {
     const ep::tensor<double, 2> A = ep::placeholder<double>({4, 4});
-    CHECK(!A.node()->wishes.pin);
-    CHECK(!A.node()->wishes.without_communication);
+    CHECK(!A.node()->constraints.pin);
+    CHECK(!A.node()->constraints.without_communication);
     ep::tensor<double, 2> X;
     X(i, j) = A(i, j) * 2.0;
     ep::tensor<double, 2> copy = X;
     copy.pinned({{"i", 2}, {"j", 2}}).without_communication();
-    CHECK(X.node()->wishes == copy.node()->wishes);
-    CHECK(X.node()->wishes.pin_text() == "i:2 j:2");
-    CHECK(X.node()->wishes.without_communication);
+    CHECK(X.node()->constraints == copy.node()->constraints);
+    CHECK(X.node()->constraints.pin_text() == "i:2 j:2");
+    CHECK(X.node()->constraints.without_communication);
     X(i, k) = X(i, j) * A(j, k);
-    CHECK(X.node()->wishes == ep::vertex_wishes{});
-    CHECK(copy.node()->wishes != ep::vertex_wishes{});
+    CHECK(X.node()->constraints == ep::vertex_constraints{});
+    CHECK(copy.node()->constraints != ep::vertex_constraints{});
 }
 
 TEST_CASE("a mark holds for all that a statement makes on the way, and for nothing else") {
@@ -82,11 +82,11 @@ TEST_CASE("a mark holds for all that a statement makes on the way, and for nothi
         for (std::size_t other = 0; other < statements.size(); ++other) {
             CHECK(marked_steps(*statements[other]->node()) == (other <= marked ? steps[other] : 0));
         }
-        CHECK(!A.node()->wishes.without_communication);
+        CHECK(!A.node()->constraints.without_communication);
     }
 }
 
-TEST_CASE("a handle on nothing has no wishes and no name") {
+TEST_CASE("a handle on nothing has no constraints and no name") {
     ep::tensor<double, 1> nothing;
     CHECK_THROWS_WITH_AS(nothing.named("Z"), "named: nothing was assigned to this tensor", ep::error);
     CHECK_THROWS_WITH_AS((ep::tensor<double, 1>().named("Z")), "named: nothing was assigned to this tensor", ep::error);

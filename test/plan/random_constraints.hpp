@@ -18,15 +18,16 @@
 namespace test {
 
 /// Pins every other einsum and placeholder in some way that makes sense, and marks one in `marks` (0: none) einsums
-/// that are not pinned to run without communication. Returns how many wishes there are. `uneven`: some at cut points.
+/// that are not pinned to run without communication. Returns how many constraints there are. `uneven`: some at cut
+/// points.
 inline int pin_some(random_graphs& random, const std::vector<node>& outputs, int processes, int marks,
                     bool uneven = false) {
     int count = 0;
     for (const node& each : ep::detail::collect(outputs).vertices) {
         const bool placeholder = each->is_input() && each->origin->kind() == ep::source_kind::placeholder;
-        each->wishes = {};
+        each->constraints = {};
         if (!each->is_input() && marks > 0 && random.one_in(marks)) {
-            each->wishes.without_communication = true;
+            each->constraints.without_communication = true;
             ++count;
         } else if ((!each->is_input() || placeholder) && random.one_in(marks > 0 ? 4 : 2)) {
             std::vector<ep::pinned_part> parts;
@@ -45,7 +46,7 @@ inline int pin_some(random_graphs& random, const std::vector<node>& outputs, int
                 }
                 std::swap(parts.back(), parts[static_cast<std::size_t>(random.between(0, dimension))]);
             }
-            each->wishes.pin = std::move(parts);
+            each->constraints.pin = std::move(parts);
             ++count;
         }
     }
@@ -62,9 +63,9 @@ inline std::size_t dimension_of(const ep::vertex& pinned, const ep::pinned_part&
     return dimension;
 }
 
-/// True where a partition vector is what the wishes of its vertex allow.
+/// True where a partition vector is what the constraints of its vertex allow.
 inline bool obeys(const ep::vertex& einsum, const std::vector<int>& vector) {
-    for (std::size_t label = 0; label < vector.size() && einsum.wishes.without_communication; ++label) {
+    for (std::size_t label = 0; label < vector.size() && einsum.constraints.without_communication; ++label) {
         const auto has = [&](const std::vector<ep::label_id>& labels) {
             return std::count(labels.begin(), labels.end(), static_cast<ep::label_id>(label)) > 0;
         };
@@ -73,11 +74,11 @@ inline bool obeys(const ep::vertex& einsum, const std::vector<int>& vector) {
             return false;
         }
     }
-    if (!einsum.wishes.pin) {
+    if (!einsum.constraints.pin) {
         return true;
     }
     std::vector<int> wanted(einsum.bounds.size(), 1);
-    for (const ep::pinned_part& part : *einsum.wishes.pin) {
+    for (const ep::pinned_part& part : *einsum.constraints.pin) {
         wanted[dimension_of(einsum, part)] = part.parts;
     }
     for (std::size_t dimension = 0; dimension < wanted.size(); ++dimension) {
@@ -91,8 +92,8 @@ inline bool obeys(const ep::vertex& einsum, const std::vector<int>& vector) {
 /// True where the axes that a pin names stand in its order.
 inline bool keeps_order(const ep::vertex& einsum, const ep::mesh& ranks) {
     std::size_t last = 0;
-    for (std::size_t part = 0; einsum.wishes.pin && part < einsum.wishes.pin->size(); ++part) {
-        const ep::label_id label = einsum.form.output[dimension_of(einsum, (*einsum.wishes.pin)[part])];
+    for (std::size_t part = 0; einsum.constraints.pin && part < einsum.constraints.pin->size(); ++part) {
+        const ep::label_id label = einsum.form.output[dimension_of(einsum, (*einsum.constraints.pin)[part])];
         for (std::size_t axis = 0; axis < ranks.axes.size(); ++axis) {
             if (ranks.axes[axis].label == label) {
                 if (axis < last) {
@@ -108,15 +109,15 @@ inline bool keeps_order(const ep::vertex& einsum, const ep::mesh& ranks) {
 /// Where a pinned placeholder rests: the last part named varies fastest with the rank.
 inline ep::distribution pinned_layout(const ep::vertex& input) {
     int ranks = 1;
-    for (const ep::pinned_part& part : *input.wishes.pin) {
+    for (const ep::pinned_part& part : *input.constraints.pin) {
         ranks *= part.parts;
     }
     std::vector<ep::box> boxes;
     for (int rank = 0; rank < ranks; ++rank) {
         boxes.push_back(ep::whole_box(input.bounds));
         int rest = rank;
-        for (std::size_t place = input.wishes.pin->size(); place-- > 0;) {
-            const ep::pinned_part& part = (*input.wishes.pin)[place];
+        for (std::size_t place = input.constraints.pin->size(); place-- > 0;) {
+            const ep::pinned_part& part = (*input.constraints.pin)[place];
             const auto dimension = static_cast<std::size_t>(part.dimension);
             const auto turn = static_cast<std::size_t>(rest % part.parts);
             boxes.back().sides[dimension] = part.points.empty()
@@ -128,19 +129,19 @@ inline ep::distribution pinned_layout(const ep::vertex& input) {
     return {input.bounds, std::move(boxes)};
 }
 
-/// The wishes of a graph in its plan, read off the ranks' boxes.
+/// The constraints of a graph in its plan, read off the ranks' boxes.
 inline void check_obeyed(const ep::plan& made) {
     for (const ep::planned_vertex& each : made.vertices()) {
-        if (each.wishes.pin && each.is_input()) {
+        if (each.constraints.pin && each.is_input()) {
             CHECK(each.resting == pinned_layout(*each.origin));
-        } else if (each.wishes.pin) {
+        } else if (each.constraints.pin) {
             std::vector<int> vector;
             for (std::size_t label = 0; label < each.work.extents.size(); ++label) {
                 vector.push_back(each.work.ranks.parts(static_cast<ep::label_id>(label)));
             }
             CHECK(obeys(*each.origin, vector));
             CHECK(keeps_order(*each.origin, each.work.ranks));
-            for (const ep::pinned_part& part : *each.wishes.pin) {  // the blocks, of which pieces may rest
+            for (const ep::pinned_part& part : *each.constraints.pin) {  // the blocks, of which pieces may rest
                 std::vector<ep::interval> blocks;
                 const std::size_t dimension = dimension_of(*each.origin, part);
                 const std::size_t pending = each.resting.bounds().size() - each.bounds.size();
@@ -153,7 +154,7 @@ inline void check_obeyed(const ep::plan& made) {
                 }
             }
         }
-        if (each.wishes.without_communication) {
+        if (each.constraints.without_communication) {
             CHECK(each.work.output.replication() == 1);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 CHECK(each.work.operands[operand].replication() == 1);

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <einparallel/plan/pending_offers.hpp>
+#include <einparallel/plan/offers.hpp>
 
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/notation/box.hpp>
+#include <einparallel/plan/constraints.ipp>
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -34,7 +34,7 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
                                                              const std::vector<bool>& leaves) {
     constexpr std::size_t few = 6;  // tensors of which all sets are tried; of more, each alone and all together
     const vertex& reader = *graph.vertices[number];
-    if (reader.is_input() || reader.wishes.without_communication || reader.operands.size() > 64) {
+    if (reader.is_input() || reader.constraints.without_communication || reader.operands.size() > 64) {
         return {};
     }
     std::vector<std::pair<std::uint64_t, bool>> tensors;  // operands, and whether the reader makes fewer elements
@@ -83,7 +83,7 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
     std::vector<bool> aggregates(count, false);  // over a label that can be cut
     for (std::size_t number = 0; number < count; ++number) {
         const vertex& each = *graph.vertices[number];
-        made.leaves[number] = !each.is_input() && !each.wishes.pin && !each.wishes.without_communication &&
+        made.leaves[number] = !each.is_input() && !each.constraints.pin && !each.constraints.without_communication &&
                               each.work->program().aggregates_by() != reduction::unknown && elements_of(each) > 0 &&
                               std::ranges::find(graph.outputs, number) == graph.outputs.end();
         for (std::size_t label = 0; label < each.extents.size(); ++label) {
@@ -117,6 +117,59 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
                 made.leaves[number] = false;
                 dropped = true;
             }
+        }
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph) {
+    constexpr std::size_t most = 3;     // lists for one index
+    std::vector<std::size_t> first{0};  // number of a vertex's first label
+    for (const std::shared_ptr<vertex>& each : graph.vertices) {
+        first.push_back(first.back() + (each->is_input() ? each->bounds : each->extents).size());
+    }
+    std::vector<std::size_t> same(first.back());  // labels of one index: a forest
+    std::iota(same.begin(), same.end(), std::size_t{0});
+    const auto root_of = [&](std::size_t vertex, label_id label) {
+        std::size_t at = first[vertex] + static_cast<std::size_t>(label);
+        while (same[at] != at) {
+            at = same[at] = same[same[at]];
+        }
+        return at;
+    };
+    points_by_label lists(same.size());
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const vertex& each = *graph.vertices[number];
+        for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
+            const std::size_t input = graph.inputs[number][operand];
+            const vertex& read = *graph.vertices[input];
+            for (std::size_t dimension = 0; dimension < read.bounds.size(); ++dimension) {
+                const label_id here = each.form.operands[operand][dimension];
+                const label_id there = read.is_input() ? static_cast<label_id>(dimension) : read.form.output[dimension];
+                if (here != no_label && there != no_label) {
+                    same[root_of(number, here)] = root_of(input, there);
+                }
+            }
+        }
+    }
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const vertex& each = *graph.vertices[number];
+        std::vector<mesh_axis> axes = pinned_axes(each);
+        if (each.is_input() && each.origin != nullptr && each.origin->kind() == source_kind::resting) {
+            axes = mesh_of(resting_of_source(each)).value_or(mesh{}).axes;
+        }
+        for (const mesh_axis& axis : axes) {
+            std::vector<std::vector<index>>& known = lists[root_of(number, axis.label)];
+            if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back() &&
+                known.size() < most && std::ranges::find(known, axis.points) == known.end()) {
+                known.push_back(axis.points);
+            }
+        }
+    }
+    std::vector<points_by_label> made(graph.vertices.size());
+    for (std::size_t number = 0; number < made.size(); ++number) {
+        for (std::size_t label = 0; label < first[number + 1] - first[number]; ++label) {
+            made[number].push_back(lists[root_of(number, static_cast<label_id>(label))]);
         }
     }
     return made;

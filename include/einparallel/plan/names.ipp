@@ -1,36 +1,33 @@
 #pragma once
 
-#include <einparallel/plan/words.hpp>
+#include <einparallel/plan/names.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <initializer_list>
-#include <string_view>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The word for a value of an enumeration; the first one where there is none.
-std::string word_at(auto value, std::initializer_list<const char*> words) {
+/// The name of a value of an enumeration; the first one where there is none.
+std::string name_at(auto value, std::initializer_list<const char*> names) {
     const auto place = static_cast<std::size_t>(value);
-    return words.begin()[place < words.size() ? place : 0];
+    return names.begin()[place < names.size() ? place : 0];
 }
 
-EINPARALLEL_INLINE std::string word_for(algorithm named) {
-    return word_at(named, {"automatic", "c", "mn", "k", "master_worker"});
+EINPARALLEL_INLINE std::string name_for(algorithm named) {
+    return name_at(named, {"automatic", "c", "mn", "k", "master_worker"});
 }
-EINPARALLEL_INLINE std::string word_for(objective named) {
-    return word_at(named, {"time", "paper", "bytes"});
+EINPARALLEL_INLINE std::string name_for(objective named) {
+    return name_at(named, {"time", "paper", "bytes"});
 }
-EINPARALLEL_INLINE std::string word_for(method named) {
-    return word_at(named, {"exact", "linearized"});
+EINPARALLEL_INLINE std::string name_for(method named) {
+    return name_at(named, {"exact", "linearized"});
 }
-EINPARALLEL_INLINE std::string word_for(order named) {
-    return word_at(named, {"fewest_operations", "best_plan"});
+EINPARALLEL_INLINE std::string name_for(order named) {
+    return name_at(named, {"fewest_operations", "best_plan"});
 }
-EINPARALLEL_INLINE std::string word_for(source_kind named) {
-    return word_at(named, {"read by every rank", "on one rank", "distributed", "placeholder"});
+EINPARALLEL_INLINE std::string name_for(source_kind named) {
+    return name_at(named, {"read by every rank", "on one rank", "distributed", "placeholder"});
 }
 
 EINPARALLEL_INLINE std::string printable(std::string text) {
@@ -155,14 +152,8 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
 
 /// The formula of a vertex whose operands have these names.
 EINPARALLEL_INLINE std::string formula_text(const vertex& of, std::vector<std::string> names) {
-    bool aggregates = false;
-    for (std::size_t label = 0; label < of.form.names.size(); ++label) {
-        aggregates = aggregates || !of.form.in_output(static_cast<label_id>(label));
-    }
-    for (std::string& name : names) {
-        name = name_in_formula(name);
-    }
-    return of.work->program().formula(names, aggregates);
+    std::ranges::transform(names, names.begin(), name_in_formula);
+    return of.work->program().formula(names, of.form.output.size() < of.form.names.size());
 }
 
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each) {
@@ -170,25 +161,21 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
         return "";
     }
     std::vector<std::string> names;
-    for (const std::size_t input : each.inputs) {
-        names.push_back(shown.vertices()[input].name);
-    }
+    std::ranges::for_each(each.inputs, [&](std::size_t input) { names.push_back(shown.vertices()[input].name); });
     return formula_text(*each.origin, std::move(names));
 }
 
-EINPARALLEL_INLINE std::string name_in_words(const einsum_graph& graph, std::size_t number) {
+EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t number) {
     const vertex& each = *graph.vertices[number];
     if (each.is_input() || !each.name.empty()) {
         return graph.name_of(number);
     }
     std::vector<std::string> names;
-    for (const std::size_t input : graph.inputs[number]) {
-        names.push_back(graph.name_of(input));
-    }
+    std::ranges::for_each(graph.inputs[number], [&](std::size_t input) { names.push_back(graph.name_of(input)); });
     return graph.name_of(number) + " = " + cell(formula_text(each, std::move(names)), 32);
 }
 
-EINPARALLEL_INLINE std::string name_in_words(const plan& shown, const planned_vertex& each) {
+EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each) {
     const bool is_named = each.is_input() || each.origin == nullptr || !each.origin->name.empty();
     return is_named ? each.name : each.name + " = " + cell(formula_text(shown, each), 32);
 }

@@ -19,7 +19,7 @@
 namespace ep = einparallel;
 using namespace ep::testing;
 
-namespace wishes_test {
+namespace constraints_test {
 
 namespace {
 
@@ -202,4 +202,4 @@ TEST_CASE("ranks that pin or mark differently hear one sentence") {
     CHECK(got == "decompose: S (ik,ik->ik) is pinned to 14 parts along label i of extent 13");
 }
 
-}  // namespace wishes_test
+}  // namespace constraints_test

@@ -1,5 +1,5 @@
 #pragma once
-// Enumerations, vertices, machines and numbers in words, and tables of them.
+// Names of enumerations, vertices, machines and numbers, and tables of them.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
@@ -9,18 +9,28 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::string word_for(algorithm named);
-EINPARALLEL_INLINE std::string word_for(objective named);
-EINPARALLEL_INLINE std::string word_for(method named);
-EINPARALLEL_INLINE std::string word_for(order named);
+EINPARALLEL_INLINE std::string name_for(algorithm named);
+EINPARALLEL_INLINE std::string name_for(objective named);
+EINPARALLEL_INLINE std::string name_for(method named);
+EINPARALLEL_INLINE std::string name_for(order named);
 
 /// Who has an input's elements.
-EINPARALLEL_INLINE std::string word_for(source_kind named);
+EINPARALLEL_INLINE std::string name_for(source_kind named);
+
+/// The texts of some items with a separator between them.
+std::string joined(const auto& items, std::string_view separator, auto&& text_of) {
+    std::string written;
+    for (bool first = true; const auto& item : items) {
+        written.append(std::exchange(first, false) ? "" : separator).append(text_of(item));
+    }
+    return written;
+}
 
 /// Without line breaks and other control characters, which would tear a table apart.
 EINPARALLEL_INLINE std::string printable(std::string text);
@@ -31,8 +41,8 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
 
 /// What a reader finds in his source: the user's name of a vertex, or beside "v24.6" what it computes:
 /// `v24.6 = sum A*B`.
-EINPARALLEL_INLINE std::string name_in_words(const plan& shown, const planned_vertex& each);
-EINPARALLEL_INLINE std::string name_in_words(const einsum_graph& graph, std::size_t number);
+EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each);
+EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t number);
 
 /// Every rank can read any part of this input: nothing has to be sent, whatever the consumers want.
 EINPARALLEL_INLINE bool read_by_all(const planned_vertex& input);

@@ -1,6 +1,6 @@
 // Pins and marks: what the user fixes is what every plan does, and what makes no sense is refused with a sentence.
 
-#include "random_wishes.hpp"
+#include "random_constraints.hpp"
 
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
@@ -18,7 +18,7 @@
 
 namespace ep = einparallel;
 
-namespace wishes_test {
+namespace constraints_test {
 
 namespace {
 
@@ -146,7 +146,7 @@ TEST_CASE_FIXTURE(product_and_sum, "pins that cannot be obeyed are refused with 
                             const ep::options& asked = {.processes = 8}) {
         tensor.pinned(std::move(parts));
         CHECK(refusal(asked) == sentence);
-        tensor.node()->wishes = {};
+        tensor.node()->constraints = {};
     };
     refuse(Z, {{"q", 2}}, "decompose: Z (ij,jk->ik) cannot be pinned along label q: its result has no such dimension");
     refuse(Z, {{"j", 2}}, "decompose: Z (ij,jk->ik) cannot be pinned along label j: its result has no such dimension");
@@ -203,8 +203,8 @@ TEST_CASE_FIXTURE(product_and_sum, "no communication here, or a sentence why not
         CHECK((has(refusal(asked), "Z does not lie where it would be read, along label i") ||
                has(refusal(asked), "C does not lie where it would be read, along label k") ||
                has(refusal(asked), "C does not lie where it would be read, along label i")));
-        C.node()->wishes = {};
-        Z.node()->wishes = {};
+        C.node()->constraints = {};
+        Z.node()->constraints = {};
     }
     Z.without_communication();
     CHECK(vertex_named(planned(), "Z").work.ranks.size() == 1);  // no label is in A, B and Z
@@ -215,7 +215,7 @@ TEST_CASE_FIXTURE(product_and_sum, "no communication here, or a sentence why not
     Z.pinned({});
     CHECK(refusal({.processes = 4, .algorithm = ep::algorithm::mn}) ==
           "decompose: Z (ij,jk->ik) is to run without communication, options.algorithm is mn");
-    A.node()->wishes.without_communication = true;
+    A.node()->constraints.without_communication = true;
     CHECK(refusal() == "decompose: A is an input: only an einsum can be marked to run without communication");
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("no communication in any step of a softmax or of a product of three") 
                 int steps = 0;
                 for (const ep::planned_vertex& each : made.vertices()) {
                     const bool marked = each.name.starts_with("weights") || each.name.starts_with("product");
-                    CHECK(each.wishes.without_communication == marked);
+                    CHECK(each.constraints.without_communication == marked);
                     CHECK((!marked || each.bytes == 0));
                     steps += marked ? 1 : 0;
                 }
@@ -247,7 +247,7 @@ TEST_CASE("no communication in any step of a softmax or of a product of three") 
         }
     }
     // Its scores lie where only some steps could read them.
-    scores.node()->wishes.pin = {{1, 4}};
+    scores.node()->constraints.pin = {{1, 4}};
     try {
         static_cast<void>(ep::decompose({.processes = 4}, weights));
         FAIL("the rows were brought together without communication");
@@ -256,7 +256,7 @@ TEST_CASE("no communication in any step of a softmax or of a product of three") 
     }
 }
 
-TEST_CASE_FIXTURE(product_and_sum, "plans by hand obey wishes or are refused") {
+TEST_CASE_FIXTURE(product_and_sum, "plans by hand obey constraints or are refused") {
     S.pinned({{"i", 4}});
     const ep::options asked{.processes = 4};
     const ep::plan made = ep::plan_with(asked, ep::hand_cuts().cut(Z, {{"i", 4}}), S);
@@ -267,7 +267,7 @@ TEST_CASE_FIXTURE(product_and_sum, "plans by hand obey wishes or are refused") {
     }
     S.pinned({});
     CHECK_THROWS_AS(static_cast<void>(ep::plan_with(asked, ep::hand_cuts().cut(S, {{"i", 2}}), S)), ep::error);
-    S.node()->wishes = {};
+    S.node()->constraints = {};
     S.without_communication();
     CHECK_THROWS_WITH_AS(
         static_cast<void>(ep::plan_with(asked, ep::hand_cuts().cut(Z, {{"i", 4}}).cut(S, {{"k", 4}}), S)),
@@ -276,7 +276,7 @@ TEST_CASE_FIXTURE(product_and_sum, "plans by hand obey wishes or are refused") {
         ep::error);
 }
 
-TEST_CASE_FIXTURE(product_and_sum, "wishes and a memory limit go together") {
+TEST_CASE_FIXTURE(product_and_sum, "constraints and a memory limit go together") {
     S.pinned({{"i", 8}}).without_communication();
     const ep::plan free = planned();
     std::size_t peak = 0;
@@ -288,4 +288,4 @@ TEST_CASE_FIXTURE(product_and_sum, "wishes and a memory limit go together") {
     CHECK(has(refusal({.processes = 8, .memory_limit = 8}), "needs"));
 }
 
-}  // namespace wishes_test
+}  // namespace constraints_test
