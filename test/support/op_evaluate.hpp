@@ -12,10 +12,9 @@
 #include <type_traits>
 #include <vector>
 
-namespace testing {
+namespace einparallel::testing {
 
-using namespace einparallel;
-using namespace einparallel::detail;
+using namespace detail;
 
 /// The functors with an op_code.
 template <class... Functor>
@@ -77,7 +76,7 @@ inline void evaluate(const op_program& program, const void* const* operands, voi
         op_functors::with(each.code, [&]<class F>(const F& function) {
             detail::with_element(type_from(is_choice ? 1 : 0), [&]<class T>(std::type_identity<T> /*type*/) {
                 const auto x = [&](std::size_t place) { return from(place).template get<T>(); };
-                if constexpr (!detail::computes_in(F::code, einparallel::element_type_of<T>())) {
+                if constexpr (!detail::computes_in(F::code, element_type_of<T>())) {
                     return;
                 } else if constexpr (F::code == op_code::choice) {
                     into.set(function(from(0).template get<bool>(), x(1), x(2)));
@@ -100,4 +99,4 @@ inline void evaluate(const op_program& program, const void* const* operands, voi
     });
 }
 
-}  // namespace testing
+}  // namespace einparallel::testing
