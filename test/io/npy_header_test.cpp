@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/io/npy_header.hpp>
+#include <einparallel/notation/error.hpp>
 
 #include <string>
 #include <vector>
@@ -12,8 +13,7 @@ namespace {
 namespace ep = einparallel;
 
 ep::detail::npy_header parse(const std::string& text) {
-    const std::string path = "w.npy";
-    return ep::detail::npy_header_parser(path, text).parse();
+    return ep::detail::parse_npy_header("w.npy", text);
 }
 
 std::string refusal(const std::string& text) {

@@ -367,7 +367,7 @@ private:
             }
             const auto by_label = [](const mesh_axis& a, const mesh_axis& b) { return a.label < b.label; };
             std::sort(ranks.axes.begin(), ranks.axes.end(), by_label);
-            if (sums.output && detail::summands_over(einsum.form.output, ranks) == 1) {
+            if (sums.output && detail::sharers(einsum.form.output, ranks) == 1) {
                 continue;
             }
             do {

@@ -176,7 +176,7 @@ TEST_CASE("readers of pending sums give what readers of finished ones give") {
         }
         chain.push_back(reader(bounds, summands, tensors, operators, true, random));
         if (chain.back().sums.output) {
-            const int left = detail::summands_over(chain.back().form.output, chain.back().ranks);
+            const int left = detail::sharers(chain.back().form.output, chain.back().ranks);
             chain.push_back(reader(bounds_of(chain.back()), left, 1, chain.back().operators, false, random));
             chain.back().operators = operators;  // a single operand, or a factor that ⊗ takes
             ++carried_on;

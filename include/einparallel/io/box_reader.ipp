@@ -4,6 +4,7 @@
 #include <einparallel/io/file.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/tiles.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -161,29 +162,17 @@ private:
         for (std::size_t place = 1; place < rank; ++place) {
             strides[place] = strides[place - 1] * region_[place - 1].size();
         }
-        std::vector<index> corner(rank, 0);
-        sides chunk(rank);
-        for (bool more = true; more;) {
+        for_each_tile(region_, lengths, [&](const sides& chunk) {
             index elements = 1;
             index offset = 0;
             for (std::size_t place = 0; place < rank; ++place) {
-                const index begin = region_[place].begin + corner[place];
-                chunk[place] = {begin, std::min(begin + lengths[place], region_[place].end)};
                 elements *= chunk[place].size();
-                offset += corner[place] * strides[place];
+                offset += (chunk[place].begin - region_[place].begin) * strides[place];
             }
             staging_.resize(static_cast<std::size_t>(elements * bytes_));
             read_in_file_order(chunk, staging_.data());
             turn(chunk, strides, destination + offset * bytes_);
-            more = false;
-            for (std::size_t place = rank; place-- > 0 && !more;) {
-                corner[place] += lengths[place];
-                more = corner[place] < region_[place].size();
-                if (!more) {
-                    corner[place] = 0;
-                }
-            }
-        }
+        });
     }
 
     void turn(const sides& chunk, const std::vector<index>& strides, std::byte* destination) const {
@@ -209,16 +198,16 @@ private:
         const std::size_t rank = chunk.size();
         const index slow = chunk[0].size();
         const index fast = chunk[rank - 1].size();
+        const sides middle(chunk.begin() + 1, chunk.end() - 1);
         index slice = fast;  // staging elements from one index of the slowest dimension to the next
-        for (std::size_t place = 1; place + 1 < rank; ++place) {
-            slice *= chunk[place].size();
+        for (const interval& side : middle) {
+            slice *= side.size();
         }
-        std::vector<index> middle(rank, 0);
         const std::byte* line = staging_.data();
-        for (bool more = true; more; line += fast * width) {
+        for_each_tile(middle, std::vector<index>(middle.size(), 1), [&](const sides& at) {
             index offset = 0;
-            for (std::size_t place = 1; place + 1 < rank; ++place) {
-                offset += middle[place] * strides[place];
+            for (std::size_t place = 0; place < at.size(); ++place) {
+                offset += (at[place].begin - middle[place].begin) * strides[place + 1];
             }
             std::byte* const corner = destination + offset * width;
             for (index slow_tile = 0; slow_tile < slow; slow_tile += tile) {
@@ -233,14 +222,8 @@ private:
                     }
                 }
             }
-            more = false;
-            for (std::size_t place = rank - 1; place-- > 1 && !more;) {
-                more = ++middle[place] < chunk[place].size();
-                if (!more) {
-                    middle[place] = 0;
-                }
-            }
-        }
+            line += fast * width;
+        });
     }
 
     [[nodiscard]] std::uint64_t bytes_of(index elements) const { return static_cast<std::uint64_t>(elements * bytes_); }

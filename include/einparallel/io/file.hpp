@@ -1,62 +1,146 @@
 #pragma once
-// Files that are open for reading or for writing, as owned objects; all of their system calls are in file.ipp.
+// Files that are open for reading or for writing, as owned objects, and all of their system calls.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include <cerrno>
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Reads a regular file at any position. Reading does not move a cursor, so threads may read at once.
-class input_file {
+/// A file descriptor and the path that it was opened by.
+class open_file {
 public:
-    /// @throws error where the path names no file that can be read
-    EINPARALLEL_INLINE explicit input_file(std::string path);
-
-    input_file(const input_file&) = delete;
-    input_file& operator=(const input_file&) = delete;
-    ~input_file();
+    open_file(const open_file&) = delete;
+    open_file& operator=(const open_file&) = delete;
 
     [[nodiscard]] const std::string& path() const { return path_; }
+
+protected:
+    /// Where the path cannot be opened `failure` is said of it.
+    EINPARALLEL_INLINE open_file(std::string path, int flags, const char* failure)
+        : path_(std::move(path)), descriptor_(::open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
+        if (descriptor_ < 0) {
+            refuse(failure);
+        }
+    }
+    ~open_file() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+
+    /// With the system's own words.
+    EINPARALLEL_INLINE [[noreturn]] void refuse(const char* what) const {
+        throw error("'" + path_ + "' " + what + ": " + std::generic_category().message(errno));
+    }
+
+    /// Has call(bytes done so far, bytes wanted) move all bytes: it returns how many it moved, or less than 0. Stops
+    /// where it moves none, and returns how many have been moved.
+    template <class Call>
+    std::uint64_t move_all(std::uint64_t bytes, const char* failure, Call call) const {
+        // Linux moves at most 2 GiB - 4 KiB a call, whatever is asked for.
+        constexpr std::uint64_t largest_request = std::uint64_t{1} << 30;
+        std::uint64_t done = 0;
+        for (ssize_t moved = 1; done < bytes && moved != 0; done += moved < 0 ? 0 : static_cast<std::uint64_t>(moved)) {
+            moved = call(done, static_cast<std::size_t>(std::min(bytes - done, largest_request)));
+            if (moved < 0 && errno != EINTR) {
+                refuse(failure);
+            }
+        }
+        return done;
+    }
+
+    std::string path_;
+    int descriptor_;
+};
+
+/// Reads a regular file at any position. Reading does not move a cursor, so threads may read at once.
+class input_file : public open_file {
+public:
+    /// @throws error where the path names no file that can be read
+    EINPARALLEL_INLINE explicit input_file(std::string path)
+        : open_file(std::move(path), O_RDONLY, "cannot be opened") {
+        struct stat status {};
+        if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+            throw error("'" + path_ + "' is not a regular file");
+        }
+        size_ = static_cast<std::uint64_t>(status.st_size);
+    }
+
     /// Bytes in the file when it was opened.
     [[nodiscard]] std::uint64_t size() const { return size_; }
 
     /// Copies exactly `bytes` bytes that begin at `offset`.
     /// @throws error where the file ends before, or the system reports a failure
-    EINPARALLEL_INLINE void read(void* destination, std::uint64_t bytes, std::uint64_t offset) const;
+    EINPARALLEL_INLINE void read(void* destination, std::uint64_t bytes, std::uint64_t offset) const {
+        auto* const first = static_cast<std::byte*>(destination);
+        const std::uint64_t done = move_all(bytes, "cannot be read", [&](std::uint64_t at, std::size_t wanted) {
+            return ::pread(descriptor_, first + at, wanted, static_cast<off_t>(offset + at));
+        });
+        if (done < bytes) {
+            throw error("'" + path_ + "' ends at byte " + std::to_string(offset + done) + ", and bytes up to " +
+                        std::to_string(offset + bytes) + " were wanted: it became shorter while it was read");
+        }
+    }
 
 private:
-    std::string path_;
-    int descriptor_ = -1;
     std::uint64_t size_ = 0;
 };
 
 /// Writes a file anew, at any position; what was there under its name is gone.
-class output_file {
+class output_file : public open_file {
 public:
     /// @throws error where the path names no file that can be written
-    EINPARALLEL_INLINE explicit output_file(std::string path);
-
-    output_file(const output_file&) = delete;
-    output_file& operator=(const output_file&) = delete;
-    ~output_file();
+    EINPARALLEL_INLINE explicit output_file(std::string path)
+        : open_file(std::move(path), O_WRONLY | O_CREAT | O_TRUNC, "cannot be opened for writing") {}
 
     /// Makes the file so long, all zeroes, with room for them on the disk where the system can promise it.
     /// @throws error
-    EINPARALLEL_INLINE void reserve(std::uint64_t bytes) const;
+    EINPARALLEL_INLINE void reserve(std::uint64_t bytes) const {
+        if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+            refuse(unwritten);
+        }
+#if defined(__linux__) && defined(_GNU_SOURCE)
+        if (bytes > 0 && ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) != 0 && errno == ENOSPC) {
+            refuse(unwritten);
+        }
+#endif
+    }
 
     /// Writes exactly `bytes` bytes from `offset` on. @throws error
-    EINPARALLEL_INLINE void write(const void* data, std::uint64_t bytes, std::uint64_t offset) const;
+    EINPARALLEL_INLINE void write(const void* data, std::uint64_t bytes, std::uint64_t offset) const {
+        const auto* const first = static_cast<const std::byte*>(data);
+        const std::uint64_t done = move_all(bytes, unwritten, [&](std::uint64_t at, std::size_t given) {
+            return ::pwrite(descriptor_, first + at, given, static_cast<off_t>(offset + at));
+        });
+        if (done < bytes) {
+            errno = EIO;
+            refuse(unwritten);
+        }
+    }
 
+    /// Writes what is still buffered, so it may be what finds the disk full.
     /// @throws error where the system could not write after all
-    EINPARALLEL_INLINE void close();
+    EINPARALLEL_INLINE void close() {
+        if (::close(std::exchange(descriptor_, -1)) != 0) {
+            refuse(unwritten);
+        }
+    }
 
 private:
-    EINPARALLEL_INLINE [[noreturn]] void refuse(const char* what) const;
-
-    std::string path_;
-    int descriptor_ = -1;
+    static constexpr const char* unwritten = "cannot be written";
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

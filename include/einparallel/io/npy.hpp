@@ -1,7 +1,6 @@
 #pragma once
 // NumPy's .npy files: what a file holds, any box of it, and writing one.
 
-#include <einparallel/io/file.hpp>
 #include <einparallel/io/npy_header.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -17,6 +16,12 @@
 
 namespace einparallel {
 
+namespace EINPARALLEL_DETAIL {
+
+class input_file;  // io/file.hpp
+
+}  // namespace EINPARALLEL_DETAIL
+
 /// An .npy file, open: its element type, its shape, and any part of it. Formats 1.0 to 3.0, C and Fortran order, bool,
 /// integers, floats and complex numbers in this machine's byte order. A copy refers to the same open file, and a file
 /// that is replaced by another of its name is still read as it was. Threads may read at once.
@@ -28,8 +33,8 @@ public:
     /// NumPy.
     EINPARALLEL_INLINE explicit npy_file(std::string path);
 
-    [[nodiscard]] const std::string& path() const { return file_->path(); }  ///< As given.
-    [[nodiscard]] element_type type() const { return header_.type; }         ///< Of the elements.
+    EINPARALLEL_INLINE [[nodiscard]] const std::string& path() const;  ///< As given.
+    [[nodiscard]] element_type type() const { return header_.type; }   ///< Of the elements.
     /// Extents in the array's own order of dimensions, also where the file is in Fortran order.
     [[nodiscard]] const std::vector<index>& shape() const { return header_.shape; }
     [[nodiscard]] bool fortran_order() const { return header_.fortran_order; }  ///< The first index is the fastest.
@@ -47,7 +52,7 @@ public:
     EINPARALLEL_INLINE void read_box(const box& region, void* destination) const;
 
 private:
-    [[noreturn]] void refuse(const std::string& what) const { throw error("'" + file_->path() + "' " + what); }
+    [[noreturn]] void refuse(const std::string& what) const { throw error("'" + path() + "' " + what); }
 
     EINPARALLEL_INLINE [[nodiscard]] std::string shape_text() const;
 

@@ -40,8 +40,12 @@ EINPARALLEL_INLINE npy_file::npy_file(std::string path) : file_(std::make_shared
     }
     std::string text(static_cast<std::size_t>(header_bytes), ' ');
     file_->read(text.data(), header_bytes, before);
-    header_ = detail::npy_header_parser(file_->path(), text).parse();
+    header_ = detail::parse_npy_header(file_->path(), text);
     check_size();
+}
+
+EINPARALLEL_INLINE const std::string& npy_file::path() const {
+    return file_->path();
 }
 
 EINPARALLEL_INLINE void npy_file::require(element_type type, std::size_t rank) const {

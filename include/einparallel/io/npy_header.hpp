@@ -5,7 +5,6 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/notation/error.hpp>
 
 #include <string>
 #include <string_view>
@@ -21,30 +20,8 @@ struct npy_header {
 };
 
 /// Reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }: keys in any order, blanks anywhere, the long
-/// integers (3L, 4L) of Python 2. Anything else is an error whose sentence begins with the file's path.
-class npy_header_parser {
-public:
-    npy_header_parser(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
-
-    EINPARALLEL_INLINE npy_header parse();
-
-private:
-    [[noreturn]] void refuse(const std::string& what) const { throw error("'" + path_ + "' " + what); }
-
-    EINPARALLEL_INLINE void skip_blanks();
-    EINPARALLEL_INLINE bool take(char wanted);
-    EINPARALLEL_INLINE void expect(char wanted);
-    EINPARALLEL_INLINE std::string quoted();
-    EINPARALLEL_INLINE bool boolean();
-    EINPARALLEL_INLINE index number();
-    EINPARALLEL_INLINE std::vector<index> shape();
-    EINPARALLEL_INLINE element_type type();
-    EINPARALLEL_INLINE static bool known(element_type type);
-
-    const std::string& path_;
-    std::string_view rest_;
-    npy_header header_;
-};
+/// integers (3L, 4L) of Python 2. @throws error for anything else; its sentence begins with the file's path
+EINPARALLEL_INLINE npy_header parse_npy_header(const std::string& path, std::string_view text);
 
 /// NumPy's spelling of a type: "<f8", "|b1".
 EINPARALLEL_INLINE std::string npy_type_name(element_type type);

@@ -2,182 +2,192 @@
 
 #include <einparallel/io/npy_header.hpp>
 
+#include <einparallel/notation/error.hpp>
+
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <limits>
+#include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE npy_header npy_header_parser::parse() {
-    bool has_type = false;
-    bool has_order = false;
-    bool has_shape = false;
-    expect('{');
-    while (!take('}')) {
-        const std::string key = quoted();
-        expect(':');
-        if (key == "descr") {
-            header_.type = type();
-            has_type = true;
-        } else if (key == "fortran_order") {
-            header_.fortran_order = boolean();
-            has_order = true;
-        } else if (key == "shape") {
-            header_.shape = shape();
-            has_shape = true;
-        } else {
-            refuse("has the unknown entry '" + key + "' in its header");
-        }
-        if (!take(',')) {
-            expect('}');
-            break;
-        }
-    }
-    skip_blanks();
-    if (!rest_.empty()) {
-        refuse("has text behind the dictionary of its header");
-    }
-    if (!has_type || !has_order || !has_shape) {
-        refuse(std::string("has no entry '") +
-               (!has_type    ? "descr"
-                : !has_order ? "fortran_order"
-                             : "shape") +
-               "' in its header");
-    }
-    return header_;
-}
+/// Takes a header from the front of its text, piece by piece.
+EINPARALLEL_INLINE class npy_header_parser {
+public:
+    npy_header_parser(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
 
-EINPARALLEL_INLINE void npy_header_parser::skip_blanks() {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n' || rest_.front() == '\t' ||
-                              rest_.front() == '\r' || rest_.front() == '\0')) {
-        rest_.remove_prefix(1);
+    npy_header parse() {
+        std::optional<element_type> type;
+        std::optional<bool> order;
+        std::optional<std::vector<index>> shape;
+        expect('{');
+        for (bool more = !take('}'); more;) {
+            const std::string key = quoted();
+            expect(':');
+            if (key == "descr") {
+                type = element();
+            } else if (key == "fortran_order") {
+                order = boolean();
+            } else if (key == "shape") {
+                shape = extents();
+            } else {
+                refuse("has the unknown entry '" + key + "' in its header");
+            }
+            more = goes_on('}');
+        }
+        skip_blanks();
+        if (!rest_.empty()) {
+            refuse("has text behind the dictionary of its header");
+        }
+        if (const char* const missing = !type ? "descr" : !order ? "fortran_order" : !shape ? "shape" : nullptr) {
+            refuse("has no entry '" + std::string(missing) + "' in its header");
+        }
+        return {*type, *order, *std::move(shape)};
     }
-}
 
-EINPARALLEL_INLINE bool npy_header_parser::take(char wanted) {
-    skip_blanks();
-    if (rest_.empty() || rest_.front() != wanted) {
+private:
+    [[noreturn]] void refuse(const std::string& what) const { throw error("'" + path_ + "' " + what); }
+
+    void skip_blanks() {
+        constexpr std::string_view blanks(" \n\t\r\0", 5);
+        rest_.remove_prefix(std::min(rest_.find_first_not_of(blanks), rest_.size()));
+    }
+
+    bool take(char wanted) {
+        skip_blanks();
+        const bool found = rest_.starts_with(wanted);
+        rest_.remove_prefix(found ? 1 : 0);
+        return found;
+    }
+
+    void expect(char wanted) {
+        if (!take(wanted)) {
+            refuse(std::string("has a header that cannot be read: '") + wanted + "' is missing before '" +
+                   std::string(rest_.substr(0, 12)) + "'");
+        }
+    }
+
+    /// Behind an entry of a list: false where the list ends, with or without a comma.
+    bool goes_on(char end) {
+        if (take(',')) {
+            return !take(end);
+        }
+        expect(end);
         return false;
     }
-    rest_.remove_prefix(1);
-    return true;
-}
 
-EINPARALLEL_INLINE void npy_header_parser::expect(char wanted) {
-    if (!take(wanted)) {
-        refuse(std::string("has a header that cannot be read: '") + wanted + "' is missing before '" +
-               std::string(rest_.substr(0, 12)) + "'");
+    std::string quoted() {
+        skip_blanks();
+        const char quote = rest_.starts_with('"') ? '"' : '\'';
+        expect(quote);
+        const std::size_t end = rest_.find(quote);
+        if (end == std::string_view::npos) {
+            refuse("has a header with an open quotation mark");
+        }
+        std::string word(rest_.substr(0, end));
+        rest_.remove_prefix(end + 1);
+        return word;
     }
-}
 
-EINPARALLEL_INLINE std::string npy_header_parser::quoted() {
-    skip_blanks();
-    const char quote = !rest_.empty() && rest_.front() == '"' ? '"' : '\'';
-    expect(quote);
-    const std::size_t end = rest_.find(quote);
-    if (end == std::string_view::npos) {
-        refuse("has a header with an open quotation mark");
+    bool boolean() {
+        skip_blanks();
+        for (const bool value : {true, false}) {
+            const std::string_view word = value ? "True" : "False";
+            if (rest_.starts_with(word)) {
+                rest_.remove_prefix(word.size());
+                return value;
+            }
+        }
+        refuse("has a header in which fortran_order is neither True nor False");
     }
-    std::string word(rest_.substr(0, end));
-    rest_.remove_prefix(end + 1);
-    return word;
-}
 
-EINPARALLEL_INLINE bool npy_header_parser::boolean() {
-    skip_blanks();
-    for (const bool value : {true, false}) {
-        const std::string_view word = value ? "True" : "False";
-        if (rest_.substr(0, word.size()) == word) {
-            rest_.remove_prefix(word.size());
-            return value;
+    static bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+    index number() {
+        skip_blanks();
+        if (rest_.empty() || !is_digit(rest_.front())) {
+            refuse("has a header whose shape is not a tuple of whole numbers");
+        }
+        index value = 0;
+        for (; !rest_.empty() && is_digit(rest_.front()); rest_.remove_prefix(1)) {
+            const index digit = rest_.front() - '0';
+            if (value > (std::numeric_limits<index>::max() - digit) / 10) {
+                refuse("has a header with an extent above 2^63 - 1");
+            }
+            value = 10 * value + digit;
+        }
+        rest_.remove_prefix(rest_.starts_with('L') ? 1 : 0);
+        return value;
+    }
+
+    std::vector<index> extents() {
+        std::vector<index> found;
+        expect('(');
+        for (bool more = !take(')'); more; more = goes_on(')')) {
+            found.push_back(number());
+        }
+        return found;
+    }
+
+    element_type element() {
+        skip_blanks();
+        if (rest_.starts_with('[')) {
+            refuse("holds records, not numbers of one type");
+        }
+        const std::string text = quoted();
+        std::string_view left = text;
+        char order = '=';
+        if (!text.empty() && std::string_view("<>=|").find(text[0]) != std::string_view::npos) {
+            order = text[0];
+            left.remove_prefix(1);
+        }
+        element_type found;
+        if (!left.empty()) {
+            found.kind = left.front();
+            left.remove_prefix(1);
+        }
+        for (; !left.empty() && found.bytes < 1000; left.remove_prefix(1)) {
+            if (!is_digit(left.front())) {
+                refuse("holds elements of type '" + text + "', which is no number type");
+            }
+            found.bytes = 10 * found.bytes + static_cast<std::size_t>(left.front() - '0');
+        }
+        if (!known(found)) {
+            refuse("holds elements of type '" + text +
+                   "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 4 and 8, and complex "
+                   "numbers of 8 and 16");
+        }
+        constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
+        if (found.bytes > 1 && order == other_order) {
+            refuse("holds elements of type '" + text + "', whose bytes are in the order of another machine (" +
+                   (other_order == '>' ? "big-endian" : "little-endian") + "): convert it before it is read");
+        }
+        return found;
+    }
+
+    static bool known(element_type type) {
+        switch (type.kind) {
+            case 'b':
+                return type.bytes == sizeof(bool);
+            case 'i':
+            case 'u':
+                return type.bytes == 1 || type.bytes == 2 || type.bytes == 4 || type.bytes == 8;
+            case 'f':
+                return type.bytes == 4 || type.bytes == 8;
+            case 'c':
+                return type.bytes == 8 || type.bytes == 16;
+            default:
+                return false;
         }
     }
-    refuse("has a header in which fortran_order is neither True nor False");
-}
 
-EINPARALLEL_INLINE index npy_header_parser::number() {
-    skip_blanks();
-    if (rest_.empty() || rest_.front() < '0' || rest_.front() > '9') {
-        refuse("has a header whose shape is not a tuple of whole numbers");
-    }
-    index value = 0;
-    while (!rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
-        const index digit = rest_.front() - '0';
-        if (value > (std::numeric_limits<index>::max() - digit) / 10) {
-            refuse("has a header with an extent above 2^63 - 1");
-        }
-        value = 10 * value + digit;
-        rest_.remove_prefix(1);
-    }
-    if (!rest_.empty() && rest_.front() == 'L') {
-        rest_.remove_prefix(1);
-    }
-    return value;
-}
+    const std::string& path_;
+    std::string_view rest_;
+};
 
-EINPARALLEL_INLINE std::vector<index> npy_header_parser::shape() {
-    std::vector<index> extents;
-    expect('(');
-    while (!take(')')) {
-        extents.push_back(number());
-        if (!take(',')) {
-            expect(')');
-            break;
-        }
-    }
-    return extents;
-}
-
-EINPARALLEL_INLINE element_type npy_header_parser::type() {
-    skip_blanks();
-    if (!rest_.empty() && rest_.front() == '[') {
-        refuse("holds records, not numbers of one type");
-    }
-    const std::string text = quoted();
-    const std::string_view orders = "<>=|";
-    element_type found;
-    std::size_t position = 0;
-    char order = '=';
-    if (!text.empty() && orders.find(text[0]) != std::string_view::npos) {
-        order = text[0];
-        position = 1;
-    }
-    if (position < text.size()) {
-        found.kind = text[position];
-    }
-    for (++position; position < text.size() && found.bytes < 1000; ++position) {
-        if (text[position] < '0' || text[position] > '9') {
-            refuse("holds elements of type '" + text + "', which is no number type");
-        }
-        found.bytes = 10 * found.bytes + static_cast<std::size_t>(text[position] - '0');
-    }
-    if (!known(found)) {
-        refuse("holds elements of type '" + text +
-               "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 4 and 8, and complex numbers "
-               "of 8 and 16");
-    }
-    constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
-    if (found.bytes > 1 && order == other_order) {
-        refuse("holds elements of type '" + text + "', whose bytes are in the order of another machine (" +
-               (other_order == '>' ? "big-endian" : "little-endian") + "): convert it before it is read");
-    }
-    return found;
-}
-
-EINPARALLEL_INLINE bool npy_header_parser::known(element_type type) {
-    switch (type.kind) {
-        case 'b':
-            return type.bytes == sizeof(bool);
-        case 'i':
-        case 'u':
-            return type.bytes == 1 || type.bytes == 2 || type.bytes == 4 || type.bytes == 8;
-        case 'f':
-            return type.bytes == 4 || type.bytes == 8;
-        case 'c':
-            return type.bytes == 8 || type.bytes == 16;
-        default:
-            return false;
-    }
+EINPARALLEL_INLINE npy_header parse_npy_header(const std::string& path, std::string_view text) {
+    return npy_header_parser(path, text).parse();
 }
 
 EINPARALLEL_INLINE std::string npy_type_name(element_type type) {

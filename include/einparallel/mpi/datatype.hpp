@@ -20,11 +20,8 @@ class datatype {
 public:
     datatype() noexcept = default;
 
-    /// A predefined type, never freed.
-    EINPARALLEL_INLINE static datatype predefined(MPI_Datatype type) noexcept;
-
-    /// Takes over a type that the caller made.
-    EINPARALLEL_INLINE static datatype owning(MPI_Datatype type) noexcept;
+    /// A predefined type, never freed; or, `owned`, one that the caller made and gives away.
+    explicit datatype(MPI_Datatype type, bool owned = false) noexcept : handle_(type), owned_(owned) {}
 
     datatype(datatype&& other) noexcept
         : handle_(std::exchange(other.handle_, MPI_DATATYPE_NULL)), owned_(std::exchange(other.owned_, false)) {}
@@ -42,10 +39,18 @@ public:
 
     [[nodiscard]] MPI_Datatype native() const noexcept { return handle_; }
 
-    EINPARALLEL_INLINE void commit();
+    EINPARALLEL_INLINE void commit() {
+        if (owned_) {
+            detail::check_mpi(MPI_Type_commit(&handle_), "MPI_Type_commit");
+        }
+    }
 
 private:
-    EINPARALLEL_INLINE void release() noexcept;
+    EINPARALLEL_INLINE void release() noexcept {
+        if (owned_ && handle_ != MPI_DATATYPE_NULL && detail::mpi_is_running()) {
+            MPI_Type_free(&handle_);
+        }
+    }
 
     MPI_Datatype handle_ = MPI_DATATYPE_NULL;
     bool owned_ = false;

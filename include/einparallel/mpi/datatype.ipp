@@ -3,37 +3,8 @@
 #include <einparallel/mpi/datatype.hpp>
 
 #include <array>
-#include <vector>
-
-namespace einparallel {
-
-EINPARALLEL_INLINE datatype datatype::predefined(MPI_Datatype type) noexcept {
-    datatype held;
-    held.handle_ = type;
-    return held;
-}
-
-EINPARALLEL_INLINE datatype datatype::owning(MPI_Datatype type) noexcept {
-    datatype held = predefined(type);
-    held.owned_ = true;
-    return held;
-}
-
-EINPARALLEL_INLINE void datatype::commit() {
-    if (owned_) {
-        detail::check_mpi(MPI_Type_commit(&handle_), "MPI_Type_commit");
-    }
-}
-
-EINPARALLEL_INLINE void datatype::release() noexcept {
-    if (owned_ && handle_ != MPI_DATATYPE_NULL && detail::mpi_is_running()) {
-        MPI_Type_free(&handle_);
-    }
-    handle_ = MPI_DATATYPE_NULL;
-    owned_ = false;
-}
-
-}  // namespace einparallel
+#include <functional>
+#include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -42,24 +13,22 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// 8 KiB: 40 ms instead of 4). Types of wide counts only where they have to be: MPICH 4.0's MPI-IO does not know them.
 EINPARALLEL_INLINE datatype repeat_directly(index count, index stride, const datatype& element) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
+    const MPI_Datatype one = element.native();
     MPI_Count lower = 0;
     MPI_Count extent = 0;
-    check_mpi(MPI_Type_get_extent_x(element.native(), &lower, &extent), "MPI_Type_get_extent_x");
+    check_mpi(MPI_Type_get_extent_x(one, &lower, &extent), "MPI_Type_get_extent_x");
     const bool is_contiguous = static_cast<index>(extent) == stride;
-    if (count <= std::numeric_limits<int>::max()) {
-        const int number = static_cast<int>(count);
-        is_contiguous
-            ? check_mpi(MPI_Type_contiguous(number, element.native(), &made), "MPI_Type_contiguous")
-            : check_mpi(MPI_Type_create_hvector(number, 1, static_cast<MPI_Aint>(stride), element.native(), &made),
-                        "MPI_Type_create_hvector");
-        return datatype::owning(made);
-    }
+    if (const int number = static_cast<int>(count); number == count) {
+        is_contiguous ? check_mpi(MPI_Type_contiguous(number, one, &made), "MPI_Type_contiguous")
+                      : check_mpi(MPI_Type_create_hvector(number, 1, static_cast<MPI_Aint>(stride), one, &made),
+                                  "MPI_Type_create_hvector");
+    } else {
 #if MPI_VERSION >= 4
-    is_contiguous
-        ? check_mpi(MPI_Type_contiguous_c(count, element.native(), &made), "MPI_Type_contiguous_c")
-        : check_mpi(MPI_Type_create_hvector_c(count, 1, stride, element.native(), &made), "MPI_Type_create_hvector_c");
+        is_contiguous ? check_mpi(MPI_Type_contiguous_c(count, one, &made), "MPI_Type_contiguous_c")
+                      : check_mpi(MPI_Type_create_hvector_c(count, 1, stride, one, &made), "MPI_Type_create_hvector_c");
 #endif
-    return datatype::owning(made);
+    }
+    return datatype(made, true);
 }
 
 EINPARALLEL_INLINE datatype repeat(index count, index stride, const datatype& element, index limit) {
@@ -80,7 +49,7 @@ EINPARALLEL_INLINE datatype repeat(index count, index stride, const datatype& el
     MPI_Datatype made = MPI_DATATYPE_NULL;
     check_mpi(MPI_Type_create_struct(2, lengths.data(), displacements.data(), parts.data(), &made),
               "MPI_Type_create_struct");
-    return datatype::owning(made);
+    return datatype(made, true);
 }
 
 EINPARALLEL_INLINE std::pair<MPI_Datatype, index> unit_of(std::size_t element_bytes) {
@@ -106,11 +75,8 @@ EINPARALLEL_INLINE box_type type_of_strided(std::span<const index> extents, std:
     const index element = static_cast<index>(element_bytes);
     box_type made;
     made.offset = offset;
-    made.type = datatype::predefined(unit);
-    index total = 1;
-    for (const index length : extents) {
-        total *= length;
-    }
+    made.type = datatype(unit);
+    const index total = std::accumulate(extents.begin(), extents.end(), index{1}, std::multiplies<>());
     if (total <= 0) {
         return made;
     }

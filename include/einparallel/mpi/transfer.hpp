@@ -8,6 +8,8 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace einparallel {
@@ -32,26 +34,72 @@ public:
     }
 
     /// Starts to receive from `peer` into the elements that `where` describes, from `buffer` on.
-    EINPARALLEL_INLINE void receive(void* buffer, const box_type& where, int peer);
+    EINPARALLEL_INLINE void receive(void* buffer, const box_type& where, int peer) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        auto* first = static_cast<std::byte*>(buffer) + where.offset;
+        const MPI_Datatype type = where.type.native();
+#if MPI_VERSION >= 4
+        const int code = MPI_Irecv_c(first, where.count, type, peer, tag, ranks_, &request);
+#else
+        const int code = MPI_Irecv(first, static_cast<int>(where.count), type, peer, tag, ranks_, &request);
+#endif
+        keep(request, {peer, false}, code, "MPI_Irecv");
+    }
 
     /// Starts to send the elements that `where` describes, from `buffer` on, to `peer`.
-    EINPARALLEL_INLINE void send(const void* buffer, const box_type& where, int peer);
+    EINPARALLEL_INLINE void send(const void* buffer, const box_type& where, int peer) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const auto* first = static_cast<const std::byte*>(buffer) + where.offset;
+        const MPI_Datatype type = where.type.native();
+#if MPI_VERSION >= 4
+        const int code = MPI_Isend_c(first, where.count, type, peer, tag, ranks_, &request);
+#else
+        const int code = MPI_Isend(first, static_cast<int>(where.count), type, peer, tag, ranks_, &request);
+#endif
+        keep(request, {peer, true}, code, "MPI_Isend");
+        bytes_sent_ += where.bytes;
+    }
 
-    /// Lets MPI work on the messages; true where none is in flight any more.
-    EINPARALLEL_INLINE bool poll() noexcept;
+    /// Lets MPI work on the messages, one by one, so that it is known whose failure it is; true where none is in flight
+    /// any more.
+    EINPARALLEL_INLINE bool poll() noexcept {
+        for (int done = 1; arrived_ < requests_.size() && done != 0; arrived_ += done != 0 ? 1 : 0) {
+            const int code = MPI_Test(&requests_[arrived_], &done, MPI_STATUS_IGNORE);
+            if (code != MPI_SUCCESS) {
+                note(code, "MPI_Test", ends_[arrived_]);
+                done = 1;
+            }
+        }
+        return arrived_ == requests_.size();
+    }
 
     /// Messages that have arrived, from the first one started on.
-    [[nodiscard]] std::size_t arrived() const noexcept { return arrived_; }
+    [[nodiscard]] std::size_t arrived() const noexcept {
+        return arrived_;
+    }
 
     /// Completes the first message that poll() has not found arrived. @pre there is one
-    EINPARALLEL_INLINE void wait_next() noexcept;
+    EINPARALLEL_INLINE void wait_next() noexcept {
+        note(MPI_Wait(&requests_[arrived_], MPI_STATUS_IGNORE), "MPI_Wait", ends_[arrived_]);
+        ++arrived_;
+    }
 
     /// Completes all messages.
     /// @throws mpi_error for the first MPI call that failed since the last wait(), with the peer of its message
-    EINPARALLEL_INLINE void wait();
+    EINPARALLEL_INLINE void wait() {
+        complete();
+        if (code_ != MPI_SUCCESS) {
+            const int code = std::exchange(code_, MPI_SUCCESS);
+            throw mpi_error(std::string(call_) + (end_.sends ? " of a message to rank " : " of a message from rank ") +
+                                std::to_string(end_.peer),
+                            code);
+        }
+    }
 
     /// Bytes handed to MPI since this object was made.
-    [[nodiscard]] std::size_t bytes_sent() const noexcept { return bytes_sent_; }
+    [[nodiscard]] std::size_t bytes_sent() const noexcept {
+        return bytes_sent_;
+    }
 
 private:
     static constexpr int tag = 0;
@@ -62,11 +110,28 @@ private:
         bool sends = false;  ///< this rank does
     };
 
-    EINPARALLEL_INLINE void keep(MPI_Request request, message_end end, int code, const char* call);
+    EINPARALLEL_INLINE void keep(MPI_Request request, message_end end, int code, const char* call) {
+        note(code, call, end);
+        requests_.push_back(request);  // null where the call failed: arrived
+        ends_.push_back(end);
+    }
 
-    EINPARALLEL_INLINE void note(int code, const char* call, message_end end) noexcept;
+    EINPARALLEL_INLINE void note(int code, const char* call, message_end end) noexcept {
+        if (code != MPI_SUCCESS && code_ == MPI_SUCCESS) {
+            code_ = code;
+            call_ = call;
+            end_ = end;
+        }
+    }
 
-    EINPARALLEL_INLINE void complete() noexcept;
+    EINPARALLEL_INLINE void complete() noexcept {
+        while (arrived_ < requests_.size()) {
+            wait_next();
+        }
+        requests_.clear();
+        ends_.clear();
+        arrived_ = 0;
+    }
 
     MPI_Comm ranks_;
     std::vector<MPI_Request> requests_;

@@ -201,7 +201,7 @@ private:
         state made;
         made.ranks = natural_mesh(*einsum_, next.parts, may_be_.families[next.family].points);
         made.sums = may_be_.families[next.family].sums;
-        if (made.sums.output && summands_over(einsum_->form.output, made.ranks) == 1) {
+        if (made.sums.output && sharers(einsum_->form.output, made.ranks) == 1) {
             return false;  // finished as it is
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, made.sums, made.ranks);

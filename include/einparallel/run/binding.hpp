@@ -3,19 +3,12 @@
 // takes.
 
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/collect.hpp>
 
 #include <memory>
 
 namespace einparallel {
-
-namespace EINPARALLEL_DETAIL {
-
-struct dealt_part;  // run/block_cyclic.hpp
-
-}  // namespace EINPARALLEL_DETAIL
 
 /// The placeholder and the input that stands for it in one run, or an output and where its elements go. Made by
 /// ep::bind and ep::into.
@@ -24,10 +17,9 @@ struct binding {
     std::shared_ptr<vertex> value;                           ///< where its elements come from
     std::shared_ptr<const detail::distributed_part> into{};  ///< of an output: where they go
     element_type element{};                                  ///< of that memory
-    std::shared_ptr<const detail::dealt_part> dealt{};       ///< of an output: where they go, block-cyclic
 
     /// True for an output.
-    [[nodiscard]] bool is_output() const { return into != nullptr || dealt != nullptr; }
+    [[nodiscard]] bool is_output() const { return into != nullptr; }
 };
 
 }  // namespace einparallel

@@ -2,13 +2,13 @@
 // A matrix that lies block-cyclic in the application's memory, as ScaLAPACK has it.
 
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/dealt.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/binding.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/run/sources.hpp>
 
 #include <array>
 #include <concepts>
@@ -19,19 +19,10 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// One rank's blocks of a matrix, with its type erased.
-struct dealt_part {
-    dealt_matrix how;
-    strided_box elements;  ///< rows and columns as they lie here, one behind the other
-    std::weak_ptr<context_state> world;
-};
-
 /// A part from a descriptor's nine numbers. Collective. @throws error, the same on every rank
-EINPARALLEL_INLINE std::shared_ptr<const dealt_part> deal(context& world, const std::array<index, 9>& descriptor,
-                                                          const process_grid& grid, void* local, element_type element);
-
-/// An input with these elements, for ep::bind.
-EINPARALLEL_INLINE std::shared_ptr<vertex> dealt_input(std::shared_ptr<const dealt_part> part, element_type element);
+EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
+                                                                const process_grid& grid, void* local,
+                                                                element_type element);
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -57,14 +48,14 @@ public:
     }
 
     /// For the rooms of the library.
-    [[nodiscard]] const std::shared_ptr<const detail::dealt_part>& memory() const { return part_; }
+    [[nodiscard]] const std::shared_ptr<const detail::distributed_part>& memory() const { return part_; }
     /// What ep::bind makes of it.
     [[nodiscard]] auto bound_to(const tensor<T, 2>& placeholder) const {
-        return binding{placeholder.node(), detail::dealt_input(part_, element_type_of<T>())};
+        return binding{placeholder.node(), detail::distributed_input(*part_, element_type_of<T>())};
     }
 
 private:
-    std::shared_ptr<const detail::dealt_part> part_;
+    std::shared_ptr<const detail::distributed_part> part_;
 };
 
 inline namespace EINPARALLEL_WAY {
@@ -73,7 +64,7 @@ inline namespace EINPARALLEL_WAY {
 /// the plan left Z.
 template <class T>
 [[nodiscard]] binding into(const tensor<T, 2>& output, const block_cyclic<T>& matrix) {
-    return {output.node(), nullptr, nullptr, element_type_of<T>(), matrix.memory()};
+    return {output.node(), nullptr, matrix.memory(), element_type_of<T>()};
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -2,8 +2,6 @@
 
 #include <einparallel/run/block_cyclic.hpp>
 
-#include <einparallel/graph/inputs.hpp>
-#include <einparallel/layout/dealt.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/collect.ipp>
 
@@ -13,8 +11,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::shared_ptr<const dealt_part> deal(context& world, const std::array<index, 9>& descriptor,
-                                                          const process_grid& grid, void* local, element_type element) {
+EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
+                                                                const process_grid& grid, void* local,
+                                                                element_type element) {
     const exclusive guard(*world.state(), "block_cyclic");
     const index rows = descriptor[2];
     const index columns = descriptor[3];
@@ -23,7 +22,7 @@ EINPARALLEL_INLINE std::shared_ptr<const dealt_part> deal(context& world, const 
     const index first_row = descriptor[6];
     const index first_column = descriptor[7];
     const index leading = descriptor[8];
-    auto made = std::make_shared<dealt_part>();
+    auto made = std::make_shared<distributed_part>();
     fingerprint common_numbers;
     const std::string failure = failure_of("block_cyclic", [&] {
         const auto expect = [](bool holds, const std::string& otherwise) {
@@ -43,22 +42,20 @@ EINPARALLEL_INLINE std::shared_ptr<const dealt_part> deal(context& world, const 
         expect(first_row >= 0 && first_row < grid.rows && first_column >= 0 && first_column < grid.columns,
                "the first block is on process (" + std::to_string(first_row) + ", " + std::to_string(first_column) +
                    "), the grid is " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns));
-        made->how = {{{{rows, row_block, grid.rows, static_cast<int>(first_row)},
-                       {columns, column_block, grid.columns, static_cast<int>(first_column)}}},
-                     grid.order};
+        const dealt_matrix how{{{{rows, row_block, grid.rows, static_cast<int>(first_row)},
+                                 {columns, column_block, grid.columns, static_cast<int>(first_column)}}},
+                               grid.order};
         std::array<index, 2> held{0, 0};
-        if (world.rank() < made->how.holders()) {
-            const std::array<int, 2> place = made->how.place_of(world.rank());
-            held = {made->how.dimensions[0].count_of(place[0]), made->how.dimensions[1].count_of(place[1])};
+        if (world.rank() < how.holders()) {
+            const std::array<int, 2> place = how.place_of(world.rank());
+            held = {how.dimensions[0].count_of(place[0]), how.dimensions[1].count_of(place[1])};
         }
         expect(held[0] * held[1] == 0 || leading >= held[0],
                "rank " + std::to_string(world.rank()) + ": the leading dimension is " + std::to_string(leading) +
                    ", this rank has " + std::to_string(held[0]) + " rows");
-        made->elements.data = static_cast<std::byte*>(local);
-        made->elements.held = whole_box({held[0], held[1]});
-        made->elements.strides = {1, leading};
-        made->elements.element_bytes = element.bytes;
+        made->elements = {static_cast<std::byte*>(local), whole_box({held[0], held[1]}), {1, leading}, element.bytes};
         made->world = world.state();
+        made->dealt = std::make_shared<const dealt_matrix>(how);
         for (std::size_t place = 0; place < 8; ++place) {
             common_numbers.add(place == 1 ? index{0} : descriptor[place]);
         }
@@ -67,33 +64,6 @@ EINPARALLEL_INLINE std::shared_ptr<const dealt_part> deal(context& world, const 
     agree(world.control(), failure,
           {{common_numbers.value(), "block_cyclic: the descriptor or the grid is not the same on all ranks"}});
     return made;
-}
-
-EINPARALLEL_INLINE std::vector<index> bounds_of(const dealt_part& matrix) {
-    return {matrix.how.dimensions[0].extent, matrix.how.dimensions[1].extent};
-}
-
-/// A matrix in block-cyclic memory, as the value of a placeholder: the run brings it to where the plan reads it.
-class dealt_source final : public source {
-public:
-    explicit dealt_source(std::shared_ptr<const dealt_part> part) : part_(std::move(part)) {}
-
-    [[nodiscard]] source_kind kind() const override { return source_kind::resting; }
-    void read(const box& /*region*/, void* /*destination*/) const override {
-        throw error("block_cyclic: these elements have to be sent before they are read");
-    }
-    [[nodiscard]] int holders() const override { return part_->how.holders(); }
-    [[nodiscard]] box held_by(int /*rank*/) const override { return no_box(2); }
-    [[nodiscard]] std::string description() const override { return "block_cyclic"; }
-    [[nodiscard]] const dealt_part& part() const { return *part_; }
-
-private:
-    std::shared_ptr<const dealt_part> part_;
-};
-
-EINPARALLEL_INLINE std::shared_ptr<vertex> dealt_input(std::shared_ptr<const dealt_part> part, element_type element) {
-    const std::vector<index> bounds = bounds_of(*part);
-    return input_vertex(bounds, element, std::make_shared<dealt_source>(std::move(part)));
 }
 
 /// Calls visit(part in `whole`, the same in `memory`) for every part of a holder's box that a process has and that is
@@ -127,7 +97,7 @@ void for_each_dealt_part(const dealt_matrix& how, int process, const strided_box
 
 /// Brings a matrix from block-cyclic memory to `mine`, this rank's box of `where`, or back (`deals`). Collective.
 /// Returns the bytes that this rank sent. @throws error, the same on every rank
-EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const dealt_part& dealt,
+EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const distributed_part& dealt,
                                           const distribution& where, const strided_box& mine, bool deals) {
     return move_boxes(world, "block_cyclic", {}, [&] {
         moving_program made;
@@ -138,7 +108,7 @@ EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const deal
         const strided_box anybodys{nullptr, {}, {1, 1}, mine.element_bytes};
         for (int peer = 0; peer < world.payload.size(); ++peer) {
             if (peer == world.payload.rank()) {
-                for_each_dealt_part(dealt.how, peer, mine, dealt.elements, [&](const auto& here, const auto& there) {
+                for_each_dealt_part(*dealt.dealt, peer, mine, dealt.elements, [&](const auto& here, const auto& there) {
                     const buffer_id in_box = made.add(here);
                     const buffer_id in_memory = made.add(there);
                     now.work.emplace_back(
@@ -147,10 +117,10 @@ EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const deal
                 continue;
             }
             // What lies in this rank's box and in the peer's memory, and the other way round.
-            for_each_dealt_part(dealt.how, peer, mine, anybodys,
+            for_each_dealt_part(*dealt.dealt, peer, mine, anybodys,
                                 [&](const auto& here, const auto&) { exchange(deals, peer, here); });
             const strided_box theirs{nullptr, where.held_by(peer), {0, 0}, mine.element_bytes};
-            for_each_dealt_part(dealt.how, world.payload.rank(), theirs, dealt.elements,
+            for_each_dealt_part(*dealt.dealt, world.payload.rank(), theirs, dealt.elements,
                                 [&](const auto&, const auto& here) { exchange(!deals, peer, here); });
         }
         return made;

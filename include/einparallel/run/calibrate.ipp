@@ -7,8 +7,8 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/paced_polls.hpp>
-#include <einparallel/run/transport.hpp>
+#include <einparallel/run/paced_polls.ipp>
+#include <einparallel/run/transport.ipp>
 
 #include <mpi.h>
 
@@ -106,10 +106,9 @@ private:
         sent_ = filled(message, 1.0);
         received_ = filled(message, 0.0);
         starts_ = {sent_.data(), received_.data()};
-        const prepared_messages most = shift_of(sizes_.message_bytes);
-        const bool is_staged = space_.staging() > 0;
-        flight_.reserve(2 * most.sends.size(), is_staged ? staging_bytes(most.sends) : 0,
-                        is_staged ? staging_bytes(most.receives) : 0);
+        message_room most;
+        most.add(shift_of(sizes_.message_bytes), space_.staging() > 0);
+        flight_.reserve(most);
         samples_.reserve(most_rounds);
     }
     [[nodiscard]] memory_block filled(index count, double value) const {

@@ -11,13 +11,13 @@
 #include <cstddef>
 #include <iosfwd>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+struct dealt_matrix;  // layout/dealt.hpp
 
 /// Elements of a box in memory, wherever they lie.
 struct strided_box {
@@ -40,16 +40,17 @@ struct strided_box {
     EINPARALLEL_INLINE [[nodiscard]] bool lies_in(const void* begin, const void* end) const;
 };
 
-/// From the lowest byte to behind the highest; nothing where there is no element.
-EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of);
-
 /// One rank's part of a tensor, with its type erased.
 struct distributed_part {
-    std::shared_ptr<void> keep;  ///< owns the elements; null where the application does
-    strided_box elements;        ///< those that this rank holds
+    std::shared_ptr<const void> keep;  ///< owns the elements; null where the application does
+    strided_box elements;              ///< those that this rank holds; of a block-cyclic matrix one behind the other
     std::shared_ptr<const distribution> where;
     std::weak_ptr<context_state> world;
+    std::shared_ptr<const dealt_matrix> dealt{};  ///< of a block-cyclic matrix, in place of `where`
 };
+
+/// The whole tensor's extents. @pre the part is no handle on nothing
+EINPARALLEL_INLINE std::vector<index> bounds_of(const distributed_part& part);
 
 EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part);
 

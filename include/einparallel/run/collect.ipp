@@ -5,6 +5,7 @@
 #include <einparallel/kernel/aliasing.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/print.hpp>
+#include <einparallel/layout/dealt.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/executable.ipp>
@@ -58,6 +59,7 @@ EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vecto
     return first(region);
 }
 
+/// From the lowest byte to behind the highest; nothing where there is no element.
 EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of) {
     if (of.held.empty()) {
         return {of.data, of.data};
@@ -81,6 +83,13 @@ EINPARALLEL_INLINE bool strided_box::lies_in(const void* begin, const void* end)
 EINPARALLEL_INLINE bool meet(const strided_box& a, const strided_box& b) {
     const auto [begin, end] = memory_of(a);
     return b.lies_in(begin, end);
+}
+
+EINPARALLEL_INLINE std::vector<index> bounds_of(const distributed_part& part) {
+    if (part.dealt != nullptr) {
+        return {part.dealt->dimensions[0].extent, part.dealt->dimensions[1].extent};
+    }
+    return part.where->bounds();
 }
 
 EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part) {
@@ -154,7 +163,7 @@ EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char
                                                   moves->lay_out(the_host, made.places);
                                                   scratch = memory_block(the_host, moves->scratch_bytes());
                                                   moves->settle(scratch.data());
-                                                  moves->reserve(flight);
+                                                  flight.reserve(moves->room());
                                               });
     agree(world.control, unprepared, numbers);
     std::string failure;

@@ -3,7 +3,6 @@
 
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/run/node_window.hpp>
 
 #include <mpi.h>
 
@@ -24,7 +23,8 @@ class memory_space;  // run/space.hpp
 namespace EINPARALLEL_DETAIL {
 
 struct plan_cache;           // run/plan_cache.ipp
-class communication_thread;  // run/communication_thread.hpp
+class communication_thread;  // run/communication_thread.ipp
+class node_window;           // run/node_window.ipp
 
 /// What a context owns. Results refer to it weakly, so that the communicators go with the context, at the same point of
 /// the program on every rank.
@@ -42,7 +42,7 @@ struct context_state {
     std::vector<std::shared_ptr<const memory_space>> spaces;  ///< of devices, made for it; outlive the caches
     int node_rank = -1;                                 ///< number among the ranks of its node, where that is known
     std::vector<std::shared_ptr<plan_cache>> caches;    ///< by memory space; go before the communicators
-    std::vector<std::unique_ptr<node_window>> windows;  ///< by options.ranks_per_node
+    std::vector<std::shared_ptr<node_window>> windows;  ///< by options.ranks_per_node
 
     /// The window of nodes of so many ranks, with room for `bytes` per rank; null on all ranks where one of them has
     /// too little shared memory. Collective; each node has its own number of bytes.

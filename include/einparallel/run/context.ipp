@@ -5,9 +5,11 @@
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/communication_thread.hpp>
+#include <einparallel/run/communication_thread.ipp>
 #include <einparallel/run/node_threads.hpp>
+#include <einparallel/run/node_window.ipp>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -28,17 +30,14 @@ EINPARALLEL_INLINE context_state::context_state(MPI_Comm ranks)
 }
 
 EINPARALLEL_INLINE node_window* context_state::known_window(int ranks_per_node) const {
-    for (const std::unique_ptr<node_window>& each : windows) {
-        if (each->ranks_per_node() == ranks_per_node) {
-            return each.get();
-        }
-    }
-    return nullptr;
+    const auto found =
+        std::ranges::find(windows, ranks_per_node, [](const auto& each) { return each->ranks_per_node(); });
+    return found == windows.end() ? nullptr : found->get();
 }
 
 EINPARALLEL_INLINE node_window* context_state::shared_window(int ranks_per_node, std::size_t bytes) {
     if (known_window(ranks_per_node) == nullptr) {
-        windows.push_back(std::make_unique<node_window>(control, ranks_per_node));
+        windows.push_back(std::make_shared<node_window>(control, ranks_per_node));
     }
     node_window* const found = known_window(ranks_per_node);
     const bool here = found->grow(bytes);

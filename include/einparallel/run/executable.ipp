@@ -1,15 +1,15 @@
 #pragma once
-// One rank's program with its memory: laid out before the ranks agree to start, then carried out without allocating.
+// One rank's program, carried out step by step.
 
-#include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/paced_polls.hpp>
+#include <einparallel/run/paced_polls.ipp>
 #include <einparallel/run/prepared.ipp>
+#include <einparallel/run/program_memory.ipp>
 #include <einparallel/run/space.hpp>
 #include <einparallel/run/trace.hpp>
-#include <einparallel/run/transport.hpp>
+#include <einparallel/run/transport.ipp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -27,91 +27,27 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Scratch memory of a context: runs follow each other, so all plans share one, as large as the largest needs.
-struct scratch_arena {
-    const memory_space& space;
-    memory_block memory{};
-
-    /// @throws std::bad_alloc; then there is no memory, and the next call tries again
-    EINPARALLEL_INLINE std::byte* at_least(std::size_t bytes) {
-        if (memory.bytes() < bytes) {
-            memory = {};
-            memory = memory_block(space, bytes);
-        }
-        return memory.data();
-    }
-};
-
-/// The memory of one result, from run to run: a block that the application has let go of is used again.
-class result_pool {
-public:
-    /// A block that nobody else holds. Steady use (the last result kept until the next has been made) allocates twice.
-    EINPARALLEL_INLINE std::shared_ptr<memory_block> take(const memory_space& space, std::size_t bytes) {
-        const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
-        const auto found = std::ranges::find_if(blocks_, is_free);
-        if (found == blocks_.end()) {
-            return blocks_.emplace_back(shared_block(space, bytes));
-        }
-        std::shared_ptr<memory_block> taken = *found;
-        std::erase_if(blocks_, is_free);
-        return taken;
-    }
-
-private:
-    std::vector<std::shared_ptr<memory_block>> blocks_;
-};
-
-/// The application's memory for a result.
-struct result_target {
-    std::byte* data = nullptr;
-    std::vector<index> strides{};  ///< in elements; none: dense and row-major
-};
-
-class executable {
+/// A program, its memory and its steps: laid out before the ranks agree to start, then carried out without allocating.
+class executable : public program_memory {
 public:
     /// `staging`: that of the memory space it runs in; `window`: what the rank shares with its neighbours. The forms of
     /// the vertices must outlive this object.
     EINPARALLEL_INLINE executable(program of_rank, std::vector<executed_vertex> vertices, std::size_t staging = 0,
                                   window_plan window = {})
-        : staging_(staging),
-          program_(std::move(of_rank)),
+        : program_memory(std::move(of_rank), vertices.size(), std::move(window)),
+          staging_(staging),
           vertices_(std::move(vertices)),
-          window_(std::move(window)),
-          steps_(prepare_steps(program_, window_, vertices_, staging_)),
-          alive_(lifetimes_of(program_)),
-          borrowed_(program_.buffers.size(), nullptr),
-          starts_(program_.buffers.size(), nullptr),
-          sources_(vertices_.size(), nullptr),
-          targets_(program_.results.size()),
-          result_blocks_(program_.results.size()),
-          pools_(program_.results.size()),
-          host_pools_(program_.results.size()) {
+          steps_(prepare_steps(program_, window_, vertices_, staging_)) {
         for (const executed_vertex& vertex : vertices_) {
             einsums_ = std::max(einsums_, vertex.number);
         }
     }
-    executable(const executable&) = delete;
-    executable& operator=(const executable&) = delete;
-    ~executable() = default;
 
-    /// Makes room for the messages of any one step.
-    EINPARALLEL_INLINE void reserve(transport& ranks) const {
-        std::size_t most = 0;
+    /// What the messages of any one step take.
+    EINPARALLEL_INLINE [[nodiscard]] message_room room() const {
+        message_room most;
         for (const prepared_step& each : steps_) {
-            most = std::max(most, each.messages.receives.size() + each.messages.sends.size());
-        }
-        const auto [out, in] = staged_bytes();
-        ranks.reserve(most, out, in);
-    }
-
-    /// Bytes on the host that the messages of any one step leave through, and arrive through.
-    EINPARALLEL_INLINE [[nodiscard]] std::pair<std::size_t, std::size_t> staged_bytes() const {
-        std::pair<std::size_t, std::size_t> most{0, 0};
-        for (const prepared_step& each : steps_) {
-            if (staging_ > 0) {
-                most.first = std::max(most.first, staging_bytes(each.messages.sends));
-                most.second = std::max(most.second, staging_bytes(each.messages.receives));
-            }
+            most.add(each.messages, staging_ > 0);
         }
         return most;
     }
@@ -140,12 +76,12 @@ public:
                 most.vertex = vertices_[steps_[position].vertex].name;
             }
         }
-        const auto [out, in] = staged_bytes();
-        most.out = out;
-        most.in = in;
-        for (std::size_t position = 0; position < program_.results.size(); ++position) {
-            const buffer& made = program_.buffers[static_cast<std::size_t>(program_.results[position])];
-            most.results += first_like(position) == position ? made.bytes() : 0;
+        const message_room messages = room();
+        most.out = messages.out;
+        most.in = messages.in;
+        for (std::size_t position = 0; position < results_.size(); ++position) {
+            const result_memory& each = results_[position];
+            most.results += each.first == position ? program_[each.place].bytes() : 0;
         }
         return most;
     }
@@ -163,129 +99,18 @@ public:
         return spans;
     }
 
-    /// For the next run, by vertex: null for einsums; alive until the run is over.
-    [[nodiscard]] std::span<const source*> sources() { return sources_; }
-    /// For the next run, by result: memory of the application's that takes its place, or none.
-    [[nodiscard]] std::span<result_target> targets() { return targets_; }
-
-    /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
-    /// supplies. `places`: of the first buffers, in the application's memory. Local; may throw. Plans anew only where
-    /// other buffers lie in the application's memory than before, or with other strides.
+    /// Gives every buffer its place (program_memory::place_buffers). Prepares steps and contractions anew only where
+    /// strides are other ones than before.
     EINPARALLEL_INLINE void lay_out(const memory_space& space, std::span<std::byte* const> places = {}) {
-        const auto has_strides = [&](std::size_t number, std::vector<index>& strides) {
-            if (strides != program_.buffers[number].strides) {
-                std::swap(strides, program_.buffers[number].strides);
-                steps_.clear();
-            }
-        };
-        for (std::size_t position = 0; position < targets_.size(); ++position) {
-            has_strides(static_cast<std::size_t>(program_.results[position]), targets_[position].strides);
-        }
-        for (std::size_t number = 0; number < alive_.size(); ++number) {
-            // Elements of an input that nothing but their read writes may stay in the application's memory.
-            if (!alive_[number].input || alive_[number].writers != 1 || program_.buffers[number].region.empty() ||
-                window_.holds(static_cast<buffer_id>(number))) {
-                continue;
-            }
-            strides_.clear();
-            const void* const found =
-                space.borrow(*sources_[*alive_[number].input], program_.buffers[number].region, strides_);
-            laid_out_ = laid_out_ && (found == nullptr) == (borrowed_[number] == nullptr);
-            borrowed_[number] = found;
-            has_strides(number, strides_);
-        }
-        std::ranges::copy(places, borrowed_.begin());
-        if (steps_.empty()) {
+        place_buffers(space, places);
+        if (has_other_strides_) {
             steps_ = prepare_steps(program_, window_, vertices_, staging_);
             workspace_.reset();
+            has_other_strides_ = false;
         }
-        if (!laid_out_) {
-            arena_plan kept = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
-            is_kept_ = is_kept_ && kept == kept_places_;
-            kept_places_ = std::move(kept);
-            places_ = plan_arena(program_, [&](buffer_id number) {
-                return is_borrowed(number) || program_.is_result(number) || window_.holds(number) ||
-                       kept_places_.holds(number);
-            });
-            laid_out_ = true;
-        }
-        if (!is_kept_) {
-            forget();
-            kept_memory_ = memory_block(space, kept_places_.bytes);
-        }
-        take_results(space);
         if (!space.is_host()) {
             workspace_ = workspace_.has_value() ? workspace_ : need_in(space).workspace;
             space.prepare(*workspace_);
-        }
-    }
-
-    /// True where the runs before have left what the steps marked once write.
-    [[nodiscard]] bool is_kept() const { return is_kept_; }
-    /// What this run has brought stays for later ones.
-    void keep() { is_kept_ = true; }
-    /// Frees what is kept, or was to be.
-    EINPARALLEL_INLINE void forget() {
-        is_kept_ = false;
-        kept_memory_ = {};
-    }
-
-    /// Bytes of scratch memory that the last lay_out() asks for.
-    [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
-
-    /// Bytes of memory shared with each rank of the node; the same on all of them.
-    [[nodiscard]] std::size_t shared_bytes() const { return window_.segment; }
-
-    /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
-    /// @pre `window` has shared_bytes() for each rank, or the program shares nothing
-    EINPARALLEL_INLINE void settle(std::byte* scratch, const node_window* window = nullptr) {
-        for (std::size_t number = 0; number < starts_.size(); ++number) {
-            if (borrowed_[number] != nullptr) {
-                // Never written: nothing but their read fills them.
-                starts_[number] = static_cast<std::byte*>(const_cast<void*>(borrowed_[number]));
-            } else if (window_.holds(static_cast<buffer_id>(number))) {
-                const buffer& each = program_.buffers[number];
-                starts_[number] = (each.original == no_buffer ? window->segment() : window->segment(each.neighbour)) +
-                                  window_.offsets[number];
-            } else if (kept_places_.holds(static_cast<buffer_id>(number))) {
-                starts_[number] = kept_memory_.data() + kept_places_.offsets[number];
-            } else {
-                const bool has_place = scratch != nullptr && places_.offsets[number] != not_in_arena;
-                starts_[number] = has_place ? scratch + places_.offsets[number] : nullptr;
-            }
-        }
-        for (std::size_t position = 0; position < program_.results.size(); ++position) {
-            starts_[static_cast<std::size_t>(program_.results[position])] =
-                targets_[position].data != nullptr ? targets_[position].data : result_blocks_[position]->data();
-        }
-    }
-
-    /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
-    /// memory, not filled by a source, which writes densely.
-    EINPARALLEL_INLINE [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
-        const buffer_id place = program_.results[position];
-        return std::ranges::count(program_.results, place) == 1 &&
-               (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
-    }
-
-    /// Says whether results are to lie where the host reads them, from the next lay_out() on.
-    EINPARALLEL_INLINE void want_results_on_host(bool wanted) {
-        host_blocks_.resize(wanted ? program_.results.size() : 0);
-    }
-
-    /// The memory of result `position` of the last lay_out().
-    EINPARALLEL_INLINE [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) const {
-        const bool is_out = position < host_blocks_.size() && host_blocks_[position] != nullptr;
-        return is_out ? host_blocks_[position] : result_blocks_[position];
-    }
-
-    /// Lets go of the results: the application holds those it wants.
-    EINPARALLEL_INLINE void release() {
-        for (std::shared_ptr<memory_block>& block : result_blocks_) {
-            block.reset();
-        }
-        for (std::shared_ptr<memory_block>& block : host_blocks_) {
-            block.reset();
         }
     }
 
@@ -294,7 +119,7 @@ public:
     /// what earlier runs have kept is there.
     EINPARALLEL_INLINE void carry_out(const memory_space& space, transport& ranks, const run_watch& watch,
                                       std::string& failure, bool again = false) {
-        is_kept_ = is_kept_ && again;
+        keep(again && is_kept());
         paced_polls polls(ranks, watch.progress);
         std::size_t current = local_move::no_vertex;
         work_token given = no_work;
@@ -347,58 +172,21 @@ public:
                 ranks.enter_next(each.messages);
             }
         }
-        for (std::size_t position = 0; position < host_blocks_.size(); ++position) {
-            if (host_blocks_[position] != nullptr && failure.empty()) {
+        for (const result_memory& each : results_) {
+            if (each.on_host != nullptr && failure.empty()) {
                 static_cast<void>(space.times(activity::copy_out, current < vertices_.size() ? current : 0));
-                attempt(watch, local_move::no_vertex, failure, [&] { bring_out(space, position); });
+                attempt(watch, local_move::no_vertex, failure, [&] { bring_out(space, each); });
             }
         }
         attempt(watch, current, failure, [&] { space.finish(space.given()); });
     }
 
 private:
-    [[nodiscard]] std::byte* start(buffer_id place) const { return starts_[static_cast<std::size_t>(place)]; }
-
-    EINPARALLEL_INLINE [[nodiscard]] bool is_borrowed(buffer_id number) const {
-        return borrowed_[static_cast<std::size_t>(number)] != nullptr;
-    }
-
-    /// The first result that shares memory with this one.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t first_like(std::size_t position) const {
-        const auto first = std::ranges::find(program_.results, program_.results[position]);
-        return static_cast<std::size_t>(first - program_.results.begin());
-    }
-
-    EINPARALLEL_INLINE void take_results(const memory_space& space) {
-        for (std::size_t position = 0; position < program_.results.size(); ++position) {
-            const std::size_t same = first_like(position);
-            const auto place = static_cast<std::size_t>(program_.results[position]);
-            const bool is_out = !host_blocks_.empty() && !space.is_host();
-            if (same < position) {
-                result_blocks_[position] = result_blocks_[same];
-                if (is_out) {
-                    host_blocks_[position] = host_blocks_[same];
-                }
-                continue;
-            }
-            result_blocks_[position].reset();
-            if (targets_[position].data != nullptr) {
-                continue;
-            }
-            result_blocks_[position] = pools_[position].take(space, program_.buffers[place].bytes());
-            if (is_out) {
-                host_blocks_[position].reset();
-                host_blocks_[position] = host_pools_[position].take(space.on_host(), program_.buffers[place].bytes());
-            }
-        }
-    }
-
-    EINPARALLEL_INLINE void bring_out(const memory_space& space, std::size_t position) const {
-        const memory_block& from = *result_blocks_[position];
-        const std::array<index, 1> all{static_cast<index>(from.bytes())};
+    EINPARALLEL_INLINE static void bring_out(const memory_space& space, const result_memory& made) {
+        const std::array<index, 1> all{static_cast<index>(made.block->bytes())};
         constexpr std::array<index, 1> dense{1};
-        if (from.bytes() > 0) {
-            space.copy(all, host_blocks_[position]->data(), dense, from.data(), dense, 1);
+        if (made.block->bytes() > 0) {
+            space.copy(all, made.on_host->data(), dense, made.block->data(), dense, 1);
         }
     }
 
@@ -432,15 +220,16 @@ private:
         const std::size_t vertex = std::visit([](const auto& each) { return each.vertex; }, done);
         attempt(watch, vertex, failure, [&] {
             if (auto* read = std::get_if<read_source>(&done)) {
-                if (borrowed_[static_cast<std::size_t>(read->into)] == nullptr) {
-                    const buffer& place = program_.buffers[static_cast<std::size_t>(read->into)];
-                    space.read(*sources_[vertex], place.region, start(read->into), place.element_bytes);
+                if (!is_borrowed(read->into)) {
+                    const buffer& place = program_[read->into];
+                    space.read(*sources_[vertex], place.region, starts_[static_cast<std::size_t>(read->into)],
+                               place.element_bytes);
                 }
             } else if (auto* call = std::get_if<prepared_contraction>(&done)) {
                 space.contract(*vertices_[call->vertex].work, described(*call, hook));
             } else if (auto* moved = std::get_if<prepared_move>(&done)) {
-                std::byte* const into = address(moved->into);
-                const std::byte* const from = address(moved->from);
+                std::byte* const into = moved->into.address(starts_);
+                const std::byte* const from = moved->from.address(starts_);
                 if (vertex == local_move::no_vertex) {
                     space.copy(moved->extents, into, moved->into.strides, from, moved->from.strides,
                                moved->element_bytes);
@@ -457,40 +246,17 @@ private:
         const einsum_form& form = *vertices_[each.vertex].form;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
-            each.call[operand] = {address(block), form.operands[operand], block.strides};
+            each.call[operand] = {block.address(starts_), form.operands[operand], block.strides};
         }
-        const output_block output{address(each.output), form.output, each.output.strides};
+        const output_block output{each.output.address(starts_), form.output, each.output.strides};
         return {each.extents, each.call, output, each.mode, hook};
     }
 
-    /// Null for an empty buffer without memory, whose elements nobody touches.
-    EINPARALLEL_INLINE [[nodiscard]] std::byte* address(const prepared_block& block) const {
-        std::byte* const first = start(block.place);
-        return first == nullptr ? nullptr : first + block.offset;
-    }
-
     std::size_t staging_;
-    program program_;
     std::vector<executed_vertex> vertices_;
-    window_plan window_;
     std::vector<prepared_step> steps_;
     std::optional<std::size_t> workspace_;  ///< of the contractions of the steps, where that is known
-    std::vector<lifetime> alive_;
-    std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
-    std::vector<std::byte*> starts_;     ///< by buffer
     std::size_t einsums_ = 0;
-    arena_plan kept_places_;  ///< of what is kept over runs, but for inputs in the application's memory
-    memory_block kept_memory_;
-    bool is_kept_ = false;
-    arena_plan places_;
-    bool laid_out_ = false;
-    std::vector<const source*> sources_;  ///< by vertex
-    std::vector<result_target> targets_;  ///< by result
-    std::vector<index> strides_;          ///< while buffers are laid out
-    std::vector<std::shared_ptr<memory_block>> result_blocks_;
-    std::vector<result_pool> pools_;
-    std::vector<std::shared_ptr<memory_block>> host_blocks_;  ///< of the same, where they are wanted on the host
-    std::vector<result_pool> host_pools_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

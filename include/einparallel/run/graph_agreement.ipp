@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <initializer_list>
 #include <memory>
 #include <set>
 #include <string>
@@ -182,43 +181,41 @@ EINPARALLEL_INLINE std::string subject_in_words(std::string_view subject, const 
            of;
 }
 
-/// The first line in which two lists of facts differ, as a sentence.
-EINPARALLEL_INLINE std::string first_difference(std::string_view on_root, std::string_view here,
-                                                const einsum_graph& graph, int rank) {
-    const auto take = [](std::string_view& rest, char end) {
-        const std::size_t length = std::min(rest.find(end), rest.size());
-        const std::string_view taken = rest.substr(0, length);
+/// A line of graph_facts.
+struct graph_fact {
+    std::string subject;
+    std::string quantity;
+    std::string value;
+};
+
+/// The line that begins there; empty where the text ends.
+EINPARALLEL_INLINE graph_fact fact_at(std::string_view text, std::size_t begin) {
+    std::string_view rest = text.substr(begin, text.find('\n', begin) - begin);
+    const auto take = [&] {
+        const std::size_t length = std::min(rest.find('\x1f'), rest.size());
+        const std::string taken(rest.substr(0, length));
         rest.remove_prefix(std::min(length + 1, rest.size()));
         return taken;
     };
-    while (!on_root.empty() || !here.empty()) {
-        std::string_view theirs = take(on_root, '\n');
-        std::string_view ours = take(here, '\n');
-        if (theirs == ours) {
-            continue;
-        }
-        const std::string_view their_subject = take(theirs, '\x1f');
-        const std::string_view our_subject = take(ours, '\x1f');
-        const std::string_view their_quantity = take(theirs, '\x1f');
-        const std::string_view our_quantity = take(ours, '\x1f');
-        std::string sentence = "decompose: ";
-        const auto say = [&](std::initializer_list<std::string_view> words) {
-            for (const std::string_view word : words) {
-                sentence += word;
-            }
-        };
-        const std::string on_rank = " on rank " + std::to_string(rank);
-        if (their_subject == our_subject && their_quantity == our_quantity) {
-            say({subject_in_words(our_subject, graph), ": ", our_quantity, " ", theirs, " on rank 0 and ", ours,
-                 on_rank});
-        } else {
-            say({"the graphs differ: ", subject_in_words(their_subject, graph), " (", their_quantity, " ", theirs,
-                 ") on rank 0 and ", subject_in_words(our_subject, graph), " (", our_quantity, " ", ours, ")",
-                 on_rank});
-        }
-        return sentence;
+    return {take(), take(), take()};
+}
+
+/// The first line in which two texts differ, as a sentence. @pre they do
+EINPARALLEL_INLINE std::string first_difference(std::string_view on_root, std::string_view here,
+                                                const einsum_graph& graph, int rank) {
+    const auto same = std::ranges::mismatch(on_root, here).in1 - on_root.begin();
+    const std::size_t begin = on_root.substr(0, static_cast<std::size_t>(same)).rfind('\n') + 1;
+    const graph_fact theirs = fact_at(on_root, begin);
+    const graph_fact ours = fact_at(here, begin);
+    const std::string on_rank = " on rank " + std::to_string(rank);
+    if (theirs.subject == ours.subject && theirs.quantity == ours.quantity) {
+        return "decompose: " + subject_in_words(ours.subject, graph) + ": " + ours.quantity + " " + theirs.value +
+               " on rank 0 and " + ours.value + on_rank;
     }
-    return "decompose: the graph on rank " + std::to_string(rank) + " is not the one on rank 0";
+    const auto words_of = [&](const graph_fact& each) {
+        return subject_in_words(each.subject, graph) + " (" + each.quantity + " " + each.value + ")";
+    };
+    return "decompose: the graphs differ: " + words_of(theirs) + " on rank 0 and " + words_of(ours) + on_rank;
 }
 
 /// Collective. Collects the graph behind the outputs and returns it where all ranks have the same; costs one allreduce

@@ -200,11 +200,11 @@ private:
 /// All that a context keeps for one memory space.
 struct plan_cache {
     plan_cache(context_state& ranks, const memory_space& of)
-        : rank(ranks.payload.rank()), space(of), arena{of}, transfers(ranks.payload, of) {}
+        : rank(ranks.payload.rank()), space(of), transfers(ranks.payload, of) {}
 
     int rank;
     const memory_space& space;
-    scratch_arena arena;
+    memory_block scratch;  ///< runs follow each other, so all plans share it
     transport transfers;
     std::vector<std::unique_ptr<prepared_plan>> plans;
 

@@ -3,14 +3,17 @@
 // out allocates nothing.
 
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/mpi/datatype.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
-#include <einparallel/run/transport.hpp>
+#include <einparallel/run/slabs.hpp>
+#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,16 +34,128 @@ struct executed_vertex {
 struct prepared_block {
     buffer_id place = no_buffer;
     std::ptrdiff_t offset = 0;  ///< bytes from the buffer's start to the first element
-    std::vector<index> strides;
+    std::vector<index> strides{};
+
+    /// The first element, `starts` being where each buffer begins; null in an empty buffer without memory, whose
+    /// elements nobody touches.
+    [[nodiscard]] std::byte* address(std::span<std::byte* const> starts) const {
+        std::byte* const first = starts[static_cast<std::size_t>(place)];
+        return first == nullptr ? nullptr : first + offset;
+    }
+};
+
+EINPARALLEL_INLINE prepared_block prepare_block(const program& of_rank, buffer_id number, const box& region) {
+    const buffer& place = of_rank[number];
+    prepared_block ready{number, 0, strides_of(place)};
+    if (!place.region.empty()) {
+        ready.offset = offset_of(region, place.region, ready.strides) * static_cast<index>(place.element_bytes);
+    }
+    return ready;
+}
+
+/// A message made ready: contiguous elements, or those that a derived datatype describes. Boxes in short runs have been
+/// packed by the space before (schedule/packing.hpp). Where messages travel through the host `elements` are those
+/// there, a dense box that is copied to or from the block.
+struct prepared_message {
+    int peer = 0;
+    prepared_block block;
+    box_type elements;
+    std::vector<index> extents{};  ///< through the host, as all below
+    std::vector<index> dense{};
+    std::size_t element_bytes = 0;
+};
+
+/// What a message takes on the host, on cache lines.
+constexpr std::size_t staged(std::size_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
+
+/// What one step exchanges with other ranks.
+struct prepared_messages {
+    std::vector<prepared_message> receives;
+    std::vector<prepared_message> sends;
+    std::vector<neighbour_phase> clears;  ///< before the step: neighbours have read what it overwrites
+    std::vector<neighbour_phase> reads;   ///< at its end: neighbours have written what later steps read in place
+    std::size_t bytes_read = 0;
+    std::size_t next_phase = 0;  ///< that this rank enters then; 0 where no neighbour waits for this program
+
+    /// Step number `position` of a program; `window`: what it shares with its neighbours; `staging`: the memory
+    /// space's.
+    EINPARALLEL_INLINE prepared_messages(const program& of_rank, std::size_t position, const window_plan& window = {},
+                                         std::size_t staging = 0) {
+        const step& each = of_rank.steps[position];
+        const auto prepare = [&](const std::vector<message>& from, std::vector<prepared_message>& into) {
+            into.reserve(from.size());
+            for (const message& moved : from) {
+                const buffer& place = of_rank[moved.place];
+                const std::size_t bytes = place.element_bytes;
+                if (staging == 0) {
+                    prepared_message& ready = into.emplace_back();
+                    ready.peer = moved.peer;
+                    ready.block.place = moved.place;
+                    ready.elements = type_of_box(place.region, moved.region, bytes, largest_count, place.strides);
+                    continue;
+                }
+                for_each_slab(moved.region, bytes, staging, [&](const box& slab) {
+                    into.push_back({moved.peer, prepare_block(of_rank, moved.place, slab),
+                                    type_of_box(slab, slab, bytes), extents_of(slab), dense_strides(slab), bytes});
+                });
+            }
+        };
+        prepare(each.receives, receives);
+        prepare(each.sends, sends);
+        if (window.segment == 0) {
+            return;
+        }
+        clears = window.clears[position];
+        for (const neighbour_read& read : each.reads) {
+            reads.push_back({of_rank[read.place].neighbour, read.ready});
+            bytes_read += bytes_of(of_rank, read.place, read.region);
+        }
+        next_phase = position + 1 < of_rank.steps.size() ? of_rank.steps[position + 1].phase
+                                                         : std::numeric_limits<std::size_t>::max();
+    }
+
+    /// True where something has to happen before the work begins.
+    [[nodiscard]] bool waits() const { return !receives.empty() || !sends.empty() || !clears.empty(); }
+    [[nodiscard]] bool has_neighbours() const { return next_phase > 0; }
+    /// Sent, and read from neighbours.
+    [[nodiscard]] std::size_t bytes() const { return bytes_read + sum(sends); }
+    [[nodiscard]] std::size_t bytes_received() const { return sum(receives); }
+    /// Of messages; `taken(bytes)`: what each counts.
+    [[nodiscard]] static std::size_t sum(
+        const std::vector<prepared_message>& messages,
+        std::size_t (*taken)(std::size_t) = [](std::size_t bytes) { return bytes; }) {
+        std::size_t bytes = 0;
+        for (const prepared_message& each : messages) {
+            bytes += taken(each.elements.bytes);
+        }
+        return bytes;
+    }
+};
+
+/// Room for the messages of any one step.
+struct message_room {
+    std::size_t messages = 0;
+    std::size_t out = 0;  ///< bytes on the host that they leave through
+    std::size_t in = 0;   ///< …, and arrive through
+
+    EINPARALLEL_INLINE void add(const prepared_messages& each, bool through_host) {
+        messages = std::max(messages, each.receives.size() + each.sends.size());
+        if (through_host) {
+            out = std::max(out, prepared_messages::sum(each.sends, staged));
+            in = std::max(in, prepared_messages::sum(each.receives, staged));
+        }
+    }
 };
 
 struct prepared_contraction {
     std::size_t vertex = 0;
     write_mode mode = write_mode::overwrite;
-    std::vector<index> extents;
-    std::vector<prepared_block> operands;
-    prepared_block output;
-    std::vector<operand_block> call;  ///< filled at each call; its room is reserved here
+    std::vector<index> extents{};
+    std::vector<prepared_block> operands{};
+    prepared_block output{};
+    std::vector<operand_block> call{};  ///< filled at each call; its room is reserved here
 };
 
 struct prepared_move {
@@ -63,36 +178,23 @@ struct prepared_step {
 EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_rank, const window_plan& window,
                                                             std::span<const executed_vertex> vertices,
                                                             std::size_t staging) {
-    const auto block = [&](const buffer_part& part) {
-        const buffer& place = of_rank.buffers[static_cast<std::size_t>(part.place)];
-        prepared_block ready{part.place, 0, strides_of(place)};
-        if (!place.region.empty()) {
-            ready.offset =
-                offset_of(part.region, place.region, ready.strides) * static_cast<index>(place.element_bytes);
-        }
-        return ready;
-    };
+    const auto block = [&](const buffer_part& part) { return prepare_block(of_rank, part.place, part.region); };
     const auto prepare = [&](const action& done, std::vector<prepared_action>& work) {
         const auto* call = std::get_if<contraction>(&done);
-        const einsum_form* const form = call == nullptr ? nullptr : vertices[call->vertex].form;
-        const auto [reads, writes] = accesses_of(of_rank, done, form);
+        const auto [reads, writes] =
+            accesses_of(of_rank, done, call == nullptr ? nullptr : vertices[call->vertex].form);
         const buffer_part& into = writes.front();
         if (call != nullptr) {
-            prepared_contraction ready{call->vertex, call->mode, {}, {}, block(into), {}};
-            for (const interval& range : call->ranges) {
-                ready.extents.push_back(range.size());
-            }
-            for (std::size_t operand = 0; operand < reads.size(); ++operand) {
-                ready.operands.push_back(block(reads[operand]));
-            }
+            prepared_contraction ready{.vertex = call->vertex, .mode = call->mode, .output = block(into)};
+            std::ranges::transform(call->ranges, std::back_inserter(ready.extents), &interval::size);
+            std::ranges::transform(reads, std::back_inserter(ready.operands), block);
             ready.call.resize(reads.size());
             work.emplace_back(std::move(ready));
         } else if (const auto* read = std::get_if<read_source>(&done)) {
             work.emplace_back(*read);
         } else if (!into.region.empty()) {
             work.emplace_back(prepared_move{std::get<local_move>(done).vertex, extents_of(into.region), block(into),
-                                            block(reads.front()),
-                                            of_rank.buffers[static_cast<std::size_t>(into.place)].element_bytes});
+                                            block(reads.front()), of_rank[into.place].element_bytes});
         }
     };
     std::vector<prepared_step> made;

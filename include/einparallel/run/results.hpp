@@ -15,10 +15,10 @@
 namespace einparallel {
 
 /// One part per output of the plan. Holds the elements of this rank, on the host, or on its device where
-/// ep::device_run::results_stay says so; what the application lets go of, the next run of
-/// the same plan uses again. A tensor that is named twice among the outputs is computed once, and so are outputs of
-/// equal statements (the plan's table says so): all are handles on the same elements, as copies of a handle are, and
-/// each keeps them alive.
+/// ep::device_run::results_stay says so; what the application lets go of, the next run of the same plan uses again.
+/// A tensor that is named twice among the outputs is computed once, and so are outputs of equal statements (the
+/// plan's table says so): all are handles on the same elements, as copies of a handle are, and each keeps them
+/// alive.
 class results {
 public:
     /// An output, with its type erased.

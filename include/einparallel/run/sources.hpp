@@ -35,7 +35,7 @@ struct referred_elements {
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elements& given, std::optional<int> root);
 /// The same with a copy of them.
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root);
-/// @pre part.where != nullptr
+/// @pre the part is no handle on nothing
 EINPARALLEL_INLINE std::shared_ptr<vertex> distributed_input(const distributed_part& part, element_type element);
 
 /// The elements of an array, a view or another library's object that stays the caller's.

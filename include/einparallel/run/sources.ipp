@@ -43,7 +43,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements&
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> distributed_input(const distributed_part& part, element_type element) {
-    return input_vertex(part.where->bounds(), element, std::make_shared<memory_source>(part));
+    return input_vertex(bounds_of(part), element, std::make_shared<memory_source>(part));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -163,6 +163,14 @@ public:
     [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
+    /// Has at least so many bytes; what was in fewer is gone. @throws as allocate(): then there is no memory
+    void grow(const memory_space& space, std::size_t bytes) {
+        if (bytes_ < bytes) {
+            *this = {};
+            *this = memory_block(space, bytes);
+        }
+    }
+
 private:
     const memory_space* space_ = nullptr;
     std::size_t bytes_ = 0;

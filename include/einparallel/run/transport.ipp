@@ -1,157 +1,187 @@
 #pragma once
+// Transport: how the messages of a program's steps travel between ranks.
 
-#include <einparallel/run/transport.hpp>
+#include <einparallel/mpi/communicator.hpp>
+#include <einparallel/mpi/transfer.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/run/node_window.ipp>
+#include <einparallel/run/prepared.ipp>
+#include <einparallel/run/space.hpp>
 
-#include <einparallel/run/slabs.hpp>
-
-#include <limits>
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// On a cache line.
-constexpr std::size_t staged(std::size_t bytes) {
-    return (bytes + 63) / 64 * 64;
-}
+/// Carries the messages of one step at a time over MPI, and keeps ranks that read each other's memory in step. Buffers
+/// are addresses that only the transport and the memory space look behind. Straight from the space's memory: what is
+/// sent must have been written (memory_space::finish) before the step begins. Through the host (space.staging()):
+/// what leaves is copied out when the work given before the step is done, and sent then; what arrives is copied in, and
+/// later work waits for that. What neighbours read must have been written before the step is completed.
+class transport {
+public:
+    /// Refers to `ranks` and `space`, which must outlive it.
+    explicit transport(const communicator& ranks, const memory_space& space = the_host)
+        : space_(space), arrivals_(ranks), flight_(ranks) {}
 
-EINPARALLEL_INLINE std::size_t staging_bytes(const std::vector<prepared_message>& messages) {
-    std::size_t sum = 0;
-    for (const prepared_message& each : messages) {
-        sum += staged(each.elements.bytes);
+    /// Makes room for the messages of a step, so that starting them does not allocate.
+    void reserve(const message_room& most) {
+        flight_.reserve(most.messages);
+        arrivals_.reserve(most.messages);
+        leaving_.reserve(most.messages);
+        out_.grow(space_.on_host(), most.out);
+        in_[0].grow(space_.on_host(), most.in);
+        in_[1].grow(space_.on_host(), most.in);
     }
-    return sum;
-}
 
-EINPARALLEL_INLINE prepared_messages::prepared_messages(const program& of_rank, std::size_t position,
-                                                        const window_plan& window, std::size_t staging) {
-    const step& each = of_rank.steps[position];
-    const auto prepare = [&](const std::vector<message>& from, std::vector<prepared_message>& into) {
-        into.reserve(from.size());
-        for (const message& moved : from) {
-            const buffer& place = of_rank.buffers[static_cast<std::size_t>(moved.place)];
-            if (staging == 0) {
-                into.push_back(
-                    {moved.peer, moved.place,
-                     type_of_box(place.region, moved.region, place.element_bytes, largest_count, place.strides)});
-                continue;
+    /// For the program that comes next: the window of its node, or null.
+    void share(const node_window* window) { window_ = window; }
+
+    /// Returns when neighbours have entered these phases.
+    EINPARALLEL_INLINE void await(const std::vector<neighbour_phase>& neighbours) {
+        for (const neighbour_phase& each : neighbours) {
+            window_->await(each.rank, each.phase, [&] { flight_.poll(); });
+        }
+    }
+
+    /// Starts the messages of a step, after await(of_step.clears). `starts`: where each buffer begins; `given`: the
+    /// work of all steps before.
+    EINPARALLEL_INLINE void start(const prepared_messages& of_step, std::span<std::byte* const> starts,
+                                  work_token given = no_work) {
+        if (space_.staging() == 0) {
+            for (const prepared_message& received : of_step.receives) {
+                flight_.receive(received.block.address(starts), received.elements, received.peer);
             }
-            for_each_slab(moved.region, place.element_bytes, staging, [&](const box& slab) {
-                std::vector<index> strides = strides_of(place);
-                const index offset = offset_of(slab, place.region, strides) * static_cast<index>(place.element_bytes);
-                into.push_back(
-                    {moved.peer,
-                     moved.place,
-                     type_of_box(slab, slab, place.element_bytes),
-                     {extents_of(slab), offset, std::move(strides), dense_strides(slab), place.element_bytes}});
-            });
+            for (const prepared_message& sent : of_step.sends) {
+                flight_.send(sent.block.address(starts), sent.elements, sent.peer);
+            }
+            return;
         }
-    };
-    prepare(each.receives, receives);
-    prepare(each.sends, sends);
-    if (window.segment == 0) {
-        return;
-    }
-    clears = window.clears[position];
-    for (const neighbour_read& read : each.reads) {
-        reads.push_back({of_rank.buffers[static_cast<std::size_t>(read.place)].neighbour, read.ready});
-        bytes_read += bytes_of(of_rank, read.place, read.region);
-    }
-    next_phase = position + 1 < of_rank.steps.size() ? of_rank.steps[position + 1].phase
-                                                     : std::numeric_limits<std::size_t>::max();
-}
-
-EINPARALLEL_INLINE void transport::await(const std::vector<neighbour_phase>& neighbours) {
-    for (const neighbour_phase& each : neighbours) {
-        window_->await(each.rank, each.phase, [&] { flight_.poll(); });
-    }
-}
-
-EINPARALLEL_INLINE void transport::start(const prepared_messages& of_step, std::span<std::byte* const> starts,
-                                         work_token given) {
-    if (space_.staging() == 0) {
+        step_ = &of_step;
+        starts_ = starts;
+        given_ = given;
+        side_ = 1 - side_;
+        if (std::exchange(was_used_[side_], !of_step.receives.empty())) {
+            attempt([&] { space_.finish(copied_in_[side_]); });
+        }
+        std::byte* at = in_[side_].data();
         for (const prepared_message& received : of_step.receives) {
-            flight_.receive(starts[static_cast<std::size_t>(received.place)], received.elements, received.peer);
+            arrivals_.receive(at, received.elements, received.peer);
+            at += staged(received.elements.bytes);
         }
+        at = out_.data();
         for (const prepared_message& sent : of_step.sends) {
-            flight_.send(starts[static_cast<std::size_t>(sent.place)], sent.elements, sent.peer);
+            leaving_.push_back({&sent, at, given});
+            attempt([&] {
+                leaving_.back().copied = space_.bring_out(sent.extents, at, sent.dense, sent.block.address(starts),
+                                                          sent.block.strides, sent.element_bytes);
+            });
+            at += staged(sent.elements.bytes);
         }
-        return;
     }
-    step_ = &of_step;
-    starts_ = starts;
-    given_ = given;
-    side_ = 1 - side_;
-    if (std::exchange(was_used_[side_], !of_step.receives.empty())) {
-        attempt([&] { space_.finish(copied_in_[side_]); });
-    }
-    std::byte* at = in_[side_].data();
-    for (const prepared_message& received : of_step.receives) {
-        arrivals_.receive(at, received.elements, received.peer);
-        at += staged(received.elements.bytes);
-    }
-    at = out_.data();
-    for (const prepared_message& sent : of_step.sends) {
-        leaving_.push_back({&sent, at, given});
-        attempt([&] {
-            const staged_box& box = sent.staged;
-            leaving_.back().copied =
-                space_.bring_out(box.extents, at, box.dense, starts[static_cast<std::size_t>(sent.place)] + box.offset,
-                                 box.strides, box.element_bytes);
-        });
-        at += staged(sent.elements.bytes);
-    }
-}
 
-EINPARALLEL_INLINE void transport::send_next() {
-    const leaving_message& next = leaving_[sent_++];
-    flight_.send(next.out, next.what->elements, next.what->peer);
-}
+    /// Advances them; true where all have arrived.
+    EINPARALLEL_INLINE bool poll() noexcept {
+        bool is_out = true;
+        while (sent_ < leaving_.size() && is_out) {
+            attempt([&] { is_out = space_.is_done(leaving_[sent_].copied); });
+            if (is_out) {
+                send_next();
+            }
+        }
+        arrivals_.poll();
+        while (brought_in_ < arrivals_.arrived()) {
+            bring_in_next();
+        }
+        return flight_.poll() && sent_ == leaving_.size() &&
+               (step_ == nullptr || brought_in_ == step_->receives.size());
+    }
 
-EINPARALLEL_INLINE void transport::bring_in_next() {
-    const prepared_message& next = step_->receives[brought_in_++];
-    attempt([&] {
-        const staged_box& box = next.staged;
-        copied_in_[side_] =
-            space_.bring_in(box.extents, starts_[static_cast<std::size_t>(next.place)] + box.offset, box.strides,
-                            in_[side_].data() + bytes_in_, box.dense, box.element_bytes, given_);
-    });
-    bytes_in_ += staged(next.elements.bytes);
-}
-
-EINPARALLEL_INLINE bool transport::poll() noexcept {
-    bool is_out = true;
-    while (sent_ < leaving_.size() && is_out) {
-        attempt([&] { is_out = space_.is_done(leaving_[sent_].copied); });
-        if (is_out) {
+    /// Returns when all have arrived, and neighbours' buffers hold what later steps read.
+    /// @throws mpi_error for the first MPI call that failed in this step, and what copies from and to the host threw
+    EINPARALLEL_INLINE void complete(const prepared_messages& of_step) {
+        await(of_step.reads);
+        bytes_read_ += of_step.bytes_read;
+        while (sent_ < leaving_.size()) {
+            attempt([&] { space_.finish(leaving_[sent_].copied); });
             send_next();
         }
+        while (step_ != nullptr && brought_in_ < step_->receives.size()) {
+            arrivals_.wait_next();
+            bring_in_next();
+        }
+        leaving_.clear();
+        sent_ = brought_in_ = bytes_in_ = 0;
+        step_ = nullptr;
+        attempt([&] { arrivals_.wait(); });
+        attempt([&] { flight_.wait(); });
+        if (failure_ != nullptr) {
+            std::rethrow_exception(std::exchange(failure_, nullptr));
+        }
     }
-    arrivals_.poll();
-    while (brought_in_ < arrivals_.arrived()) {
-        bring_in_next();
-    }
-    return flight_.poll() && sent_ == leaving_.size() && (step_ == nullptr || brought_in_ == step_->receives.size());
-}
 
-EINPARALLEL_INLINE void transport::complete(const prepared_messages& of_step) {
-    await(of_step.reads);
-    bytes_read_ += of_step.bytes_read;
-    while (sent_ < leaving_.size()) {
-        attempt([&] { space_.finish(leaving_[sent_].copied); });
-        send_next();
+    /// Tells neighbours that the work and the messages of a step are done.
+    void enter_next(const prepared_messages& of_step) const { window_->enter(of_step.next_phase); }
+
+    /// Bytes handed to MPI since this object was made.
+    [[nodiscard]] std::size_t bytes_sent() const noexcept { return flight_.bytes_sent(); }
+    /// Bytes read in neighbours' memory since then.
+    [[nodiscard]] std::size_t bytes_read() const noexcept { return bytes_read_; }
+
+private:
+    /// A message on its way out of the space.
+    struct leaving_message {
+        const prepared_message* what;
+        std::byte* out;
+        work_token copied;
+    };
+
+    /// f(); keeps what it throws first for complete(): a rank that fails keeps to the schedule.
+    template <class F>
+    void attempt(F&& f) noexcept {
+        try {
+            f();
+        } catch (...) {
+            failure_ = failure_ == nullptr ? std::current_exception() : failure_;
+        }
     }
-    while (step_ != nullptr && brought_in_ < step_->receives.size()) {
-        arrivals_.wait_next();
-        bring_in_next();
+
+    EINPARALLEL_INLINE void send_next() {
+        const leaving_message& next = leaving_[sent_++];
+        flight_.send(next.out, next.what->elements, next.what->peer);
     }
-    leaving_.clear();
-    sent_ = brought_in_ = bytes_in_ = 0;
-    step_ = nullptr;
-    attempt([&] { arrivals_.wait(); });
-    attempt([&] { flight_.wait(); });
-    if (failure_ != nullptr) {
-        std::rethrow_exception(std::exchange(failure_, nullptr));
+
+    EINPARALLEL_INLINE void bring_in_next() {
+        const prepared_message& next = step_->receives[brought_in_++];
+        attempt([&] {
+            copied_in_[side_] = space_.bring_in(next.extents, next.block.address(starts_), next.block.strides,
+                                                in_[side_].data() + bytes_in_, next.dense, next.element_bytes, given_);
+        });
+        bytes_in_ += staged(next.elements.bytes);
     }
-}
+
+    const memory_space& space_;
+    std::array<memory_block, 2> in_;  ///< of every other step: what has arrived in one is copied in during the next
+    std::array<work_token, 2> copied_in_{};
+    std::array<bool, 2> was_used_{};
+    memory_block out_;
+    std::size_t side_ = 0;  ///< of in_, in this step
+    std::vector<leaving_message> leaving_;
+    std::size_t sent_ = 0;  ///< of those
+    const prepared_messages* step_ = nullptr;
+    std::span<std::byte* const> starts_;
+    work_token given_ = no_work;
+    std::size_t brought_in_ = 0;  ///< messages of the step
+    std::size_t bytes_in_ = 0;    ///< of those
+    std::exception_ptr failure_;
+    transfers arrivals_;  ///< through the host; the destructors complete what uses the memory above
+    transfers flight_;
+    const node_window* window_ = nullptr;
+    std::size_t bytes_read_ = 0;
+};
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -179,7 +179,7 @@ private:
                                  step& behind) {
         node_member& mine = at(rank);
         program& of = *mine.of;
-        buffer original = at(from.rank).of->buffers[static_cast<std::size_t>(from.place)];
+        buffer original = (*at(from.rank).of)[from.place];
         original.lender = no_buffer;
         original.original = from.place;
         original.neighbour = from.rank;
@@ -265,9 +265,7 @@ EINPARALLEL_INLINE window_plan plan_window(std::span<const program> node, int fi
     for (const auto& [later, unused] : readers[mine]) {
         for (const auto& [earlier, all] : readers[mine]) {
             const auto begin = [&](buffer_id of) { return made.offsets[static_cast<std::size_t>(of)]; };
-            const auto end = [&](buffer_id of) {
-                return begin(of) + node[mine].buffers[static_cast<std::size_t>(of)].bytes();
-            };
+            const auto end = [&](buffer_id of) { return begin(of) + node[mine][of].bytes(); };
             const std::size_t from = own[static_cast<std::size_t>(later)].first;
             if (own[static_cast<std::size_t>(earlier)].last < from && begin(later) < end(earlier) &&
                 begin(earlier) < end(later)) {

@@ -32,7 +32,7 @@ template <class Copy>
 void pack_messages(program& of_rank, std::vector<message>& messages, const packing_rule& rule, bool computes,
                    Copy copy) {
     for (message& each : messages) {
-        const buffer& place = of_rank.buffers[static_cast<std::size_t>(each.place)];
+        const buffer& place = of_rank[each.place];
         const std::size_t bytes = bytes_of(of_rank, each.place, each.region);
         const std::size_t run = run_bytes(place, each.region);
         if (bytes >= rule.least_bytes && run < bytes && (computes || run < rule.shortest_run)) {

@@ -39,8 +39,9 @@ struct summed_einsum {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Ranks that have summands of one block of a tensor with these labels: all axes that cut another label.
-EINPARALLEL_INLINE int summands_over(const std::vector<label_id>& output, const mesh& ranks);
+/// Number of ranks that share one block of a tensor with these labels, or have summands of it: all axes that cut
+/// another label.
+EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks);
 
 /// The mesh with all axes that the output lacks along the label of its summands, which stands in front: together they
 /// number the summands, row-major.

@@ -8,10 +8,10 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE int summands_over(const std::vector<label_id>& output, const mesh& ranks) {
+EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks) {
     int count = 1;
     for (const mesh_axis& axis : ranks.axes) {
-        count *= std::ranges::find(output, axis.label) == output.end() ? axis.parts : 1;
+        count *= std::ranges::find(labels, axis.label) == labels.end() ? axis.parts : 1;
     }
     return count;
 }
@@ -58,8 +58,7 @@ EINPARALLEL_INLINE summed_einsum with_sums(const einsum_form& form, const std::v
         }
     }
     if (sums.output) {
-        const int summands = detail::summands_over(made.form.output, ranks);
-        made.pending = detail::add_summands(made, summands);
+        made.pending = detail::add_summands(made, detail::sharers(made.form.output, ranks));
         made.form.output.insert(made.form.output.begin(), made.pending);
     }
     return made;

@@ -153,6 +153,9 @@ struct program {
 
     friend bool operator==(const program&, const program&) = default;
 
+    [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[static_cast<std::size_t>(number)]; }
+    [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[static_cast<std::size_t>(number)]; }
+
     /// Adds a buffer and returns its number.
     EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes);
 

@@ -3,7 +3,6 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -29,7 +28,22 @@ EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place) {
 }
 
 EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
-    return static_cast<std::size_t>(region.size()) * of_rank.buffers[static_cast<std::size_t>(place)].element_bytes;
+    return static_cast<std::size_t>(region.size()) * of_rank[place].element_bytes;
+}
+
+/// Bytes of the messages or reads of all steps, in the first run or in each later one.
+template <class Moved>
+std::size_t bytes_of_steps(const program& of_rank, std::vector<Moved> step::*moved, bool again) {
+    std::size_t bytes = 0;
+    for (const step& each : of_rank.steps) {
+        if (again && each.once) {
+            continue;
+        }
+        for (const Moved& part : each.*moved) {
+            bytes += bytes_of(of_rank, part.place, part.region);
+        }
+    }
+    return bytes;
 }
 
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges) {
@@ -58,7 +72,7 @@ EINPARALLEL_INLINE void append_widened(std::vector<step>& to, step before, step 
 
 EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form) {
     if (const auto* read = std::get_if<read_source>(&done)) {
-        return {{}, {{read->into, of_rank.buffers[static_cast<std::size_t>(read->into)].region}}};
+        return {{}, {{read->into, of_rank[read->into].region}}};
     }
     if (const auto* moved = std::get_if<local_move>(&done)) {
         return {{{moved->from, moved->region}}, {{moved->into, moved->region}}};
@@ -105,24 +119,11 @@ EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {
 }
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
-    std::size_t bytes = 0;
-    for (const step& each : of_rank.steps) {
-        for (const message& sent : again&& each.once ? std::span<const message>() : std::span(each.sends)) {
-            bytes += detail::bytes_of(of_rank, sent.place, sent.region);
-        }
-    }
-    return bytes;
+    return detail::bytes_of_steps(of_rank, &step::sends, again);
 }
 
 EINPARALLEL_INLINE std::size_t bytes_read(const program& of_rank, bool again) {
-    std::size_t bytes = 0;
-    for (const step& each : of_rank.steps) {
-        for (const neighbour_read& read :
-             again&& each.once ? std::span<const neighbour_read>() : std::span(each.reads)) {
-            bytes += detail::bytes_of(of_rank, read.place, read.region);
-        }
-    }
-    return bytes;
+    return detail::bytes_of_steps(of_rank, &step::reads, again);
 }
 
 }  // namespace einparallel

@@ -38,7 +38,7 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
     if (had == wanted || (had.empty() && wanted.empty())) {
         return resting;
     }
-    const std::size_t element_bytes = of_rank.buffers[static_cast<std::size_t>(resting)].element_bytes;
+    const std::size_t element_bytes = of_rank[resting].element_bytes;
     const buffer_id arriving = of_rank.add_buffer(wanted, element_bytes);
     detail::step_collector steps(of_rank, first_phase);
     steps.at(0) = detail::redistribution_step(from, to, rank, resting, arriving);

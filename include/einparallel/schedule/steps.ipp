@@ -150,11 +150,7 @@ struct slice_writer {
 
 /// The part of the iteration space of `rank`, by label.
 EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
-    std::vector<interval> ranges;
-    ranges.reserve(work.extents.size());
-    for (const index extent : work.extents) {
-        ranges.push_back({0, extent});
-    }
+    std::vector<interval> ranges = whole_box(work.extents).sides;
     const std::vector<int> coordinate = work.ranks.coordinates(rank);
     for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
         const mesh_axis& cut = work.ranks.axes[axis];

@@ -69,9 +69,6 @@ namespace EINPARALLEL_DETAIL {
 /// Extents of a tensor with these labels.
 EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& labels, const std::vector<index>& extents);
 
-/// Number of ranks that share one block of a tensor with these labels.
-EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks);
-
 /// Master–worker: the part of the iteration space that `rank` computes, by label. A worker has nothing to do in the
 /// first phase and in the last one, so the master's part is larger than theirs by two slices, as far as the extent can
 /// be cut so.
@@ -93,12 +90,12 @@ EINPARALLEL_INLINE task_cuts choose_cuts(const einsum_form& form, const std::vec
 /// reduces it then (schedule/gather.ipp). The same answer on every rank.
 EINPARALLEL_INLINE bool k_ring_suits(const task& work);
 
-/// Which tensor should travel, but for operands that are held. `automatic`: the one with the most bytes to move per
-/// rank, among the operands that can
-/// be cut into a piece for every rank of their ring and the output if the k ring suits; nothing_travels where there is
-/// none (what has to move is then gathered or reduced by trees). `mn`: the operand with the most bytes to move, cut or
-/// not; `k`: the output; both fall back to nothing_travels where no operand is shared or the output has no summands.
-/// `c` and `master_worker`: nothing_travels.
+/// Which tensor should travel, but for operands that are held.
+/// `automatic`: the one with the most bytes to move per rank, among the operands that can be cut into a piece for every
+/// rank of their ring and the output if the k ring suits; nothing_travels where there is none (what has to move is then
+/// gathered or reduced by trees). `mn`: the operand with the most bytes to move, cut or not; `k`: the output; both fall
+/// back to nothing_travels where no operand is shared or the output has no summands. `c` and `master_worker`:
+/// nothing_travels.
 EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted = algorithm::automatic);
 
 /// What a task runs as: `master_worker` where all tensors travel, `k` where the output travels, `mn` where an operand

@@ -35,14 +35,6 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& lab
     return bounds;
 }
 
-EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks) {
-    int count = ranks.size();
-    for (const mesh_axis& axis : ranks.axes) {
-        count /= std::ranges::find(labels, axis.label) != labels.end() ? axis.parts : 1;
-    }
-    return count;
-}
-
 /// Outermost dimension that `suits(label)` and whose largest block has at least `pieces` elements along it; otherwise
 /// the dimension with the largest block.
 template <class Suits>
@@ -83,11 +75,7 @@ EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each) {
 }
 
 EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank) {
-    std::vector<interval> ranges;
-    ranges.reserve(work.extents.size());
-    for (const index extent : work.extents) {
-        ranges.push_back({0, extent});
-    }
+    std::vector<interval> ranges = whole_box(work.extents).sides;
     const mesh_axis& cut = work.ranks.axes.front();
     interval& part = ranges[static_cast<std::size_t>(cut.label)];
     const index workers = cut.parts - 1;

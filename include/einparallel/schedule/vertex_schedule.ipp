@@ -53,7 +53,7 @@ EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribu
         return piece;
     }
     detail::step_collector steps(of_rank, first_phase);
-    const std::size_t element_bytes = of_rank.buffers[static_cast<std::size_t>(piece)].element_bytes;
+    const std::size_t element_bytes = of_rank[piece].element_bytes;
     const buffer_id block = detail::gather(steps, resting, rank, element_bytes, piece);
     steps.append();
     return block;

@@ -9,7 +9,6 @@
 #include <einparallel/graph/record.ipp>
 #include <einparallel/graph/vertex.ipp>
 #include <einparallel/io/box_reader.ipp>
-#include <einparallel/io/file.ipp>
 #include <einparallel/io/npy.ipp>
 #include <einparallel/io/npy_header.ipp>
 #include <einparallel/layout/dealt.ipp>

@@ -7,8 +7,6 @@
 #include <einparallel/mpi/communicator.ipp>
 #include <einparallel/mpi/datatype.ipp>
 #include <einparallel/mpi/error.ipp>
-#include <einparallel/mpi/file.ipp>
-#include <einparallel/mpi/transfer.ipp>
 #include <einparallel/run/agreement.ipp>
 #include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/calibrate.ipp>
@@ -23,8 +21,13 @@
 #include <einparallel/run/node_threads.ipp>
 #include <einparallel/run/node_window.ipp>
 #include <einparallel/run/own_layout.ipp>
+#include <einparallel/run/paced_polls.ipp>
 #include <einparallel/run/plan_cache.ipp>
+#include <einparallel/run/plan_call.ipp>
 #include <einparallel/run/prepared.ipp>
+#include <einparallel/run/program_memory.ipp>
+#include <einparallel/run/run_inputs.ipp>
+#include <einparallel/run/run_outputs.ipp>
 #include <einparallel/run/save_npy.ipp>
 #include <einparallel/run/sources.ipp>
 #include <einparallel/run/space.ipp>

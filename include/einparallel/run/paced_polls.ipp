@@ -2,10 +2,10 @@
 // Polling of messages from inside a contraction, at a pace.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/run/communication_thread.hpp>
+#include <einparallel/run/communication_thread.ipp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/trace.hpp>
-#include <einparallel/run/transport.hpp>
+#include <einparallel/run/transport.ipp>
 
 #include <mpi.h>
 
