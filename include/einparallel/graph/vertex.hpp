@@ -90,19 +90,4 @@ EINPARALLEL_INLINE void mark_statement(vertex& last);
 
 }  // namespace EINPARALLEL_DETAIL
 
-/// A loop may record a chain of any length: letting it go must not recurse once per vertex.
-inline vertex::~vertex() {
-    std::vector<std::shared_ptr<vertex>> released = std::move(operands);
-    while (!released.empty()) {
-        const std::shared_ptr<vertex> last = std::move(released.back());
-        released.pop_back();
-        if (last != nullptr && last.use_count() == 1) {
-            for (std::shared_ptr<vertex>& operand : last->operands) {
-                released.push_back(std::move(operand));
-            }
-            last->operands.clear();
-        }
-    }
-}
-
 }  // namespace einparallel

@@ -30,6 +30,21 @@ EINPARALLEL_INLINE void mark_statement(vertex& last) {
 
 namespace einparallel {
 
+// A loop may record a chain of any length: letting it go must not recurse once per vertex.
+EINPARALLEL_VIRTUAL vertex::~vertex() {
+    std::vector<std::shared_ptr<vertex>> released = std::move(operands);
+    while (!released.empty()) {
+        const std::shared_ptr<vertex> last = std::move(released.back());
+        released.pop_back();
+        if (last != nullptr && last.use_count() == 1) {
+            for (std::shared_ptr<vertex>& operand : last->operands) {
+                released.push_back(std::move(operand));
+            }
+            last->operands.clear();
+        }
+    }
+}
+
 EINPARALLEL_INLINE std::string points_text(const std::vector<index>& points) {
     std::string written;
     for (const index point : points) {

@@ -159,11 +159,11 @@ public:
     ~array() = default;
 
     /// The first element; row-major, aligned to a cache line.
-    [[nodiscard]] T* data() { return elements_.get(); }
+    [[nodiscard]] T* data() { return static_cast<T*>(elements_.get()); }
     /// The same for reading.
-    [[nodiscard]] const T* data() const { return elements_.get(); }
+    [[nodiscard]] const T* data() const { return static_cast<const T*>(elements_.get()); }
     /// Number of elements; 0 for an array that was moved from.
-    [[nodiscard]] index size() const { return elements_ == nullptr ? 0 : detail::element_count(extents_); }
+    [[nodiscard]] index size() const { return elements_.get() == nullptr ? 0 : detail::element_count(extents_); }
     /// Extent of one dimension. @pre dimension < Rank
     [[nodiscard]] index extent(std::size_t dimension) const { return extents_[dimension]; }
     /// Extents of all dimensions.
@@ -213,13 +213,16 @@ public:
     operator view<const T, Rank>() const { return {data(), extents_, strides()}; }
 
 private:
+    template <class, std::size_t, class>
+    friend class detail::target;
+
     void reserve(detail::first_elements are = detail::first_elements::unwritten, const T* from = nullptr) {
-        elements_.reset(static_cast<T*>(detail::new_elements(extents_, sizeof(T), are, from)));
+        elements_.reset(detail::new_elements(extents_, sizeof(T), are, from));
     }
     void allocate() { reserve(detail::first_elements::zeros); }
 
     std::array<index, Rank> extents_{};
-    detail::lines_owner<T> elements_;
+    detail::lines_owner elements_;
 };
 
 /// ep::view(array): all elements.

@@ -176,7 +176,7 @@ void execute_in_steps(block_handle output, const E& right, growth grow) {
     statement_leaf* next = leaves.data();
     list_leaves<Statement>(right, next);
     if (grow != nullptr) {
-        output = grown(Statement::ids::names, Statement::left_labels, leaves, grow);
+        let_grow(Statement::ids::names, Statement::left_labels, leaves, sizeof(Out), *grow, output);
     }
     immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, sizeof(Out), leaves);
     lowering<immediate_builder, Statement> lower(builder);
@@ -226,13 +226,10 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }
-        if (grow != nullptr) {
-            blocks[0] = grown(form, blocks, sizeof(Out), grow);
-        }
         if constexpr (operands > 2) {
-            run_chain<Out>(form, blocks, scale);
+            run_chain<Out>(form, blocks, scale, grow);
         } else {
-            run_product<Out, operands>(form, blocks, scale);
+            run_product<Out, operands>(form, blocks, scale, grow);
         }
     } else {
         execute_in_steps<How, Out, Statement>(output, right, grow);
@@ -250,24 +247,6 @@ struct array_leaves {
         using Operand = owned_operand<index, 1>;
         const std::shared_ptr<index[]> elements = count_up(extent);
         return leaf<Operand, Labels>(Operand{{elements.get(), {extent}, {1}}, elements});
-    }
-};
-
-/// Gives an array without elements the extents of what is assigned to it. Not a part of the statement: compiled once
-/// for all that assign to such arrays.
-template <class T, std::size_t Rank>
-struct growing_array {
-    array<T, Rank>* grows;
-    array_operand<T, Rank>* output;
-
-    block_handle operator()(std::span<const index> extents) const {
-        for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-            output->extents[dimension] = extents[dimension];
-        }
-        *grows = array<T, Rank>(output->extents);
-        output->strides = row_major(output->extents);
-        output->data = grows->data();
-        return handle_of(*output);
     }
 };
 
@@ -312,12 +291,13 @@ private:
     template <assignment How, class E>
     void compute(const E& right) const {
         array_operand<T, Rank> output = this->operand;
-        const growing_array<T, Rank> grow{grows_, &output};
-        const function_ref<block_handle(std::span<const index>)> call(grow);
-        constexpr bool may_grow = How == assignment::set && Rank > 0;
-        const bool grows = may_grow && grows_ != nullptr && output.extents == std::array<index, Rank>{};
+        growing_array array{};
+        const bool may_grow = How == assignment::set && grows_ != nullptr;
+        if (may_grow) {
+            array = {&grows_->elements_, grows_->extents_.data(), output.extents.data(), output.strides.data()};
+        }
         // Only operator() of a mutable array or view makes a target: the elements are not const.
-        execute_statement<How, T, Labels>(handle_of(output), right, grows ? &call : nullptr);
+        execute_statement<How, T, Labels>(handle_of(output), right, may_grow ? &array : nullptr);
     }
 
     array<T, Rank>* grows_;  ///< whose elements these are, where it is an array

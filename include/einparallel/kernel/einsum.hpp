@@ -9,7 +9,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/subscripts.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -54,7 +53,14 @@ struct common_element<A, B, Rest...> : common_element<arithmetic_t<A, B>, Rest..
 
 /// An ellipsis in any operand.
 template <const auto& Table>
-inline constexpr bool has_ellipsis = std::ranges::find(Table.is_ellipsis, true) != Table.is_ellipsis.end();
+inline constexpr bool has_ellipsis = [] {
+    for (const bool is_one : Table.is_ellipsis) {
+        if (is_one) {
+            return true;
+        }
+    }
+    return false;
+}();
 
 /// Names of a table's labels.
 template <const auto& Table>
@@ -161,7 +167,7 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
     const std::array<const index*, sizeof...(Operands)> extents{operands.extents().data()...};
     const subscript_labels<table, sizeof...(Operands)> labels(extents);
-    const std::array<block_handle, sizeof...(Operands) + 1> blocks = blocks_of(output, operands...);
+    std::array<block_handle, sizeof...(Operands) + 1> blocks = blocks_of(output, operands...);
     if constexpr (!(std::is_same_v<Out, typename Operands::value_type> && ...)) {
         constexpr std::array<std::size_t, sizeof...(Operands)> bytes{sizeof(typename Operands::value_type)...};
         std::array<labelled_block, sizeof...(Operands)> read{};

@@ -47,15 +47,26 @@ struct product_form {
     bool in_place = false;  ///< the output may be an operand that is read element for element where it is written
 };
 
+/// The array that is assigned to, which takes the extents of what is assigned while it has none; null: it keeps its
+/// own.
+struct growing_array {
+    lines_owner* elements;
+    index* extents;
+    index* handle_extents;  ///< memory of the handle's extents and strides, which change as well
+    index* handle_strides;
+};
+using growth = const growing_array*;  // null: the output keeps its extents
+
 /// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] of one or two `Operands`. `blocks` are the output and the operands. Throws, and
 /// writes nothing, where extents disagree or memory cannot be read or written.
 template <Element T, std::size_t Operands>
-[[gnu::visibility("default")]] void run_product(const product_form& form, std::span<const block_handle> blocks,
-                                                T scale);
+[[gnu::visibility("default")]] void run_product(const product_form& form, std::span<block_handle> blocks, T scale,
+                                                growth grow = nullptr);
 
 /// The same of more operands, contracted pair by pair in the cheapest order.
 template <Element T>
-[[gnu::visibility("default")]] void run_chain(const product_form& form, std::span<const block_handle> blocks, T scale);
+[[gnu::visibility("default")]] void run_chain(const product_form& form, std::span<block_handle> blocks, T scale,
+                                              growth grow = nullptr);
 
 /// The operands of a product with their labels.
 EINPARALLEL_INLINE std::vector<labelled_block> product_operands(const product_form& form,
@@ -78,14 +89,12 @@ struct statement_leaf {
     bool ends_term = false;  ///< it is the last one of its term
 };
 
-/// Gives an output without elements its extents; null where that is not so.
-using growth = const function_ref<block_handle(std::span<const index>)>*;
-
-/// The output with the extents that the operands' labels have. Throws where none of them has a label.
-EINPARALLEL_INLINE block_handle grown(std::span<const std::string_view> names, std::span<const label_id> output,
-                                      std::span<const statement_leaf> leaves, growth grow);
-EINPARALLEL_INLINE block_handle grown(const product_form& form, std::span<const block_handle> blocks,
-                                      std::size_t element_bytes, growth grow);
+/// An output whose extents are all 0 takes those that the operands' labels have. Throws where none of them has a label.
+EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::span<const label_id> labels,
+                                 std::span<const statement_leaf> leaves, std::size_t element_bytes,
+                                 const growing_array& array, block_handle& output);
+EINPARALLEL_INLINE void let_grow(const product_form& form, std::span<block_handle> blocks, std::size_t element_bytes,
+                                 const growing_array& array);
 
 /// 0, 1, 2, …: the elements of ep::iota. Throws for an extent of -1, which no operand has said.
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent);
@@ -161,7 +170,7 @@ private:
     struct memory {
         std::vector<index> extents;
         std::vector<index> strides;
-        lines_owner<std::byte> bytes;
+        lines_owner bytes;
     };
 
     labelled_block target_;

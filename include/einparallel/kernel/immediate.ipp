@@ -196,10 +196,23 @@ EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& for
     return leaves;
 }
 
-EINPARALLEL_INLINE block_handle grown(std::span<const std::string_view> names, std::span<const label_id> output,
-                                      std::span<const statement_leaf> leaves, growth grow) {
+/// Every extent is 0, and there is one.
+EINPARALLEL_INLINE bool lacks_extents(const block_handle& output) {
+    bool lacks = !output.extents.empty();
+    for (const index extent : output.extents) {
+        lacks = lacks && extent == 0;
+    }
+    return lacks;
+}
+
+EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::span<const label_id> labels,
+                                 std::span<const statement_leaf> leaves, std::size_t element_bytes,
+                                 const growing_array& array, block_handle& output) {
+    if (!lacks_extents(output)) {
+        return;
+    }
     small_vector<index, 8> extents;
-    for (const label_id label : output) {
+    for (const label_id label : labels) {
         index known = -1;
         for (std::size_t leaf = 0; leaf < leaves.size() && known < 0; ++leaf) {
             known = extent_in(leaves[leaf].block, label, -1);
@@ -211,12 +224,23 @@ EINPARALLEL_INLINE block_handle grown(std::span<const std::string_view> names, s
         }
         extents.push_back(known);
     }
-    return (*grow)({extents.data(), extents.size()});
+    array.elements->reset(new_elements({extents.data(), extents.size()}, element_bytes, first_elements::zeros));
+    index stride = 1;
+    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
+        array.extents[dimension] = extents[dimension];
+        array.handle_extents[dimension] = extents[dimension];
+        array.handle_strides[dimension] = stride;
+        stride *= extents[dimension];
+    }
+    output.data = array.elements->get();
 }
 
-EINPARALLEL_INLINE block_handle grown(const product_form& form, std::span<const block_handle> blocks,
-                                      std::size_t element_bytes, growth grow) {
-    return grown(form.names, {form.output, blocks[0].extents.size()}, leaves_of(form, blocks, element_bytes), grow);
+EINPARALLEL_INLINE void let_grow(const product_form& form, std::span<block_handle> blocks, std::size_t element_bytes,
+                                 const growing_array& array) {
+    if (lacks_extents(blocks[0])) {
+        let_grow(form.names, {form.output, blocks[0].extents.size()}, leaves_of(form, blocks, element_bytes),
+                 element_bytes, array, blocks[0]);
+    }
 }
 
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent) {
@@ -309,7 +333,7 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
             stride *= own->extents[dimension];
         }
         const std::size_t bytes = static_cast<std::size_t>(stride) * element_bytes;
-        own->bytes.reset(static_cast<std::byte*>(new_lines(bytes)));
+        own->bytes.reset(new_lines(bytes));
         made = {own->bytes.get(), own->extents, own->strides.data()};
         temporaries_.push_back(std::move(own));
     }

@@ -4,8 +4,8 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
+#include <cerrno>
 #include <memory>
-#include <thread>
 
 namespace einparallel {
 
@@ -28,7 +28,7 @@ public:
 
     /// Reports `points` more as computed; from threads other than the hook's, nothing.
     void report(index points) {
-        if (std::this_thread::get_id() != owner_ || finished_) {
+        if (this_thread() != owner_ || finished_) {
             return;
         }
         points_ += points;
@@ -39,9 +39,12 @@ public:
     }
 
 private:
+    /// Where the calling thread has its errno, which is nowhere else while the thread runs.
+    static const void* this_thread() { return &errno; }
+
     bool (*advance_)(void*);
     void* context_;
-    std::thread::id owner_ = std::this_thread::get_id();
+    const void* owner_ = this_thread();
     index points_ = 0;
     bool finished_ = false;
 };

@@ -8,7 +8,10 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 template <Element T, std::size_t Operands>
-void run_product(const product_form& form, std::span<const block_handle> blocks, T scale) {
+void run_product(const product_form& form, std::span<block_handle> blocks, T scale, growth grow) {
+    if (grow != nullptr) {
+        let_grow(form, blocks, sizeof(T), *grow);
+    }
     small_vector<index, 16> extents;
     operand_block operands[2];
     const block_call call = checked_call(form, blocks, sizeof(T), extents, operands);
@@ -20,7 +23,10 @@ void run_product(const product_form& form, std::span<const block_handle> blocks,
 }
 
 template <Element T>
-void run_chain(const product_form& form, std::span<const block_handle> blocks, T scale) {
+void run_chain(const product_form& form, std::span<block_handle> blocks, T scale, growth grow) {
+    if (grow != nullptr) {
+        let_grow(form, blocks, sizeof(T), *grow);
+    }
     immediate_builder builder(form, blocks, sizeof(T));
     const std::span<const label_id> out(form.output, blocks[0].extents.size());
     chain_product<T>(builder, into_target{form.mode}, out, product_operands(form, blocks), scale);

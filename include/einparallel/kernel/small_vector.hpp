@@ -4,9 +4,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <type_traits>
-#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -29,7 +27,7 @@ public:
         }
         return *this;
     }
-    ~small_vector() = default;
+    ~small_vector() { release(); }
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -47,12 +45,12 @@ public:
     void reserve(std::size_t wanted) {
         if (wanted > capacity_) {
             const std::size_t larger = wanted < 2 * capacity_ ? 2 * capacity_ : wanted;
-            std::unique_ptr<T[]> moved(new T[larger]);
+            T* const moved = new T[larger];
             for (std::size_t position = 0; position < size_; ++position) {
                 moved[position] = data_[position];
             }
-            heap_ = std::move(moved);
-            data_ = heap_.get();
+            release();
+            data_ = moved;
             capacity_ = larger;
         }
     }
@@ -71,9 +69,15 @@ public:
     }
 
 private:
+    /// Frees the heap's piece, where there is one.
+    void release() {
+        if (capacity_ > Inline) {
+            delete[] data_;
+        }
+    }
+
     std::size_t size_ = 0;
     std::size_t capacity_ = Inline;
-    std::unique_ptr<T[]> heap_;
     alignas(T) std::byte inline_[Inline * sizeof(T)];  // bytes, lest elements that nobody uses are initialised
     T* data_ = reinterpret_cast<T*>(inline_);
 };

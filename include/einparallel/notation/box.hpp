@@ -1,6 +1,8 @@
 #pragma once
 // Extents, intervals and boxes: the integers that every room counts with.
 
+#include <einparallel/notation/compiled.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -114,43 +116,18 @@ struct box {
 
 /// The elements that both boxes hold.
 /// @pre a.rank() == b.rank()
-inline box intersect(const box& a, const box& b) {
-    box both;
-    both.nothing = a.nothing || b.nothing;
-    both.sides.reserve(a.rank());
-    for (std::size_t dimension = 0; dimension < a.rank(); ++dimension) {
-        both.sides.push_back(intersect(a.sides[dimension], b.sides[dimension]));
-    }
-    return both;
-}
+EINPARALLEL_INLINE box intersect(const box& a, const box& b);
 
 /// The whole tensor with these bounds.
-inline box whole_box(const std::vector<index>& bounds) {
-    box whole;
-    whole.sides.reserve(bounds.size());
-    for (const index bound : bounds) {
-        whole.sides.push_back({0, bound});
-    }
-    return whole;
-}
+EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds);
 
 /// A box of this rank without any element.
-inline box no_box(std::size_t rank) {
-    return {std::vector<interval>(rank), true};
-}
+EINPARALLEL_INLINE box no_box(std::size_t rank);
 
 /// True where every element of `inner` lies in `outer` (an empty box lies in every box).
-inline bool contains(const box& outer, const box& inner) {
-    return inner.empty() || intersect(outer, inner) == inner;
-}
+EINPARALLEL_INLINE bool contains(const box& outer, const box& inner);
 
 /// Row-major strides, in elements, of dense storage for `shape`.
-inline std::vector<index> dense_strides(const box& shape) {
-    std::vector<index> strides(shape.rank(), 1);
-    for (std::size_t dimension = shape.rank(); dimension-- > 1;) {
-        strides[dimension - 1] = strides[dimension] * shape.sides[dimension].size();
-    }
-    return strides;
-}
+EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape);
 
 }  // namespace einparallel

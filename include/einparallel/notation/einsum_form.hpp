@@ -3,6 +3,8 @@
 // The compile-time specification (einsum_spec) is where the numbers come from; nothing below the notation is a template
 // on it, so two hundred einsums of one program share one contraction routine.
 
+#include <einparallel/notation/compiled.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -74,7 +76,7 @@ struct einsum_form {
 
     /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a
     /// letter.
-    [[nodiscard]] std::string text() const;
+    EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
 
 private:
     static bool has(const std::vector<label_id>& labels, label_id label) {
@@ -119,11 +121,5 @@ std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf
 }
 
 }  // namespace detail
-
-inline std::string einsum_form::text() const {
-    return detail::einsum_text(
-        names, operands.size(), [&](std::size_t operand) { return std::span<const label_id>(operands[operand]); },
-        output);
-}
 
 }  // namespace einparallel

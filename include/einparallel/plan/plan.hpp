@@ -121,7 +121,7 @@ public:
     /// Under paper and bytes every vertex is cut over as many ranks as its extents allow (one rank alone would move
     /// nothing), so a plan by hand that leaves ranks idle may cost less. Products are those of the plan, in its order.
     /// Nothing of plans made by hand.
-    [[nodiscard]] std::optional<double> lower_bound() const { return lower_bound_; }
+    [[nodiscard]] std::optional<double> lower_bound() const { return making_.lower_bound; }
 
     /// (label, parts) for every label of the vertex that makes `made`.
     template <class T, std::size_t Rank>
@@ -154,12 +154,12 @@ public:
     }
 
     /// Shared by the copies of a plan.
-    [[nodiscard]] const std::shared_ptr<const void>& identity() const { return identity_; }
+    [[nodiscard]] const std::shared_ptr<const void>& identity() const { return making_.identity; }
 
     /// Of the plans that were made on a context, which one; 0 for a plan that was made on none.
-    [[nodiscard]] std::uint64_t number() const { return number_.value_or(0); }
+    [[nodiscard]] std::uint64_t number() const { return making_.number; }
     /// For the room that runs.
-    void set_number(std::uint64_t number) { number_ = number; }
+    void set_number(std::uint64_t number) { making_.number = number; }
 
     /// Carries the plan out on a context: see run/execute.hpp.
     template <class... Arguments, class Way = detail::way>
@@ -185,9 +185,13 @@ private:
     options options_;
     std::vector<planned_vertex> vertices_;
     std::vector<std::size_t> outputs_;
-    not_compared<std::optional<double>> lower_bound_;
-    not_compared<std::shared_ptr<const void>> identity_;
-    not_compared<std::optional<std::uint64_t>> number_;
+    /// What says nothing of a run.
+    struct making {
+        std::optional<double> lower_bound;
+        std::shared_ptr<const void> identity;
+        std::uint64_t number = 0;
+    };
+    not_compared<making> making_;
 };
 
 namespace EINPARALLEL_DETAIL {

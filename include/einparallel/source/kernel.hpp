@@ -20,6 +20,8 @@
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/kernel/turned_operands.ipp>
+#include <einparallel/notation/box.ipp>
+#include <einparallel/notation/einsum_form.ipp>
 #include <einparallel/notation/op_formula.ipp>
 #include <einparallel/notation/op_program.ipp>
 

@@ -10,9 +10,9 @@
 /// What the compiled library instantiates of products for an element type T, and of softmax for a real one.
 #define EINPARALLEL_DETAIL_PRODUCTS(T)                                                                     \
     template void contract_product<T>(const block_call&, T);                                               \
-    template void run_product<T, 1>(const product_form&, std::span<const block_handle>, T);                \
-    template void run_product<T, 2>(const product_form&, std::span<const block_handle>, T);                \
-    template void run_chain<T>(const product_form&, std::span<const block_handle>, T);                     \
+    template void run_product<T, 1>(const product_form&, std::span<block_handle>, T, growth);              \
+    template void run_product<T, 2>(const product_form&, std::span<block_handle>, T, growth);              \
+    template void run_chain<T>(const product_form&, std::span<block_handle>, T, growth);                   \
     template block_handle chain_product<T>(immediate_builder&, immediate_builder::destination,             \
                                            std::span<const label_id>, std::span<const labelled_block>, T); \
     template op_program product_program<T>(T, std::size_t);                                                \

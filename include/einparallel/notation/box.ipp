@@ -1,0 +1,42 @@
+#pragma once
+
+#include <einparallel/notation/box.hpp>
+
+namespace einparallel {
+
+EINPARALLEL_INLINE box intersect(const box& a, const box& b) {
+    box both;
+    both.nothing = a.nothing || b.nothing;
+    both.sides.reserve(a.rank());
+    for (std::size_t dimension = 0; dimension < a.rank(); ++dimension) {
+        both.sides.push_back(intersect(a.sides[dimension], b.sides[dimension]));
+    }
+    return both;
+}
+
+EINPARALLEL_INLINE box whole_box(const std::vector<index>& bounds) {
+    box whole;
+    whole.sides.reserve(bounds.size());
+    for (const index bound : bounds) {
+        whole.sides.push_back({0, bound});
+    }
+    return whole;
+}
+
+EINPARALLEL_INLINE box no_box(std::size_t rank) {
+    return {std::vector<interval>(rank), true};
+}
+
+EINPARALLEL_INLINE bool contains(const box& outer, const box& inner) {
+    return inner.empty() || intersect(outer, inner) == inner;
+}
+
+EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape) {
+    std::vector<index> strides(shape.rank(), 1);
+    for (std::size_t dimension = shape.rank(); dimension-- > 1;) {
+        strides[dimension - 1] = strides[dimension] * shape.sides[dimension].size();
+    }
+    return strides;
+}
+
+}  // namespace einparallel
