@@ -2,6 +2,7 @@
 
 #include <einparallel/plan/statistics.hpp>
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/traffic.hpp>
@@ -35,8 +36,8 @@ EINPARALLEL_INLINE std::vector<vertex_statistics> statistics_of(const plan& show
         made.held_bytes = held[number];
         const bool is_contraction =
             each.origin != nullptr && each.origin->work != nullptr && each.origin->work->is_contraction();
-        const bool one_size = std::ranges::all_of(each.work.operand_bytes,
-                                                  [&](std::size_t bytes) { return bytes == each.work.output_bytes; });
+        const bool one_size =
+            detail::all_in(each.work.operand_bytes, [&](std::size_t bytes) { return bytes == each.work.output_bytes; });
         // A sum that is not finished here, or not begun, is no contraction by itself; and what feeds workers from one
         // rank is none between blocks at rest.
         const bool whole = each.work.carried == no_label && each.work.pending == no_label &&
@@ -120,9 +121,7 @@ EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b
     const auto program = [](const planned_vertex& of) {
         return of.origin != nullptr && of.origin->work != nullptr ? of.origin->work->program() : op_program();
     };
-    const auto is_output = [&](std::size_t number) {
-        return std::ranges::find(shown.outputs(), number) != shown.outputs().end();
-    };
+    const auto is_output = [&](std::size_t number) { return found_in(number, shown.outputs()); };
     if (is_output(a) != is_output(b) ||
         !(static_cast<const vertex_constraints&>(one.constraints) ==
           static_cast<const vertex_constraints&>(other.constraints)) ||

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
