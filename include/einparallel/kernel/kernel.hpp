@@ -1,5 +1,16 @@
 #pragma once
 // The local work of one vertex, with its types and functors erased: what graph records, schedules name and run calls.
+//
+// The room, from the top:
+//   einsum, assign     what the user calls; lower cuts an expression into vertices, immediate runs them
+//   contract           Σ of products on blocks: few_points; else a loop_nest, for which contraction_decision chooses
+//                      what pair_contraction runs: product_rows, dots, small_product, gemm or blas
+//   join               any ⊕ and ⊗ on blocks: in tiles (join_product), else row by row (join_rows)
+//   gemm               the blocked product of both over a tile_kernel (micro_kernel, vector_join)
+//   rows               a nest row by row, in the order of row_order, with turned_operands
+//   copy, softmax      boxes and rows of one operand
+//   vector_*           compiled for every instruction set (for_instruction_sets)
+//   contraction_order  the pairs of a product of many tensors (product_network, exact_order)
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/einsum_form.hpp>

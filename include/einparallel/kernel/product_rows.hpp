@@ -7,6 +7,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -51,27 +52,25 @@ public:
     }
 
 private:
-    /// Adds value(i), or where `first` makes the sums of it: not added to zeros, since an elementwise product keeps the
-    /// sign of −0.
-    template <class Value>
-    void fold(index count, bool first, Value value) {
-        T* __restrict const sums = this->results_;
-        if (first) {
-            in_blocks(count, [=](index at) { sums[at] = value(at); });
-        } else {
-            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], value(at)); });
-        }
-    }
-
     void single(const T* x, index move, index count, bool first) {
-        if (move == 1) {
-            fold(count, first, [=](index at) { return x[at]; });
+        T* __restrict const sums = this->results_;
+        if (first && move == 1) {
+            std::copy(x, x + count, sums);
+        } else if (first) {
+            for (index i = 0; i < count; ++i) {
+                sums[i] = x[i * move];
+            }
+        } else if (move == 1) {
+            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], x[at]); });
         } else {
-            fold(count, first, [=](index at) { return x[at * move]; });
+            for (index i = 0; i < count; ++i) {
+                sums[i] = op::sum(sums[i], x[i * move]);
+            }
         }
     }
 
     void pair(const T* x, index x_move, const T* y, index y_move, index count, bool first) {
+        T* __restrict const sums = this->results_;
         if constexpr (std::is_floating_point_v<T>) {
             if (first && (x_move | y_move | 1) == 1) {
                 product_plane<T> row;
@@ -79,23 +78,34 @@ private:
                 row.columns = count;
                 row.x_moves = x_move == 1;
                 row.y_moves = y_move == 1;
-                best_products<T>()(row, this->results_, x, y);
+                best_products<T>()(row, sums, x, y);
                 return;
             }
         }
+        if (first) {  // not added to zeros: an elementwise product keeps the sign of −0
+            for (index i = 0; i < count; ++i) {
+                sums[i] = op::prod(x[i * x_move], y[i * y_move]);
+            }
+            return;
+        }
         if (x_move == 1 && y_move == 1) {
-            fold(count, first, [=](index at) { return op::prod(x[at], y[at]); });
+            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], op::prod(x[at], y[at])); });
         } else if (x_move == 0 && y_move == 1) {
-            fold(count, first, [=, factor = *x](index at) { return op::prod(factor, y[at]); });
+            const T factor = *x;
+            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], op::prod(factor, y[at])); });
         } else if (x_move == 1 && y_move == 0) {
-            fold(count, first, [=, factor = *y](index at) { return op::prod(x[at], factor); });
+            const T factor = *y;
+            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], op::prod(x[at], factor)); });
         } else {
-            fold(count, first, [=](index at) { return op::prod(x[at * x_move], y[at * y_move]); });
+            for (index i = 0; i < count; ++i) {
+                sums[i] = op::sum(sums[i], op::prod(x[i * x_move], y[i * y_move]));
+            }
         }
     }
 
     void several(const std::byte* const* places, const index* moves, index count, bool first) {
         T products[product_row_width<T>];
+        T* __restrict const sums = this->results_;
         for (std::size_t operand = 0; operand < this->operands().size(); ++operand) {
             const T* const x = reinterpret_cast<const T*>(places[operand]);
             const index move = moves[operand];
@@ -103,7 +113,9 @@ private:
                 products[i] = operand == 0 ? x[i * move] : op::prod(products[i], x[i * move]);
             }
         }
-        fold(count, first, [from = &products[0]](index at) { return from[at]; });
+        for (index i = 0; i < count; ++i) {
+            sums[i] = first ? products[i] : op::sum(sums[i], products[i]);
+        }
     }
 
     T scale_;
