@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstring>
 #include <random>
 #include <type_traits>
@@ -386,6 +387,30 @@ TEST_CASE("more loops than a launch takes") {
         each.program = simple_program(random, {'f', 8}, 2);
         CHECK(error_of(random, each) < 1e-11);
     }
+}
+
+TEST_CASE("sums of the columns of a tall matrix are taken in pieces, and those at once") {
+    constexpr index rows = 50000;
+    constexpr index columns = 64;
+    std::vector<double> x(static_cast<std::size_t>(rows * columns));
+    std::vector<double> expected(static_cast<std::size_t>(columns), 0);
+    for (std::size_t at = 0; at < x.size(); ++at) {
+        x[at] = static_cast<double>(at * at % 31);
+        expected[at % expected.size()] += x[at];
+    }
+    const op_program sum = einparallel::detail::reduction_program(reduction::sum, element_type_of<double>());
+    constexpr label_id of_matrix[] = {0, 1};
+    constexpr label_id of_sums[] = {1};
+    constexpr index extents[] = {rows, columns};
+    constexpr index strides[] = {columns, 1};
+    constexpr index dense[] = {1};
+    std::vector<double> sums(expected.size(), -1);
+    const operand_block matrix{x.data(), of_matrix, strides};
+    const block_call call{extents, {&matrix, 1}, {sums.data(), of_sums, dense}};
+    std::vector<double> workspace(einparallel::detail::join_workspace_bytes(sum, call) / sizeof(double));
+    CHECK(workspace.size() > 256 * expected.size());
+    einparallel::detail::join_on_device(nullptr, sum, call, workspace.data());
+    CHECK(sums == expected);
 }
 
 }  // namespace

@@ -243,8 +243,8 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, const j
     const index groups = (made.points + made.across - 1) / made.across;
     const index round = along * join_points;
     made.pieces = std::clamp(enough_blocks / groups, index{1}, std::max<index>(made.terms / (4 * round), 1));
-    if (groups * 4 > enough_blocks) {
-        made.pieces = 1;
+    if (groups * 4 > enough_blocks || made.terms <= enough_blocks) {
+        made.pieces = 1;  // so are the sums of pieces
     }
     made.piece_terms = std::max<index>((made.terms + made.pieces - 1) / made.pieces, 1);
     made.piece_terms = made.pieces == 1 ? made.piece_terms : (made.piece_terms + round - 1) / round * round;
