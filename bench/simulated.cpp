@@ -268,8 +268,8 @@ double elements_of(std::span<const ep::index> extents) {
     return product;
 }
 
-/// Of an element that is copied or added, as in plan/traffic.ipp.
-constexpr double operations_per_touch = 24;
+/// Of an element that is copied or added.
+constexpr double operations_per_touch = ep::machine().operations_per_touch;
 
 /// Memory that takes addresses and no room, on which work takes time and does nothing.
 struct simulated_space final : ep::memory_space {
