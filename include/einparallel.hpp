@@ -74,6 +74,9 @@ namespace einparallel {}
 #include <einparallel/run/on_device.hpp>
 #endif
 #endif
+#if EINPARALLEL_DETAIL_FOR_DEVICES && defined(__CUDACC__)
+#include <einparallel/device/start.ipp>
+#endif
 
 // The definitions, where no compiled library has them.
 #if !defined(EINPARALLEL_COMPILED) || !EINPARALLEL_COMPILED

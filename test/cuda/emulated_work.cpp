@@ -3,6 +3,7 @@
 #include "device/emulation.hpp"
 #include "standin.hpp"
 
+#include <einparallel/cuda/check.hpp>
 #include <einparallel/device/launch.ipp>
 
 #include <utility>
@@ -11,7 +12,7 @@ namespace device_test {
 
 void give(einparallel::detail::launch::stream on, std::function<void()> work) {
     address_check() = &standin::expect_device;
-    standin::launch(on, std::move(work));
+    einparallel::detail::check_cuda(standin::launch(on, std::move(work)), "a kernel's launch");
 }
 
 }  // namespace device_test

@@ -72,6 +72,7 @@ struct state {
     std::size_t allocations = 0;
     std::size_t switches = 0;
     std::size_t timed = 0;
+    std::size_t handles = 0;
     std::uint64_t time = 0;
     cudaError_t last = cudaSuccess;
     cudaError_t stuck = cudaSuccess;
@@ -175,6 +176,10 @@ cudaError_t begin(const char* function) {
     return cudaSuccess;
 }
 
+cublasStatus_t begin_blas(const char* function) {
+    return begin(function) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
 std::string plain_name(const char* symbol) {
     int status = 0;
     char* const plain = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
@@ -270,9 +275,13 @@ void restart(const machine& is) {
     drop_nothing();
 }
 
-void launch(cudaStream_t on, std::function<void()> work) {
-    on->queue.push_back({std::move(work)});
-    stir();
+cudaError_t launch(cudaStream_t on, std::function<void()> work) {
+    const cudaError_t code = begin("launch");
+    if (code == cudaSuccess) {
+        on->queue.push_back({std::move(work)});
+        stir();
+    }
+    return code;
 }
 
 void expect_device(const void* address) {
@@ -283,6 +292,10 @@ void expect_device(const void* address) {
 
 void fail(const std::string& function, int number, cudaError_t code, bool sticks) {
     now().failing.push_back({function, number, code, sticks});
+}
+
+bool has_failed() {
+    return now().failing.empty();
 }
 
 void capture(cudaStream_t of, bool is) {
@@ -321,6 +334,10 @@ std::size_t pinned() {
     return now().pinned;
 }
 
+std::size_t handles() {
+    return now().handles;
+}
+
 std::size_t crossed() {
     return now().crossed;
 }
@@ -340,6 +357,14 @@ std::size_t switches() {
 }  // namespace standin
 
 extern "C" {
+
+// Units that nvcc compiles register their kernels.
+void** __cudaRegisterFatBinary(void* /*binary*/) {
+    static void* none = nullptr;
+    return &none;
+}
+void __cudaRegisterFatBinaryEnd(void** /*binary*/) {}
+void __cudaUnregisterFatBinary(void** /*binary*/) {}
 
 cudaError_t cudaGetDeviceCount(int* count) {
     *count = now().is.code == cudaSuccess ? now().is.devices : 0;
@@ -364,7 +389,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* found, int /*device*/) {
 
 cudaError_t cudaGetDevice(int* device) {
     *device = now().current;
-    return cudaSuccess;
+    return begin("cudaGetDevice");
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
@@ -376,9 +401,10 @@ cudaError_t cudaSetDevice(int device) {
     if (device < 0 || device >= now().is.devices) {
         return now().last = cudaErrorInvalidDevice;
     }
-    now().current = device;
+    const cudaError_t code = begin("cudaSetDevice");
+    now().current = code == cudaSuccess ? device : now().current;
     ++now().switches;
-    return cudaSuccess;
+    return code;
 }
 
 cudaError_t cudaGetLastError(void) {
@@ -403,7 +429,7 @@ const char* cudaGetErrorString(cudaError_t code) {
 cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* all) {
     *left = now().is.bytes - now().allocated;
     *all = now().is.bytes;
-    return cudaSuccess;
+    return begin("cudaMemGetInfo");
 }
 
 cudaError_t cudaMalloc(void** into, std::size_t bytes) {
@@ -435,13 +461,14 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* a
     *found = {};
     found->type = known == nullptr ? cudaMemoryTypeUnregistered : known->second.type;
     found->device = known == nullptr ? -1 : known->second.device;
-    return cudaSuccess;
+    return begin("cudaPointerGetAttributes");
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* made, unsigned /*flags*/) {
     const cudaError_t code = begin("cudaStreamCreateWithFlags");
     if (code == cudaSuccess) {
         *made = now().streams.emplace_back(std::make_unique<CUstream_st>()).get();
+        ++now().handles;
     }
     return code;
 }
@@ -451,6 +478,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t of) {
     std::vector<std::unique_ptr<CUstream_st>>& streams = now().streams;
     const auto found = std::find_if(streams.begin(), streams.end(), [&](const auto& each) { return each.get() == of; });
     now().destroyed.push_back(std::move(*found));
+    --now().handles;
     streams.erase(found);
     return cudaSuccess;
 }
@@ -473,7 +501,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t on, cudaEvent_t event, unsigned /*f
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t of, cudaStreamCaptureStatus* status) {
     *status = of->is_captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    return cudaSuccess;
+    return begin("cudaStreamIsCapturing");
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
@@ -490,6 +518,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags) {
     now().timed += flags == cudaEventDisableTiming ? 0 : 1;
     if (code == cudaSuccess) {
         *made = new CUevent_st;
+        ++now().handles;
     }
     return code;
 }
@@ -497,6 +526,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags) {
 cudaError_t cudaEventDestroy(cudaEvent_t of) {
     run_all();
     delete of;
+    --now().handles;
     return cudaSuccess;
 }
 
@@ -547,8 +577,12 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t function, void* dat
 }
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* made) {
-    *made = new cublasContext;
-    return CUBLAS_STATUS_SUCCESS;
+    const cublasStatus_t status = begin_blas("cublasCreate");
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        *made = new cublasContext;
+        ++now().handles;
+    }
+    return status;
 }
 
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t /*of*/, int* version) {
@@ -557,6 +591,7 @@ cublasStatus_t cublasGetVersion_v2(cublasHandle_t /*of*/, int* version) {
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t of) {
+    now().handles -= of == nullptr ? 0 : 1;
     delete of;
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -564,12 +599,12 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t of) {
 cublasStatus_t cublasSetStream_v2(cublasHandle_t of, cudaStream_t on) {
     of->stream = on;
     of->workspace = nullptr;
-    return CUBLAS_STATUS_SUCCESS;
+    return begin_blas("cublasSetStream");
 }
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t of, void* workspace, std::size_t bytes) {
     of->workspace = workspace;
-    return is_known(workspace, bytes) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+    return is_known(workspace, bytes) ? begin_blas("cublasSetWorkspace") : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t cublasSetPointerMode_v2(cublasHandle_t /*of*/, cublasPointerMode_t mode) {
@@ -606,31 +641,35 @@ cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t how_a, cublasOp
         ldc < m || m < 0 || n < 0 || k < 0 || batch < 0) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }
+    if (const cublasStatus_t status = begin_blas("gemm"); status != CUBLAS_STATUS_SUCCESS) {
+        return status;
+    }
     standin::expect_device(a);
     standin::expect_device(b);
     standin::expect_device(c);
     const T scale = *reinterpret_cast<const T*>(alpha);
     const T keep = *reinterpret_cast<const T*>(beta);
-    standin::launch(handle->stream, [=, x = reinterpret_cast<const T*>(a), y = reinterpret_cast<const T*>(b),
-                                     z = reinterpret_cast<T*>(c)] {
-        for (std::int64_t part = 0; part < batch; ++part) {
-            for (std::int64_t column = 0; column < n; ++column) {
-                for (std::int64_t row = 0; row < m; ++row) {
-                    T sum{};
-                    for (std::int64_t at = 0; at < k; ++at) {
-                        const T left = x[part * step_a + (how_a == CUBLAS_OP_N ? row + at * lda : at + row * lda)];
-                        const T right =
-                            y[part * step_b + (how_b == CUBLAS_OP_N ? at + column * ldb : column + at * ldb)];
-                        sum += (how_a == CUBLAS_OP_C ? conjugated(left) : left) *
-                               (how_b == CUBLAS_OP_C ? conjugated(right) : right);
+    const cudaError_t code = standin::launch(
+        handle->stream,
+        [=, x = reinterpret_cast<const T*>(a), y = reinterpret_cast<const T*>(b), z = reinterpret_cast<T*>(c)] {
+            for (std::int64_t part = 0; part < batch; ++part) {
+                for (std::int64_t column = 0; column < n; ++column) {
+                    for (std::int64_t row = 0; row < m; ++row) {
+                        T sum{};
+                        for (std::int64_t at = 0; at < k; ++at) {
+                            const T left = x[part * step_a + (how_a == CUBLAS_OP_N ? row + at * lda : at + row * lda)];
+                            const T right =
+                                y[part * step_b + (how_b == CUBLAS_OP_N ? at + column * ldb : column + at * ldb)];
+                            sum += (how_a == CUBLAS_OP_C ? conjugated(left) : left) *
+                                   (how_b == CUBLAS_OP_C ? conjugated(right) : right);
+                        }
+                        T& into = z[part * step_c + row + column * ldc];
+                        into = keep == T{} ? scale * sum : scale * sum + keep * into;
                     }
-                    T& into = z[part * step_c + row + column * ldc];
-                    into = keep == T{} ? scale * sum : scale * sum + keep * into;
                 }
             }
-        }
-    });
-    return CUBLAS_STATUS_SUCCESS;
+        });
+    return code == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 }  // namespace

@@ -35,14 +35,16 @@ void restart(const machine& is);
 /// All work that was given is done.
 void finish_all();
 
-/// Puts work into a stream, as a kernel's launch does.
-void launch(cudaStream_t on, std::function<void()> work);
+/// Puts work into a stream, as a kernel's launch does; its name for fail() is launch.
+cudaError_t launch(cudaStream_t on, std::function<void()> work);
 
 /// Notes a failure where an address is not of a device, or of pinned memory; the next call of the runtime returns it.
 void expect_device(const void* address);
 
 /// The number-th call of this function from now on fails with a code; where it sticks, all calls after it.
 void fail(const std::string& function, int number, cudaError_t code, bool sticks = false);
+/// True where all calls that were to fail have failed.
+bool has_failed();
 
 /// Streams that are being captured.
 void capture(cudaStream_t of, bool is);
@@ -61,6 +63,8 @@ void drop_nothing();
 std::size_t allocated();
 /// Pinned memory that is allocated now.
 std::size_t pinned();
+/// Streams, events and handles of cuBLAS that are there now.
+std::size_t handles();
 /// Bytes copied between pinned and device memory since restart(), by cudaMemcpyAsync.
 std::size_t crossed();
 /// Calls of cudaMalloc since restart().

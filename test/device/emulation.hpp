@@ -145,7 +145,7 @@ namespace einparallel::detail {
 
 template <class Body>
 void start(launch::stream on, const Body& body, const launch_shape& shape) {
-    static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= 4096);
+    static_assert(sizeof(Body) <= most_parameter_bytes);
     device_test::give(on, [body, shape] {
         device_test::machine& here = device_test::machine::own();
         here.run(shape, [&](index block, int thread) {

@@ -82,16 +82,17 @@ ep::results run(const ep::plan& plan, ep::context& world, const std::vector<ep::
     return run_with(plan, world, bound, std::make_index_sequence<Count>{});
 }
 
-/// Devices refuse the application's functors, and share no memory between ranks.
+/// Devices share no memory between ranks, and call functors of units for devices only.
 #if defined(EINPARALLEL_HAS_CUDA)
 constexpr bool is_on_device = true;
 #else
 constexpr bool is_on_device = false;
 #endif
 
-bool calls_functor(const ep::plan& plan) {
-    return std::any_of(plan.vertices().begin(), plan.vertices().end(), [](const ep::planned_vertex& each) {
-        return each.origin->work != nullptr && each.origin->work->program().is_opaque();
+bool calls_functor(const ep::plan& plan, bool of_device) {
+    return std::any_of(plan.vertices().begin(), plan.vertices().end(), [&](const ep::planned_vertex& each) {
+        const ep::kernel* const work = each.origin->work.get();
+        return work != nullptr && work->program().is_opaque() && (work->on_device() != nullptr) == of_device;
     });
 }
 
@@ -205,10 +206,11 @@ public:
                 seen_.count("asked for", name + " (applies nowhere)");
                 continue;
             }
-            if (is_on_device && calls_functor(plan)) {
+            if (is_on_device && calls_functor(plan, false)) {
                 seen_.count("refused", "a functor");
                 continue;
             }
+            seen_.count("functors", "called on a device", calls_functor(plan, true) ? 1 : 0);
             seen_.count("asked for", name);
             count_plan(plan, seen_, awkward_);
             const bool shares = plan.asked().ranks_per_node > 1;
@@ -278,6 +280,9 @@ void require_all(coverage& seen, int ranks) {
     if (ranks > 3) {
         seen.require("vertex", {"several axes"});
     }
+#if defined(EINPARALLEL_TEST_STANDIN)
+    seen.require("functors", {"called on a device"});
+#endif
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Throws where `code` is no success. `call` is the name of the function; the place is the caller's (clang 14 has no
 /// std::source_location).
-EINPARALLEL_INLINE void check_cuda(cudaError_t code, const char* call, const char* file = __builtin_FILE(),
-                                   int line = __builtin_LINE());
+EINPARALLEL_INLINE [[gnu::visibility("default")]] void check_cuda(cudaError_t code, const char* call,
+                                                                  const char* file = __builtin_FILE(),
+                                                                  int line = __builtin_LINE());
 EINPARALLEL_INLINE void check_cublas(cublasStatus_t code, const char* call, const char* file = __builtin_FILE(),
                                      int line = __builtin_LINE());
 

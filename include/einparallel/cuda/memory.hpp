@@ -2,6 +2,7 @@
 // Device memory from a pool, pinned host memory, and which of them an address lies in.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,11 @@
 struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What a pool throws: how much is asked for, and how much is free.
+class too_little_device_memory : public error {
+    using error::error;
+};
 
 /// Device memory from cudaMalloc, which, unlike cudaMallocAsync's default pool, can be exported to other processes and
 /// handed to MPI. What is given back is kept for later calls, until memory is short or the pool ends. With functions of
@@ -27,7 +33,7 @@ public:
     device_pool& operator=(const device_pool&) = delete;
     ~device_pool() { trim(); }
 
-    /// On the current device, on a boundary of 256 bytes. @throws error where there is too little, cuda_error
+    /// On the current device, on a boundary of 256 bytes. @throws too_little_device_memory, cuda_error
     EINPARALLEL_INLINE [[nodiscard]] void* allocate(std::size_t bytes);
     /// @pre from allocate(bytes), and no work on it is under way
     EINPARALLEL_INLINE void deallocate(void* memory, std::size_t bytes) noexcept;

@@ -4,7 +4,6 @@
 
 #include <einparallel/cuda/check.hpp>
 #include <einparallel/cuda/device.hpp>
-#include <einparallel/notation/error.hpp>
 
 #include <string>
 
@@ -33,8 +32,8 @@ EINPARALLEL_INLINE void* device_pool::allocate(std::size_t bytes) {
     if (code == cudaErrorMemoryAllocation) {
         static_cast<void>(cudaGetLastError());
         const device_memory left = memory_of_device();
-        throw error("too little device memory: " + std::to_string(bytes) + " bytes are asked for, " +
-                    std::to_string(left.free) + " of " + std::to_string(left.all) + " are free");
+        throw too_little_device_memory("too little device memory: " + std::to_string(bytes) + " bytes are asked for, " +
+                                       std::to_string(left.free) + " of " + std::to_string(left.all) + " are free");
     }
     check_cuda(code, allocate_ == nullptr ? "cudaMalloc" : "device_run.allocate");
     bytes_ += bytes;

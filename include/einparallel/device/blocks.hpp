@@ -20,10 +20,13 @@ EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index>
                                        void* into, std::span<const index> into_strides, const void* from,
                                        std::span<const index> from_strides);
 
+/// Launches a join.
+using join_function = function_ref<void(const launch::strided_join&)>;
+
 /// Calls visit for launches that together compute the join of a nest, whose slots are the output and the operands of
 /// the program. `work` holds where they begin, the mode and the workspace. Sorts the nest.
 EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest, launch::strided_join work,
-                                      function_ref<void(const launch::strided_join&)> visit);
+                                      join_function visit);
 
 /// ⊕ of one operand.
 EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type);
@@ -32,13 +35,17 @@ EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type)
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, const block_call& call);
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest);
 
-/// Computes one block: what the kernel with this ⊗ and ⊕ does on the host.
+/// Computes one block: what the kernel with this ⊗ and ⊕ does on the host. Without `launch`, by launch::join.
+///@{
+EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_call& call, void* workspace,
+                                       join_function launch);
 EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& program, const block_call& call,
                                        void* workspace);
+///@}
 
-/// into[i] = into[i] ⊕ from[i] for every i of a box, ⊕ that of the program.
-EINPARALLEL_INLINE void combine_on_device(launch::stream on, const op_program& program, std::span<const index> extents,
-                                          void* into, std::span<const index> into_strides, const void* from,
-                                          std::span<const index> from_strides);
+/// into[i] = into[i] ⊕ from[i] for every i of a box, which `launch` joins.
+EINPARALLEL_INLINE void combine_on_device(const op_program& sum, std::span<const index> extents, void* into,
+                                          std::span<const index> into_strides, const void* from,
+                                          std::span<const index> from_strides, join_function launch);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -16,9 +16,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The loops and tensors of a join, in launches of no more loops and points than one takes.
 class join_cuts {
 public:
-    using visitor = function_ref<void(const launch::strided_join&)>;
-
-    join_cuts(const op_program& program, visitor visit) : visit_(visit) {
+    join_cuts(const op_program& program, join_function visit) : visit_(visit) {
         bytes_[0] = static_cast<index>(program.type().bytes);
         for (std::size_t operand = 0; operand < program.operand_count(); ++operand) {
             bytes_[1 + operand] = static_cast<index>(program.instructions()[operand].type().bytes);
@@ -83,12 +81,12 @@ private:
         visit_(work);
     }
 
-    visitor visit_;
+    join_function visit_;
     index bytes_[1 + launch::most_operands] = {};
 };
 
 EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest, launch::strided_join work,
-                                      function_ref<void(const launch::strided_join&)> visit) {
+                                      join_function visit) {
     if (nest.output_empty || (nest.sum_empty && work.combine)) {
         return;
     }
@@ -101,10 +99,11 @@ EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest
 }
 
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest) {
-    const join_code code = code_of(program);
+    const std::size_t element = program.type().bytes;
+    const int shared = program.is_opaque() ? static_cast<int>(element) : code_of(program).shared_bytes();
     std::size_t most = 0;
     for_each_join(program, nest, {}, [&](const launch::strided_join& part) {
-        most = std::max(most, shape_of(part, code).workspace_bytes(code.type.bytes));
+        most = std::max(most, shape_of(part, shared).workspace_bytes(element));
     });
     return most;
 }
@@ -114,8 +113,8 @@ EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, c
     return join_workspace_bytes(program, nest);
 }
 
-EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& program, const block_call& call,
-                                       void* workspace) {
+EINPARALLEL_INLINE void join_on_device(const op_program& program, const block_call& call, void* workspace,
+                                       join_function launch) {
     loop_nest nest(call);
     launch::strided_join work;
     work.output = call.output.data;
@@ -125,16 +124,22 @@ EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& prog
          ++operand) {
         work.operands[operand] = call.operands[operand].data;
     }
-    for_each_join(program, nest, work, [&](const launch::strided_join& part) { launch::join(on, part, program); });
+    for_each_join(program, nest, work, launch);
+}
+
+EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& program, const block_call& call,
+                                       void* workspace) {
+    join_on_device(program, call, workspace,
+                   [&](const launch::strided_join& part) { launch::join(on, part, program); });
 }
 
 EINPARALLEL_INLINE op_program reduction_program(reduction by, element_type type) {
     return op_program(by, std::array{type});
 }
 
-EINPARALLEL_INLINE void combine_on_device(launch::stream on, const op_program& program, std::span<const index> extents,
-                                          void* into, std::span<const index> into_strides, const void* from,
-                                          std::span<const index> from_strides) {
+EINPARALLEL_INLINE void combine_on_device(const op_program& sum, std::span<const index> extents, void* into,
+                                          std::span<const index> into_strides, const void* from,
+                                          std::span<const index> from_strides, join_function launch) {
     loop_nest nest(2);
     if (!nest.add_box(extents, into_strides, from_strides)) {
         return;
@@ -143,8 +148,7 @@ EINPARALLEL_INLINE void combine_on_device(launch::stream on, const op_program& p
     work.output = into;
     work.operands[0] = from;
     work.combine = true;
-    const op_program identity = reduction_program(program.aggregates_by(), program.type());
-    for_each_join(identity, nest, work, [&](const launch::strided_join& part) { launch::join(on, part, identity); });
+    for_each_join(sum, nest, work, launch);
 }
 
 EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index> extents, std::size_t element_bytes,

@@ -232,11 +232,11 @@ struct join_map {
     static constexpr int operands = Program::operands;
 
     Program program;
-    void* output;
-    const void* from[operands];
-    std::uint32_t points;
-    bool combine;
-    join_loops<operands> loops;
+    void* output = nullptr;
+    const void* from[operands] = {};
+    std::uint32_t points = 0;
+    bool combine = false;
+    join_loops<operands> loops{};
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
@@ -257,7 +257,10 @@ struct join_map {
         program.evaluate(held);
         for (int point = 0; point < join_points; ++point) {
             const bool active = first + static_cast<std::uint32_t>(point) * threads < points;
-            auto made = program.result(held, point);
+            auto made = program.identity;
+            if (active) {  // functors see elements alone
+                made = program.result(held, point);
+            }
             if (combine) {
                 made = program.reduce(program.load_result(at, active, output, targets[point]), made);
             }
@@ -273,19 +276,19 @@ struct join_sum {
     static constexpr int operands = Program::operands;
 
     Program program;
-    void* output;  ///< where there are pieces, dense memory: piece by piece, point by point
-    const void* from[operands];
-    std::uint32_t points;
-    std::uint32_t terms;
-    std::uint32_t piece_terms;  ///< of each piece, but the last
-    std::uint32_t pieces;
-    divisor by_pieces;
-    int across;  ///< powers of two; across · along threads
-    int along;
-    bool sum_fast;  ///< neighbouring threads have neighbouring terms, else neighbouring points
-    bool combine;
-    int sums_at;  ///< byte of shared memory where threads' sums lie
-    join_loops<operands> loops;
+    void* output = nullptr;  ///< where there are pieces, dense memory: piece by piece, point by point
+    const void* from[operands] = {};
+    std::uint32_t points = 0;
+    std::uint32_t terms = 0;
+    std::uint32_t piece_terms = 0;  ///< of each piece, but the last
+    std::uint32_t pieces = 1;
+    divisor by_pieces{};
+    int across = 1;  ///< powers of two; across · along threads
+    int along = 1;
+    bool sum_fast = true;  ///< neighbouring threads have neighbouring terms, else neighbouring points
+    bool combine = false;
+    int sums_at = 0;  ///< byte of shared memory where threads' sums lie
+    join_loops<operands> loops{};
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
@@ -321,7 +324,8 @@ struct join_sum {
             }
             program.evaluate(held);
             for (int point = 0; point < join_points; ++point) {
-                if (term + static_cast<std::uint32_t>(point) * step + static_cast<std::uint32_t>(lane) < end) {
+                if (point_number < points &&
+                    term + static_cast<std::uint32_t>(point) * step + static_cast<std::uint32_t>(lane) < end) {
                     sum = program.reduce(sum, program.result(held, point));
                 }
             }

@@ -3,8 +3,8 @@
 
 #include <einparallel/device/join_bodies.hpp>
 #include <einparallel/device/join_shape.hpp>
+#include <einparallel/device/join_start.hpp>
 #include <einparallel/device/launch.hpp>
-#include <einparallel/device/start.hpp>
 
 #include <algorithm>
 #include <complex>
@@ -17,7 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 class join_launcher {
 public:
     join_launcher(launch::stream on, const launch::strided_join& work, const join_code& code)
-        : on_(on), work_(work), code_(code), shape_(shape_of(work, code)) {}
+        : on_(on), work_(work), code_(code), shape_(shape_of(work, code.shared_bytes())) {}
 
     void run() const {
         const bool single = code_.type.bytes == (code_.type.kind == 'f' ? 4 : 8);
@@ -68,7 +68,7 @@ private:
     void plain(const Function& function) const {
         op_cell<2> identity{{code_.identity[0], code_.identity[1]}};
         const plain_program<T, Operands, Function> program{function, by(), identity.as<T>()};
-        shape_.sums ? sum(program) : map(program);
+        run(program);
     }
 
     [[nodiscard]] reduction by() const {
@@ -108,95 +108,23 @@ private:
         program.by = code_.by;
         std::copy_n(code_.identity.begin(), Words, program.identity.words);
         std::copy(code_.instructions.begin(), code_.instructions.end(), program.code);
-        shape_.sums ? sum(program) : map(program);
-    }
-
-    template <class Body>
-    void fill(Body& body) const {
-        body.output = work_.output;
-        std::copy_n(work_.operands, work_.operand_count, body.from);
-        body.points = static_cast<std::uint32_t>(shape_.points);
-        body.combine = work_.combine;
-        const auto add = [&](int first, int end) {
-            for (int loop = end; loop-- > first;) {
-                if (work_.extents[loop] > 1) {
-                    auto& into = body.loops.loop[body.loops.all++];
-                    into.size = static_cast<std::uint32_t>(work_.extents[loop]);
-                    into.extent = divisor(into.size);
-                    std::copy_n(work_.strides[loop], 1 + work_.operand_count, into.strides);
-                }
-            }
-        };
-        add(0, work_.output_loops);
-        body.loops.outputs = body.loops.all;
-        add(work_.output_loops, work_.loops);
+        run(program);
     }
 
     template <class Program>
-    void map(const Program& program) const {
-        join_map<Program> body{};
-        body.program = program;
-        fill(body);
-        const index of_block = index{join_points} * shape_.across;
-        start(on_, body,
-              {(shape_.points + of_block - 1) / of_block, shape_.across,
-               code_.plain == plain_function::none ? shape_.across * code_.shared_bytes() : 0});
-    }
-
-    template <class Program>
-    void sum(const Program& program) const {
-        join_sum<Program> body{};
-        body.program = program;
-        fill(body);
-        body.terms = static_cast<std::uint32_t>(shape_.terms);
-        body.piece_terms = static_cast<std::uint32_t>(shape_.piece_terms);
-        body.pieces = static_cast<std::uint32_t>(shape_.pieces);
-        body.by_pieces = divisor(body.pieces);
-        body.across = shape_.across;
-        body.along = shape_.along;
-        body.sum_fast = shape_.sum_fast;
-        const int threads = shape_.across * shape_.along;
-        const auto value_bytes = static_cast<int>(sizeof(typename Program::value));
-        body.sums_at = threads * (code_.plain == plain_function::none ? code_.shared_bytes() - value_bytes : 0);
-        const bool in_pieces = shape_.pieces > 1;
-        if (in_pieces) {
-            body.output = work_.workspace;
-            body.combine = false;
+    void run(const Program& program) const {
+        start_join(on_, work_, shape_, program, code_.register_bytes());
+        if (shape_.pieces > 1) {
+            join_code sum;
+            sum.type = code_.type;
+            sum.by = code_.by;
+            sum.identity = code_.identity;
+            sum.operands.push_back(cell_type_of(code_.type));
+            sum.registers = 1;
+            sum.wide = sum.type.bytes == 16;
+            sum.plain = sum.type.kind == 'f' || sum.type.kind == 'c' ? plain_function::product : plain_function::none;
+            join_launcher(on_, sum_of_pieces(work_, shape_), sum).run();
         }
-        const index groups = (shape_.points + shape_.across - 1) / shape_.across;
-        start(on_, body, {groups * shape_.pieces, threads, body.sums_at + threads * value_bytes});
-        if (in_pieces) {
-            add_pieces();
-        }
-    }
-
-    /// Z (⊕)= ⊕ of the pieces.
-    void add_pieces() const {
-        launch::strided_join whole;
-        whole.output = work_.output;
-        whole.operands[0] = work_.workspace;
-        whole.operand_count = 1;
-        whole.combine = work_.combine;
-        whole.output_loops = work_.output_loops;
-        whole.loops = work_.output_loops + 1;
-        index step = 1;
-        for (int loop = work_.output_loops; loop-- > 0;) {
-            whole.extents[loop] = work_.extents[loop];
-            whole.strides[loop][0] = work_.strides[loop][0];
-            whole.strides[loop][1] = step;
-            step *= work_.extents[loop];
-        }
-        whole.extents[work_.output_loops] = shape_.pieces;
-        whole.strides[work_.output_loops][1] = step;
-        join_code code;
-        code.type = code_.type;
-        code.by = code_.by;
-        code.identity = code_.identity;
-        code.operands.push_back(cell_type_of(code_.type));
-        code.registers = 1;
-        code.wide = code.type.bytes == 16;
-        code.plain = code.type.kind == 'f' || code.type.kind == 'c' ? plain_function::product : plain_function::none;
-        join_launcher(on_, whole, code).run();
     }
 
     launch::stream on_;

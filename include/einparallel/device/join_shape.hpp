@@ -41,10 +41,15 @@ struct join_code {
     int result = 0;
     bool wide = false;  ///< cells of 16 bytes
 
-    /// Bytes of shared memory for each thread, while one thread sums many.
+    [[nodiscard]] int cell_bytes() const { return wide ? 16 : 8; }
+
+    /// Bytes of shared memory for the registers of each thread.
+    [[nodiscard]] int register_bytes() const {
+        return plain == plain_function::none ? registers * join_points * cell_bytes() : 0;
+    }
+    /// … and for its sum.
     [[nodiscard]] int shared_bytes() const {
-        const int cell = wide ? 16 : 8;
-        return plain == plain_function::none ? (registers * join_points + 1) * cell : static_cast<int>(type.bytes);
+        return register_bytes() + (plain == plain_function::none ? cell_bytes() : static_cast<int>(type.bytes));
     }
 };
 
@@ -67,6 +72,12 @@ struct join_shape {
     }
 };
 
-EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, const join_code& code);
+/// @param shared_bytes  of each thread
+EINPARALLEL_INLINE [[gnu::visibility("default")]] join_shape shape_of(const launch::strided_join& work,
+                                                                      int shared_bytes);
+
+/// Z (⊕)= ⊕ of the pieces in the workspace.
+EINPARALLEL_INLINE [[gnu::visibility("default")]] launch::strided_join sum_of_pieces(const launch::strided_join& work,
+                                                                                     const join_shape& shape);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

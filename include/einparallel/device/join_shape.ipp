@@ -186,7 +186,7 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
     return made;
 }
 
-EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, const join_code& code) {
+EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int shared_bytes) {
     constexpr int most_shared = 48 << 10;
     constexpr index enough_blocks = 1056;  // eight for each multiprocessor of a current device
     join_shape made;
@@ -216,10 +216,10 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, const j
         return static_cast<index>(std::bit_ceil(static_cast<std::uint64_t>(std::max<index>(number, 1))));
     };
     index threads = 256;
-    while (threads > warp_size && threads * code.shared_bytes() > most_shared) {
+    while (threads > warp_size && threads * shared_bytes > most_shared) {
         threads /= 2;
     }
-    if (threads * code.shared_bytes() > most_shared) {
+    if (threads * shared_bytes > most_shared) {
         throw error("device: an expression with more values at a time than a device's registers");
     }
     const index share = (made.points * made.terms + join_points - 1) / join_points;
@@ -250,6 +250,26 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, const j
     made.piece_terms = made.pieces == 1 ? made.piece_terms : (made.piece_terms + round - 1) / round * round;
     made.pieces = std::max<index>((made.terms + made.piece_terms - 1) / made.piece_terms, 1);
     return made;
+}
+
+EINPARALLEL_INLINE launch::strided_join sum_of_pieces(const launch::strided_join& work, const join_shape& shape) {
+    launch::strided_join whole;
+    whole.output = work.output;
+    whole.operands[0] = work.workspace;
+    whole.operand_count = 1;
+    whole.combine = work.combine;
+    whole.output_loops = work.output_loops;
+    whole.loops = work.output_loops + 1;
+    index step = 1;
+    for (int loop = work.output_loops; loop-- > 0;) {
+        whole.extents[loop] = work.extents[loop];
+        whole.strides[loop][0] = work.strides[loop][0];
+        whole.strides[loop][1] = step;
+        step *= work.extents[loop];
+    }
+    whole.extents[work.output_loops] = shape.pieces;
+    whole.strides[work.output_loops][1] = step;
+    return whole;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -9,7 +9,6 @@
 
 #include <cuda_runtime.h>
 #include <cstddef>
-#include <type_traits>
 
 namespace einparallel::detail {
 
@@ -26,15 +25,13 @@ public:
     __device__ void barrier() const { __syncthreads(); }
     template <class T>
     [[nodiscard]] __device__ T shuffle_down(T x, int lanes) const {
-        static_assert(sizeof(T) % sizeof(unsigned) == 0);
-        struct words {
-            unsigned of[sizeof(T) / sizeof(unsigned)];
-        };
-        auto parts = __builtin_bit_cast(words, x);
-        for (unsigned& each : parts.of) {
+        unsigned words[(sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned)] = {};
+        __builtin_memcpy(words, &x, sizeof(T));
+        for (unsigned& each : words) {
             each = __shfl_down_sync(~0U, each, static_cast<unsigned>(lanes));
         }
-        return __builtin_bit_cast(T, parts);
+        __builtin_memcpy(&x, words, sizeof(T));
+        return x;
     }
     template <class T>
     [[nodiscard]] __device__ T load(bool active, const T* address) const {
@@ -60,7 +57,7 @@ __global__ void __launch_bounds__(256) run_body(const __grid_constant__ Body bod
 
 template <class Body>
 void start(launch::stream on, const Body& body, const launch_shape& shape) {
-    static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= 4096);
+    static_assert(sizeof(Body) <= most_parameter_bytes);
     run_body<<<static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.threads),
                static_cast<std::size_t>(shape.shared_bytes), on>>>(body);
     check_cuda(cudaGetLastError(), "a kernel's launch");

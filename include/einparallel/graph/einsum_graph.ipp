@@ -63,7 +63,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> either_of(const std::shared_ptr<verte
 /// user's with a state is like itself only.
 EINPARALLEL_INLINE bool computes_same(const kernel& a, const kernel& b) {
     return &a == &b || (a.program() == b.program() && !a.program().has_state() &&
-                        (!a.program().is_opaque() || typeid(a) == typeid(b)));
+                        (!a.program().is_opaque() || (typeid(a) == typeid(b) && a.on_device() == b.on_device())));
 }
 
 EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {

@@ -7,6 +7,9 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
+#if EINPARALLEL_DETAIL_FOR_DEVICES
+#include <einparallel/device/functor_launch.hpp>
+#endif
 
 #include <cstddef>
 #include <memory>
@@ -77,7 +80,7 @@ public:
                                                    std::span<const operand_type> operands,
                                                    std::shared_ptr<const kernel> work) const;
 
-private:
+protected:
     template <class Sink>
     [[nodiscard]] std::span<const label_id> labels_for(Sink /*sink*/, std::span<const label_id> out) const {
         return std::is_same_v<Sink, last_vertex> ? out_ : out;
@@ -88,6 +91,7 @@ private:
         return made;
     }
 
+private:
     /// A product in the cheapest order: `all` multiplies all operands in one vertex, where that is it.
     EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(std::span<const label_id> out,
                                                               std::span<const operand_type> operands,
@@ -100,3 +104,26 @@ private:
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel::EINPARALLEL_UNIT {
+
+/// The builder of this unit's statements.
+#if EINPARALLEL_DETAIL_FOR_DEVICES
+class unit_builder : public recording_builder {
+public:
+    using recording_builder::recording_builder;
+
+    template <class Out, class Sink, class MakeKernel>
+    handle emit(Sink sink, std::span<const label_id> out, std::span<const operand_type> operands,
+                MakeKernel&& make_kernel) const {
+        using Kernel = decltype(make_kernel(std::true_type{}));
+        const std::shared_ptr<Kernel> work(new Kernel(make_kernel(std::true_type{})));
+        work->bring(functor_of(*work));
+        return marked(sink, record(labels_for(sink, out), operands, work));
+    }
+};
+#else
+using unit_builder = recording_builder;
+#endif
+
+}  // namespace einparallel::EINPARALLEL_UNIT

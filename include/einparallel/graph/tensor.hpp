@@ -22,10 +22,14 @@
 
 namespace einparallel {
 
-namespace EINPARALLEL_DETAIL {
+namespace EINPARALLEL_UNIT {
 
 template <class T, std::size_t Rank, class Labels>
 class tensor_target;
+
+}  // namespace EINPARALLEL_UNIT
+
+namespace EINPARALLEL_DETAIL {
 
 template <std::size_t Rank, class... Labels>
 inline constexpr bool labels_for = sizeof...(Labels) == Rank && (is_label<Labels> && ...);
@@ -87,7 +91,7 @@ public:
     }
 
     /// An operand, and what an einsum can be assigned to. One label for each dimension.
-    template <class... Labels>
+    template <class... Labels, class Way = detail::way>
         requires detail::labels_for<Rank, Labels...>
     auto operator()(const Labels&... /*labels*/) {
         return detail::tensor_target<T, Rank, detail::label_list<Labels...>>(*this);
@@ -178,13 +182,17 @@ inline constexpr bool is_tensor<tensor<T, Rank>> = true;
 template <class T>
 concept TensorOperand = is_tensor<std::remove_cvref_t<T>>;
 
+}  // namespace EINPARALLEL_DETAIL
+
+namespace EINPARALLEL_UNIT {
+
 /// Records a whole statement; returns its last vertex. A sum of terms becomes one join of what the terms make.
 template <class Out, class LeftLabels, class E>
 std::shared_ptr<vertex> record_statement(const E& right) {
     using Statement = statement<LeftLabels, E>;
-    recording_builder builder(Statement::ids::names, Statement::left_labels);
-    lowering<recording_builder, Statement> lower(builder);
-    constexpr recording_builder::last_vertex last{};
+    unit_builder builder(Statement::ids::names, Statement::left_labels);
+    lowering<unit_builder, Statement> lower(builder);
+    constexpr unit_builder::last_vertex last{};
     constexpr bool is_alone = !Statement::template aggregates<E> && Statement::template fills_left<E>;
     if constexpr (is_alone && is_reduction<E>) {
         return lower.template reduce<Out>(last, right.op, right.inner, Statement::left_labels);
@@ -256,6 +264,6 @@ private:
     tensor<T, Rank>* handle_;
 };
 
-}  // namespace EINPARALLEL_DETAIL
+}  // namespace EINPARALLEL_UNIT
 
 }  // namespace einparallel

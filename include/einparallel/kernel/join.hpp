@@ -36,6 +36,8 @@ public:
 
     [[nodiscard]] bool is_contraction() const override { return false; }
 
+    [[nodiscard]] const Reduce& reduce() const { return reduce_; }
+
 protected:
     /// Computes the block with these rows, or writes identities where there is nothing to aggregate.
     void run(const block_call& call, row_worker& rows) const {
@@ -84,6 +86,8 @@ public:
     }
 
     [[nodiscard]] double operations_per_point() const override { return 2.0 * sizeof...(In); }
+
+    [[nodiscard]] const Function& function() const { return function_; }
 
 private:
     template <class A, class B>

@@ -13,6 +13,10 @@ namespace einparallel {
 
 class progress_hook;
 
+namespace detail {
+struct device_functor;  // device/functor.hpp
+}
+
 /// One operand of a call on blocks: its first element, and per dimension the label and the stride (in elements, any
 /// sign).
 struct operand_block {
@@ -64,6 +68,11 @@ public:
     /// ⊕ and ⊗ as a value; empty where nobody asks.
     [[nodiscard]] const op_program& program() const { return program_; }
 
+    /// How devices call the application's functors in it, where a unit that nvcc compiled has recorded it; else null.
+    [[nodiscard]] const detail::device_functor* on_device() const { return on_device_; }
+    /// Called once, by who makes it.
+    void bring(const detail::device_functor* functor) { on_device_ = functor; }
+
     /// True for Σ of a product of two operands: the case with a GEMM inside and with the c, m/n and k algorithms'
     /// names.
     [[nodiscard]] virtual bool is_contraction() const = 0;
@@ -73,6 +82,7 @@ public:
 
 private:
     op_program program_;
+    const detail::device_functor* on_device_ = nullptr;
 };
 
 }  // namespace einparallel

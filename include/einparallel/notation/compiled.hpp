@@ -18,6 +18,9 @@
 // EINPARALLEL_WAY: where one program uses the library both ways, its internals never share a symbol. Types that users
 // hold are the same both ways.
 //
+// Templates that record a user's functors live in EINPARALLEL_UNIT: where nvcc compiles them for runs on devices they
+// have other names than elsewhere, because they bring the functors' kernels (device/functor_launch.hpp).
+//
 // A compiled library is one of a version, of a C++ library's binary interface and of an MPI's: units refer to symbols
 // named after them, so that another library is a link error which says why.
 
@@ -61,9 +64,22 @@ EINPARALLEL_DETAIL_REFER_TO(EINPARALLEL_DETAIL_ABI)
 
 #endif
 
-namespace einparallel::EINPARALLEL_DETAIL {
+#if !defined(EINPARALLEL_DETAIL_FOR_DEVICES)
+#if defined(__CUDACC__) && defined(EINPARALLEL_HAS_CUDA)
+#define EINPARALLEL_DETAIL_FOR_DEVICES EINPARALLEL_HAS_CUDA
+#else
+#define EINPARALLEL_DETAIL_FOR_DEVICES 0
+#endif
+#endif
+#if EINPARALLEL_DETAIL_FOR_DEVICES
+#define EINPARALLEL_UNIT EINPARALLEL_DETAIL::inline for_devices
+#else
+#define EINPARALLEL_UNIT EINPARALLEL_DETAIL
+#endif
+
+namespace einparallel::EINPARALLEL_UNIT {
 
 /// A template argument of member functions that call internals: their symbols then differ as those do.
 struct way;
 
-}  // namespace einparallel::EINPARALLEL_DETAIL
+}  // namespace einparallel::EINPARALLEL_UNIT

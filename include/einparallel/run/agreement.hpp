@@ -1,6 +1,7 @@
 #pragma once
 // Ranks agree before they communicate: either all go on, or all throw the same sentence.
 
+#include <einparallel/cuda/error.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/box.hpp>
@@ -72,6 +73,8 @@ std::string failure_of(const Doing& doing, F&& f) {
     try {
         std::forward<F>(f)();
         return {};
+    } catch (const cuda_error& call) {  // which does not know what it was called for
+        return because(call.what());
     } catch (const error& known) {
         const std::string sentence = known.what();  // an empty one would read as success
         return sentence.empty() ? because("an error without a text was thrown") : sentence;

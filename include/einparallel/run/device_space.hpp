@@ -153,9 +153,11 @@ private:
     /// A source's elements where they lie, on this side or on the host's; or null. @throws error for an address of
     /// another kind
     EINPARALLEL_INLINE const void* place_of(const source& origin, const box& region, std::vector<index>& strides) const;
-    /// Gives work to a lane, between two events where it is watched; `bytes`: of a copy out or in, which it is then.
+    /// As what times() has announced the work.
+    EINPARALLEL_INLINE [[nodiscard]] activity said() const;
+    /// Gives work to a lane, between two events where it is watched. `bytes`: of a copy.
     template <class F>
-    void give(lane_number on, F&& work, std::optional<activity> what = std::nullopt, std::size_t bytes = 0) const;
+    void give(lane_number on, activity what, std::size_t bytes, F&& work) const;
     EINPARALLEL_INLINE void copy_on(lane_number on, std::span<const index> extents, void* into,
                                     std::span<const index> into_strides, const void* from,
                                     std::span<const index> from_strides, std::size_t element_bytes) const;

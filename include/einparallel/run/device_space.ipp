@@ -80,14 +80,18 @@ EINPARALLEL_VIRTUAL bool device_space::times(activity what, std::size_t vertex) 
     return what != activity::read;
 }
 
+EINPARALLEL_INLINE activity device_space::said() const {
+    return watch_.has_value() ? watch_->what : activity::contract;
+}
+
 template <class F>
-void device_space::give(lane_number on, F&& work, std::optional<activity> what, std::size_t bytes) const {
+void device_space::give(lane_number on, activity what, std::size_t bytes, F&& work) const {
     if (!watch_.has_value()) {
         std::forward<F>(work)();
         return;
     }
-    watched_work& noted = watch_->all.emplace_back(
-        watched_work{.what = what.value_or(watch_->what), .vertex = watch_->vertex, .bytes = bytes});
+    watched_work& noted =
+        watch_->all.emplace_back(watched_work{.what = what, .vertex = watch_->vertex, .bytes = bytes});
     noted.begin.record(lanes_->by_number[on].on.native());
     std::forward<F>(work)();
     noted.end.record(lanes_->by_number[on].on.native());
@@ -100,8 +104,7 @@ EINPARALLEL_VIRTUAL void device_space::begin() const {
     }
     const device_guard here(settings_.device);
     if (is_captured(settings_.application)) {
-        throw error(
-            "run: the device's stream is being captured into a graph: a run waits for messages, end the capture");
+        throw error("the device's stream is being captured into a graph: a run waits for messages, end the capture");
     }
     lanes_->begun.record(settings_.application);
     lanes_->by_number[working].on.wait_for(lanes_->begun);
@@ -111,10 +114,8 @@ EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
     const device_guard here(settings_.device);
     try {
         return lanes_->pool.allocate(bytes);
-    } catch (const cuda_error&) {
-        throw;
-    } catch (const error& missing) {
-        throw too_little_memory(std::string("run: ") + missing.what());
+    } catch (const too_little_device_memory& missing) {
+        throw too_little_memory(missing.what());
     }
 }
 
@@ -135,14 +136,15 @@ EINPARALLEL_VIRTUAL void device_space::prepare(std::size_t workspace) const {
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
-    give(working, [&] { contract_on_device(queue(), work, call); });
+    give(working, said(), 0, [&] { contract_on_device(queue(), work, call); });
 }
 
 EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, std::span<const index> extents, void* into,
                                                std::span<const index> into_strides, const void* from,
                                                std::span<const index> from_strides) const {
     const device_guard here(settings_.device);
-    give(working, [&] { combine_on_device(queue(), work, extents, into, into_strides, from, from_strides); });
+    give(working, said(), 0,
+         [&] { combine_on_device(queue(), work, extents, into, into_strides, from, from_strides); });
 }
 
 EINPARALLEL_INLINE void device_space::copy_on(lane_number on, std::span<const index> extents, void* into,
@@ -167,9 +169,8 @@ EINPARALLEL_VIRTUAL void device_space::copy(std::span<const index> extents, void
                                             std::span<const index> into_strides, const void* from,
                                             std::span<const index> from_strides, std::size_t element_bytes) const {
     const device_guard here(settings_.device);
-    give(
-        working, [&] { copy_on(working, extents, into, into_strides, from, from_strides, element_bytes); },
-        std::nullopt, bytes_in_box(extents, element_bytes));
+    give(working, said(), bytes_in_box(extents, element_bytes),
+         [&] { copy_on(working, extents, into, into_strides, from, from_strides, element_bytes); });
 }
 
 EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& region, void* into,
@@ -182,10 +183,9 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
             throw error(origin.description() + ": device memory with a negative stride is not read");
         }
         const std::vector<index> dense = dense_strides(region);
-        const auto copied = [&] {
+        give(working, activity::copy, 0, [&] {
             copy_on(working, extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes);
-        };
-        give(working, copied, activity::copy);
+        });
         return;
     }
     // One slab is copied while the next is read.
@@ -196,8 +196,8 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
         std::byte* const through = read_through_[side].data();
         finish(read_done_[side]);
         origin.read(slab, through);
-        const auto copied = [&] { copy_bytes(lanes_->by_number[working].on.native(), at, through, bytes); };
-        give(working, copied, activity::copy_in, bytes);
+        give(working, activity::copy_in, bytes,
+             [&] { copy_bytes(lanes_->by_number[working].on.native(), at, through, bytes); });
         read_done_[side] = given();
         at += bytes;
         side = 1 - side;
@@ -269,9 +269,8 @@ EINPARALLEL_VIRTUAL work_token device_space::bring_out(std::span<const index> ex
                                                        std::size_t element_bytes) const {
     const device_guard here(settings_.device);
     lanes_->by_number[leaving].on.wait_for(event_of(mark(working)));
-    give(
-        leaving, [&] { copy_on(leaving, extents, out, out_strides, from, from_strides, element_bytes); },
-        activity::copy_out, bytes_in_box(extents, element_bytes));
+    give(leaving, activity::copy_out, bytes_in_box(extents, element_bytes),
+         [&] { copy_on(leaving, extents, out, out_strides, from, from_strides, element_bytes); });
     return mark(leaving);
 }
 
@@ -281,9 +280,8 @@ EINPARALLEL_VIRTUAL work_token device_space::bring_in(std::span<const index> ext
                                                       work_token after) const {
     const device_guard here(settings_.device);
     lanes_->by_number[arriving].on.wait_for(event_of(after));
-    give(
-        arriving, [&] { copy_on(arriving, extents, into, into_strides, in, in_strides, element_bytes); },
-        activity::copy_in, bytes_in_box(extents, element_bytes));
+    give(arriving, activity::copy_in, bytes_in_box(extents, element_bytes),
+         [&] { copy_on(arriving, extents, into, into_strides, in, in_strides, element_bytes); });
     const work_token done = mark(arriving);
     lanes_->by_number[working].on.wait_for(event_of(done));
     return done;

@@ -23,19 +23,26 @@ namespace einparallel {
 /// done when the run begins, or be in the stream of device_run.stream; and done when the host reads them.
 ///
 ///     plan.run(world, ep::on_device, ep::bind(X, ep::device_view<double, 2>(pointer, {m, k})));
-///     const auto rows = ep::device_view<double, 2>(mine, {my_rows, n}).distributed_over(world, {m, n}, {first_row,
-///     0}); plan.run(world, ep::on_device, ep::into(Z.pinned(rows.pin()), rows));           // written in place
+///     const auto rows = ep::device_view<double, 2>(mine, {my_rows, n})
+///                           .distributed_over(world, {m, n}, {first_row, 0});
+///     plan.run(world, ep::on_device, ep::into(Z.pinned(rows.pin()), rows));  // written in place
 template <class T, std::size_t Rank>
 class device_view {
 public:
     /// Row-major.
-    device_view(T* elements, const detail::per_dimension<Rank>& extents) : device_view(elements, extents, {}) {
+    device_view(T* elements, const detail::per_dimension<Rank>& extents)
+        : elements_{reinterpret_cast<std::byte*>(elements),
+                    whole_box({extents.begin(), extents.end()}),
+                    {},
+                    sizeof(T),
+                    true} {
         elements_.strides = dense_strides(elements_.held);
     }
     /// Strided.
-    device_view(T* elements, const detail::per_dimension<Rank>& extents, const std::vector<index>& strides)
-        : elements_{reinterpret_cast<std::byte*>(elements), whole_box({extents.begin(), extents.end()}), strides,
-                    sizeof(T), true} {}
+    device_view(T* elements, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& strides)
+        : device_view(elements, extents) {
+        elements_.strides = {strides.begin(), strides.end()};
+    }
 
     /// This rank's elements of a result that has stayed on the device, for kernels of the application's.
     /// @throws error where they are on the host

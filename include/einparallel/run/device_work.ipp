@@ -4,6 +4,8 @@
 #include <einparallel/cuda/check.hpp>
 #include <einparallel/device/blocks.hpp>
 #include <einparallel/device/contraction.hpp>
+#include <einparallel/device/functor.hpp>
+#include <einparallel/device/launch.hpp>
 #include <einparallel/run/device_space.hpp>
 
 #include <cublas_v2.h>
@@ -40,10 +42,16 @@ EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_cal
 }
 
 EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call) {
-    return workspace_on_device(work.program(), call);
+    return work.on_device() != nullptr ? join_workspace_bytes(work.program(), call)
+                                       : workspace_on_device(work.program(), call);
 }
 
 EINPARALLEL_INLINE void contract_on_device(const device_queue& on, const kernel& work, const block_call& call) {
+    if (const device_functor* const own = work.on_device()) {
+        join_on_device(work.program(), call, on.workspace,
+                       [&](const launch::strided_join& part) { own->join(on.work, part, work); });
+        return;
+    }
     contract_on_device(on.work, work.program(), call, on.workspace,
                        [&](const blas_call& products) { multiply_on_device(on.blas, products); });
 }
@@ -51,7 +59,10 @@ EINPARALLEL_INLINE void contract_on_device(const device_queue& on, const kernel&
 EINPARALLEL_INLINE void combine_on_device(const device_queue& on, const kernel& work, std::span<const index> extents,
                                           void* into, std::span<const index> into_strides, const void* from,
                                           std::span<const index> from_strides) {
-    combine_on_device(on.work, work.program(), extents, into, into_strides, from, from_strides);
+    const op_program sum = reduction_program(work.program().aggregates_by(), work.program().type());
+    combine_on_device(sum, extents, into, into_strides, from, from_strides, [&](const launch::strided_join& part) {
+        sum.is_opaque() ? work.on_device()->combine(on.work, part, work) : launch::join(on.work, part, sum);
+    });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

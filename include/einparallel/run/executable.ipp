@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -196,7 +197,7 @@ public:
         std::ranges::copy(places, borrowed_.begin());
         if (steps_.empty()) {
             steps_ = prepare_steps(program_, window_, vertices_, staging_);
-            is_prepared_ = false;
+            workspace_.reset();
         }
         if (!laid_out_) {
             arena_plan kept = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
@@ -213,10 +214,10 @@ public:
             kept_memory_ = memory_block(space, kept_places_.bytes);
         }
         take_results(space);
-        if (!is_prepared_ && !space.is_host()) {
-            space.prepare(need_in(space).workspace);
+        if (!space.is_host()) {
+            workspace_ = workspace_.has_value() ? workspace_ : need_in(space).workspace;
+            space.prepare(*workspace_);
         }
-        is_prepared_ = true;
     }
 
     /// True where the runs before have left what the steps marked once write.
@@ -473,7 +474,7 @@ private:
     std::vector<executed_vertex> vertices_;
     window_plan window_;
     std::vector<prepared_step> steps_;
-    bool is_prepared_ = false;  ///< the space, for the contractions of the steps
+    std::optional<std::size_t> workspace_;  ///< of the contractions of the steps, where that is known
     std::vector<lifetime> alive_;
     std::vector<const void*> borrowed_;  ///< by buffer: the application's memory, or null
     std::vector<std::byte*> starts_;     ///< by buffer

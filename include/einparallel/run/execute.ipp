@@ -150,12 +150,12 @@ private:
         }
         ready_ = &cache_.prepared(plan_);
         plan_fingerprint_ = ready_->signature();
-        find_sources(ready_->moves().sources());
-        find_targets(ready_->moves().targets());
-        if (is_on_device()) {
-            ready_->moves().want_results_on_host(!results_stay_);
-        }
         try {
+            find_sources(ready_->moves().sources());
+            find_targets(ready_->moves().targets());
+            if (is_on_device()) {
+                ready_->moves().want_results_on_host(!results_stay_);
+            }
             ready_->moves().lay_out(cache_.space);
             std::size_t scratch = 0;
             std::size_t spans = 2;  // agreements
@@ -170,7 +170,7 @@ private:
             scratch_ = cache_.arena.at_least(scratch);
         } catch (const too_little_memory& missing) {
             const memory_need most = ready_->moves().need_in(cache_.space);
-            throw error(std::string(missing.what()) + "; vertex '" + most.vertex + "' needs most: " +
+            throw error(std::string("run: ") + missing.what() + "; vertex '" + most.vertex + "' needs most: " +
                         std::to_string(most.of_vertex) + " bytes at once, with what is kept beside it");
         }
     }

@@ -51,13 +51,13 @@ inline constexpr device_run on_device{};
 /// Bytes that a run on devices holds at once on a rank, beside the application's own memory. An input that is used in
 /// place counts as if it were copied; bound values that rest elsewhere than the plan reads them come on top.
 struct device_need {
-    std::size_t tensors = 0;    ///< of the device: plan.peak_bytes(rank), which options.memory_limit bounds
+    std::size_t tensors = 0;    ///< of the device: plan.peak_bytes(rank)
     std::size_t workspace = 0;  ///< of the device: transposed operands and partial sums, of the call that needs most
     std::size_t products = 0;   ///< of the device: cuBLAS'
     std::size_t pinned = 0;     ///< of the host: results there, and what messages and sources pass through
     std::string vertex{};       ///< in a step of which most of the device is needed
 
-    /// Of the device.
+    /// Of the device: what options.memory_limit bounds in runs there.
     [[nodiscard]] std::size_t on_device() const { return tensors + workspace + products; }
 };
 
@@ -84,8 +84,8 @@ template <std::same_as<plan> Plan>
 
 /// Carries out a plan on devices, as execute() does on the host; what plan.run(world, ep::on_device, bindings…) calls.
 /// @throws error, the same sentence on every rank: no device, too little device memory (and the vertex that needs
-/// most), a compute capability that the kernels are not compiled for, a functor of the application's, which only the
-/// host can call; cuda_error
+/// most; more than options.memory_limit), a compute capability that the kernels are not compiled for, a functor of the
+/// application's from a unit that nvcc has not compiled; cuda_error
 template <std::same_as<binding>... Bindings>
 results execute(const plan& asked, context& world, const device_run& how, const Bindings&... bound) {
     const std::array<binding, sizeof...(Bindings)> all{bound...};

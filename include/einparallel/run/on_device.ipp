@@ -4,6 +4,7 @@
 
 #include <einparallel/cuda/device.hpp>
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/words.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/calibrate.hpp>
@@ -51,29 +52,30 @@ EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, con
     return *made;
 }
 
-/// The space of this rank's device, ready for work; `call` begins the sentence of what is thrown, on all ranks.
-EINPARALLEL_INLINE const device_space& agreed_device_space(context_state& state, const device_run& how,
-                                                           const std::string& call) {
+/// The space of this rank's device, ready for work that `check` does not throw at; `call` begins the sentence of what
+/// is thrown, on all ranks.
+EINPARALLEL_INLINE const device_space& agreed_device_space(
+    context_state& state, const device_run& how, const std::string& call, function_ref<void()> check = [] {}) {
     const exclusive guard(state, call.c_str());
     if (state.node_rank < 0) {
         state.node_rank = communicator::of_node(state.control).rank();
     }
     const bool is_direct = goes_straight(how);
     const device_space* space = nullptr;
-    const std::string failure =
-        failure_of(call + ": rank " + std::to_string(state.control.rank()) + ": the device", [&] {
-            const int device = device_of_rank(state.node_rank, how.device);
-            if ((how.allocate == nullptr) != (how.release == nullptr)) {
-                throw error(call + ": device_run.allocate and release of the device's memory come together");
-            }
-            space = &device_space_of(state, {.device = device,
-                                             .application = how.stream,
-                                             .is_direct = is_direct,
-                                             .allocate = how.allocate,
-                                             .release = how.release});
-            space->begin();
-        });
-    agree(state.control, failure.empty() || failure.starts_with(call) ? failure : call + ": " + failure,
+    const std::string failure = failure_of("rank " + std::to_string(state.control.rank()) + ": the device", [&] {
+        const int device = device_of_rank(state.node_rank, how.device);
+        if ((how.allocate == nullptr) != (how.release == nullptr)) {
+            throw error("device_run.allocate and release of the device's memory come together");
+        }
+        space = &device_space_of(state, {.device = device,
+                                         .application = how.stream,
+                                         .is_direct = is_direct,
+                                         .allocate = how.allocate,
+                                         .release = how.release});
+        check();
+        space->begin();
+    });
+    agree(state.control, failure.empty() ? failure : call + ": " + failure,
           {{is_direct ? 1U : 0U, call + ": messages leave the device straight on some ranks only: device_run.messages"},
            {how.results_stay ? 1U : 0U,
             call + ": results stay on the device on some ranks only: device_run.results_stay"}});
@@ -85,13 +87,28 @@ EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world
     context_state& state = *world.state();
     for (const planned_vertex& each : asked.vertices()) {
         // The same on all ranks, so it needs no agreement.
-        if (each.origin->work != nullptr &&
-            (each.origin->work->program().instructions().empty() || each.origin->work->program().is_opaque())) {
+        const kernel* const work = each.origin->work.get();
+        if (work != nullptr && work->on_device() == nullptr &&
+            (work->program().instructions().empty() || work->program().is_opaque())) {
             throw error("run: vertex '" + name_in_words(asked, each) +
-                        "' calls a functor of the application's, which a device cannot: run the plan on the host");
+                        "' calls a functor of the application's, which a device cannot: run the plan on the host, or "
+                        "record it in a unit that nvcc compiles");
         }
     }
-    return carry_out(asked, world, bound, agreed_device_space(state, how, "run"), seen, how.results_stay);
+    const std::size_t limit = asked.asked().memory_limit;
+    const int rank = state.control.rank();
+    const auto check = [&] {
+        if (limit == 0 || rank >= asked.processes()) {
+            return;
+        }
+        if (const device_need need = need_of_devices(asked, rank, how); need.on_device() > limit) {
+            throw error("rank " + std::to_string(rank) + " needs " + std::to_string(need.on_device()) +
+                        " bytes of device memory, " + std::to_string(need.tensors) + " of them for tensors and " +
+                        std::to_string(need.products) + " for cuBLAS; options.memory_limit is " +
+                        std::to_string(limit));
+        }
+    };
+    return carry_out(asked, world, bound, agreed_device_space(state, how, "run", check), seen, how.results_stay);
 }
 
 EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const device_run& how) {
