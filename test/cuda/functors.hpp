@@ -73,6 +73,11 @@ struct nearest {
     }
 };
 
+/// Of no 0, which only threads without an element would bring.
+struct divided {
+    EINPARALLEL_HOST_DEVICE int operator()(int x) const { return 840 / x; }
+};
+
 /// What only the host can have: bytes that cannot be copied to a launch.
 struct in_a_list {
     std::vector<double> list;
@@ -90,6 +95,8 @@ std::vector<recorded> record(ep::index rows, ep::index columns) {
     const auto C = ep::generate<std::complex<float>>({rows, columns}, [](auto row, auto column) {
         return std::complex<float>(static_cast<float>(row % 5), static_cast<float>(column % 3));
     });
+    const auto N = ep::generate<int>({rows, columns},
+                                     [](auto row, auto column) { return static_cast<int>((row + column) % 6 + 1); });
     std::vector<recorded> all;
     const auto add = [&](const std::string& name, auto& made) {
         made.named(name);
@@ -117,6 +124,12 @@ std::vector<recorded> record(ep::index rows, ep::index columns) {
     add("several", several);
     both(i) = ep::reduce(nearest{30.4}, ep::map(squared{}, X(i, k)));
     add("both", both);
+    ep::tensor<double, 2> quotients;
+    ep::tensor<double, 1> quotient;
+    quotients(i, k) = 0.5 * ep::map(divided{}, N(i, k));
+    add("quotients", quotients);
+    quotient(k) = ep::max(i, 0.5 * ep::map(divided{}, N(i, k)));
+    add("quotient", quotient);
     return all;
 }
 

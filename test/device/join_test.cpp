@@ -391,7 +391,7 @@ TEST_CASE("more loops than a launch takes") {
 }
 
 TEST_CASE("sums of the columns of a tall matrix are taken in pieces, and those at once") {
-    constexpr index rows = 40000;
+    constexpr index rows = 50000;
     constexpr index columns = 64;
     std::vector<double> x(static_cast<std::size_t>(rows * columns));
     std::vector<double> expected(static_cast<std::size_t>(columns), 0);

@@ -257,7 +257,10 @@ struct join_map {
         program.evaluate(held);
         for (int point = 0; point < join_points; ++point) {
             const bool active = first + static_cast<std::uint32_t>(point) * threads < points;
-            auto made = program.result(held, point);
+            auto made = program.identity;
+            if (active) {  // functors see elements alone
+                made = program.result(held, point);
+            }
             if (combine) {
                 made = program.reduce(program.load_result(at, active, output, targets[point]), made);
             }
@@ -321,7 +324,8 @@ struct join_sum {
             }
             program.evaluate(held);
             for (int point = 0; point < join_points; ++point) {
-                if (term + static_cast<std::uint32_t>(point) * step + static_cast<std::uint32_t>(lane) < end) {
+                if (point_number < points &&
+                    term + static_cast<std::uint32_t>(point) * step + static_cast<std::uint32_t>(lane) < end) {
                     sum = program.reduce(sum, program.result(held, point));
                 }
             }
