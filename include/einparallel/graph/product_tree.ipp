@@ -4,6 +4,7 @@
 
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,7 +41,7 @@ EINPARALLEL_INLINE product_tree product_at(const einsum_graph& graph, const std:
                 read_as.push_back(label == no_label ? no_label : known[static_cast<std::size_t>(label)]);
             }
             if (!is_free_product(below) || !below.is_intermediate || readings[input] > 1 ||
-                below.element != each.element || std::ranges::find(read_as, no_label) != read_as.end()) {
+                below.element != each.element || found_in(no_label, read_as)) {
                 tree.leaves.push_back(input);
                 tree.labels.push_back(std::move(read_as));
                 continue;
@@ -54,7 +55,7 @@ EINPARALLEL_INLINE product_tree product_at(const einsum_graph& graph, const std:
                     labels[label] = static_cast<label_id>(tree.extents.size());
                     tree.extents.push_back(below.extents[label]);
                     std::string name = below.form.names[label];
-                    while (std::ranges::find(tree.names, name) != tree.names.end()) {
+                    while (found_in(name, tree.names)) {
                         name += "'";
                     }
                     tree.names.push_back(std::move(name));

@@ -4,6 +4,7 @@
 
 #include <einparallel/kernel/exact_order.hpp>
 #include <einparallel/kernel/product_network.ipp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -342,7 +343,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
         for (const std::size_t part : {step.left, step.right}) {
             for (const label_id label : labels[part]) {
                 if (label != no_label && sets.contains(labels.size(), static_cast<std::size_t>(label)) &&
-                    std::ranges::find(joined, label) == joined.end()) {
+                    !found_in(label, joined)) {
                     joined.push_back(label);
                 }
             }
@@ -360,7 +361,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
     const auto is_like_output = [&](std::span<const label_id> labels) {
         return labels.size() == out.size() && std::is_permutation(out.begin(), out.end(), labels.begin());
     };
-    if (std::ranges::all_of(operands, is_like_output)) {
+    if (all_in(operands, is_like_output)) {
         return {};
     }
     std::vector<std::vector<label_id>> present;

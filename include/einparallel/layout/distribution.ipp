@@ -1,6 +1,8 @@
 #pragma once
 
 #include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +13,7 @@
 namespace einparallel {
 
 EINPARALLEL_INLINE bool distribution::replicates(const mesh_axis& axis) const {
-    return std::ranges::find(labels_, axis.label) == labels_.end();
+    return !detail::found_in(axis.label, labels_);
 }
 
 EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, int root) {
@@ -169,7 +171,7 @@ EINPARALLEL_INLINE std::vector<int> distribution::ranks_meeting(const box& regio
             }
             candidates = std::move(finer);
         }
-        std::ranges::sort(candidates);
+        detail::sort_range(candidates);
     }
     for (const int rank : candidates) {
         if (!intersect(held_by(rank), region).empty()) {
@@ -210,7 +212,7 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
         for (std::size_t dimension = 0; dimension < rank && !held.back().empty(); ++dimension) {
             std::vector<index>& known = begins[dimension];
             const index begin = held.back().sides[dimension].begin;
-            if (std::ranges::find(known, begin) == known.end()) {
+            if (!found_in(begin, known)) {
                 turns[dimension] = known.size() == 1 ? holder : turns[dimension];
                 known.push_back(begin);
             }
@@ -218,7 +220,7 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
     }
     std::vector<std::size_t> cut;  // dimensions, the one along the outermost axis first
     for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-        std::ranges::sort(begins[dimension]);
+        sort_range(begins[dimension]);
         if (begins[dimension].size() > 1) {
             cut.push_back(dimension);
         }

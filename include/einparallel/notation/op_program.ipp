@@ -4,6 +4,7 @@
 #include <einparallel/notation/op_program.hpp>
 
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -143,7 +144,7 @@ EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& funct
 }
 
 EINPARALLEL_INLINE bool op_program::is_opaque() const {
-    return reduction_ == reduction::unknown || std::ranges::any_of(instructions_, [](const op_instruction& each) {
+    return reduction_ == reduction::unknown || detail::any_in(instructions_, [](const op_instruction& each) {
                return each.code == op_code::opaque || each.kind == 'V';
            });
 }

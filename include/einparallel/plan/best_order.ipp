@@ -6,6 +6,7 @@
 #include <einparallel/kernel/contraction_order.hpp>
 #include <einparallel/kernel/exact_order.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/lower_bound.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
@@ -88,7 +89,7 @@ EINPARALLEL_INLINE std::vector<std::vector<tensor_pair>> order_choices(const pro
         found.front() = in_order(std::move(found.front()));
         for (std::size_t known = 0; known < found.size(); ++known) {
             for (std::vector<tensor_pair>& turned : turned_orders(found[known])) {
-                if (std::ranges::find(found, turned) == found.end()) {
+                if (!found_in(turned, found)) {
                     found.push_back(std::move(turned));
                 }
             }
@@ -120,7 +121,7 @@ plan plan_of_best_order(einsum_graph graph, const options& asked, const PlanOf& 
     plan best = plan_of(graph);
     std::vector<product_tree> kinds;
     for (product_tree& tree : products_of(graph)) {
-        if (std::ranges::none_of(kinds, [&](const product_tree& known) { return known.is_alike(tree); })) {
+        if (!any_in(kinds, [&](const product_tree& known) { return known.is_alike(tree); })) {
             kinds.push_back(std::move(tree));
         }
     }

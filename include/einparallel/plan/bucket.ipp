@@ -2,6 +2,7 @@
 // One step of the elimination: some tables over one variable, for all that its neighbours can do.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/solve.hpp>
@@ -223,7 +224,7 @@ public:
     /// Coarsest classes that tell apart whatever any of `parts` tells apart; the same for the same parts.
     EINPARALLEL_INLINE std::shared_ptr<const state_classes> refined(
         const std::vector<std::shared_ptr<const state_classes>>& parts) {
-        if (std::ranges::all_of(parts, [&](const auto& part) { return part == parts.front(); })) {
+        if (all_in(parts, [&](const auto& part) { return part == parts.front(); })) {
             return parts.front();
         }
         std::vector<index> key;

@@ -3,6 +3,7 @@
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/lasting.hpp>
@@ -118,7 +119,7 @@ struct plan_builder {
                 const vertex& read = *graph.vertices[input];
                 const detail::place_id where =
                     place(each.work.form.operands[operand], chosen.ranks, chosen.cuts.operands[operand]);
-                const bool is_output = std::ranges::find(made.outputs_, input) != made.outputs_.end();
+                const bool is_output = detail::found_in(input, made.outputs_);
                 if (!resting[input] && copies[input].empty()) {
                     made.vertices_[input].resting = table.resting(is_output ? table.whole_of(where) : where);
                     if (detail::is_placeholder(read)) {
@@ -126,14 +127,14 @@ struct plan_builder {
                     }
                 }
                 if (const distribution& pieces = each.work.operands[operand];
-                    each.work.holds(operand) && std::ranges::none_of(blocks[input], [&](const distribution* known) {
+                    each.work.holds(operand) && !detail::any_in(blocks[input], [&](const distribution* known) {
                         return detail::have_same_blocks(*known, pieces);
                     })) {
                     blocks[input].push_back(&pieces);
                     each.seconds += detail::gather_seconds(each.work, operand, asked.machine);
                     bytes += detail::gathered_bytes(each.work, operand);
                 }
-                if (std::ranges::find(copies[input], where) != copies[input].end()) {
+                if (detail::found_in(where, copies[input])) {
                     continue;
                 }
                 copies[input].push_back(where);
@@ -154,12 +155,12 @@ struct plan_builder {
     }
 
     /// Notes what is known of all plans.
-    static void bound(plan& made, std::optional<double> lower_bound) { made.lower_bound_ = lower_bound; }
+    static void bound(plan& made, std::optional<double> lower_bound) { made.making_.lower_bound = lower_bound; }
     /// Notes what was asked for; the callback is not kept.
     static void made_for(plan& made, const options& asked) {
         made.options_ = asked;
         made.options_.on_progress = {};
-        made.identity_ = std::make_shared<char>();
+        made.making_.identity = std::make_shared<char>();
     }
 
 private:

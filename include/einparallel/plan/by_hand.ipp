@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/by_hand.hpp>
 
 #include <einparallel/notation/sort_range.hpp>
@@ -46,7 +47,7 @@ EINPARALLEL_INLINE label_parts hand_cuts::operator()(const vertex_to_cut& each) 
 EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& graph) const {
     std::size_t found = 0;
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        const bool named = std::ranges::any_of(cuts_, [&](const auto& cut) { return cut.first == each; });
+        const bool named = detail::any_in(cuts_, [&](const auto& cut) { return cut.first == each; });
         detail::expect(!named || !each->is_input(),
                        "plan_with: '" + each->name + "' is an input, which rests as the vertices that read it are cut");
         found += named ? 1 : 0;

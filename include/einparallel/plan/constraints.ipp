@@ -9,6 +9,7 @@
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -183,8 +184,7 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
                     : !part.label.empty() ? ": inputs have no labels, their dimensions are pinned by number, from 0"
                                           : ": it has no such dimension") +
                    (uncuttable ? " with a label" : ""));
-        expect(label == no_label || std::ranges::find(known, label) == known.end(),
-               who + "is pinned twice along " + part.where());
+        expect(label == no_label || !found_in(label, known), who + "is pinned twice along " + part.where());
         known.push_back(label);
         const std::vector<index>& extents = pinned.is_input() ? pinned.bounds : pinned.extents;
         const index extent = label == no_label ? 1 : extents[static_cast<std::size_t>(label)];

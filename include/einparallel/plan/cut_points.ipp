@@ -5,6 +5,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
         for (const mesh_axis& axis : axes) {
             std::vector<std::vector<index>>& known = lists[root_of(number, axis.label)];
             if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back() &&
-                known.size() < most && std::ranges::find(known, axis.points) == known.end()) {
+                known.size() < most && !found_in(axis.points, known)) {
                 known.push_back(axis.points);
             }
         }

@@ -4,6 +4,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/cheapest_partitions.ipp>
 #include <einparallel/plan/constraints.ipp>
@@ -251,7 +252,7 @@ private:
         std::vector<int> masters;
         for (const place_id from : seen_.from) {
             const std::optional<int> only = from == anywhere ? std::nullopt : only_holder(table_->resting(from));
-            if (only && *only < like.ranks.size() && std::ranges::find(masters, *only) == masters.end()) {
+            if (only && *only < like.ranks.size() && !found_in(*only, masters)) {
                 masters.push_back(*only);
             }
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/plan/figures.hpp>
@@ -245,7 +246,7 @@ EINPARALLEL_INLINE std::string dot_node(const plan& shown, std::size_t number) {
                    "\\ncut " + dot_text(partition_text(each)) + "   " + dot_text(algorithm_text(shown, each)) + "\\n" +
                    sent + "\", shape=box, fillcolor=\"" + fill + "\"";
     }
-    const bool is_output = std::ranges::find(shown.outputs(), number) != shown.outputs().end();
+    const bool is_output = found_in(number, shown.outputs());
     return written + (is_output ? ", peripheries=2];\n" : "];\n");
 }
 

@@ -21,6 +21,7 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
@@ -109,7 +110,7 @@ public:
                 if (readings[number] == 1) {
                     continue;  // bound where its one reader wants it
                 }
-                const bool is_output = std::ranges::find(graph.outputs, number) != graph.outputs.end();
+                const bool is_output = found_in(number, graph.outputs);
                 std::vector<index> key{-1, is_output ? 1 : 0};
                 for (const tensor_reader& reader : made.readers) {
                     key.push_back(static_cast<index>(kind_of_[reader.variable]));

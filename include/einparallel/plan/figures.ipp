@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/figures.hpp>
 
 #include <einparallel/plan/lower_bound.hpp>
@@ -34,8 +35,8 @@ EINPARALLEL_INLINE std::vector<vertex_figures> figures_of(const plan& shown) {
         made.held_bytes = held[number];
         const bool is_contraction =
             each.origin != nullptr && each.origin->work != nullptr && each.origin->work->is_contraction();
-        const bool one_size = std::ranges::all_of(each.work.operand_bytes,
-                                                  [&](std::size_t bytes) { return bytes == each.work.output_bytes; });
+        const bool one_size =
+            detail::all_in(each.work.operand_bytes, [&](std::size_t bytes) { return bytes == each.work.output_bytes; });
         // A sum that is not finished here, or not begun, is no contraction by itself; and what feeds workers from one
         // rank is none between blocks at rest.
         const bool whole = each.work.carried == no_label && each.work.pending == no_label &&

@@ -4,6 +4,7 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 
@@ -18,9 +19,8 @@ EINPARALLEL_INLINE lasting_tensors::lasting_tensors(const einsum_graph& graph, c
     for (std::size_t number = 0; asked.runs > 1 && number < lasts_.size(); ++number) {
         const vertex& each = *graph.vertices[number];
         const std::vector<std::size_t>& inputs = graph.inputs[number];
-        lasts_[number] = each.is_input()
-                             ? each.origin != nullptr && each.origin->lasts()
-                             : std::ranges::all_of(inputs, [&](std::size_t input) { return lasts_[input]; });
+        lasts_[number] = each.is_input() ? each.origin != nullptr && each.origin->lasts()
+                                         : all_in(inputs, [&](std::size_t input) { return lasts_[input]; });
         for (const std::size_t input : inputs) {
             readings_[input] += lasts_[number] ? 0 : 1;
         }

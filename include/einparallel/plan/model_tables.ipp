@@ -2,6 +2,7 @@
 // A factor graph as a sum of tables over some of its states: what the solver takes.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/bucket.ipp>
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/numbering.hpp>
@@ -134,8 +135,8 @@ private:
         std::vector<index> shares;
         for (const place_id mine : side_at(of.readers[number].variable, of.readers[number].operands).only) {
             shares.push_back(std::ranges::count_if(of.readers, [&](const tensor_reader& other) {
-                return std::ranges::any_of(side_at(other.variable, other.operands).only,
-                                           [&](place_id theirs) { return graph_.places().may_be_one(mine, theirs); });
+                return any_in(side_at(other.variable, other.operands).only,
+                              [&](place_id theirs) { return graph_.places().may_be_one(mine, theirs); });
             }));
         }
         return shares;

@@ -2,6 +2,7 @@
 // What bringing a tensor from where it is made, or lies, to all its readers costs, in the unit of the objective.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/cost.hpp>
@@ -58,8 +59,8 @@ public:
         for (std::size_t reader = 0; reader < wanted.size(); ++reader) {
             const wanted_places& to = *wanted[reader];
             const bool has_own = from != wherever(tensor.first + reader);
-            if ((is_part && std::ranges::any_of(to, [&](place_id place) { return place >= 0 && place != from; })) ||
-                (!has_own && std::ranges::find(to, anywhere) == to.end())) {
+            if ((is_part && any_in(to, [&](place_id place) { return place >= 0 && place != from; })) ||
+                (!has_own && !found_in(anywhere, to))) {
                 return forbidden_move;  // not all that is wanted is there, or it is wanted elsewhere
             }
             if (from < 0) {
@@ -143,7 +144,7 @@ private:
         }
         const auto is_open = [&](place_id to) { return to >= 0 && table_.is_open(to); };
         double sum = 0;
-        if (places_.size() == 1 || std::ranges::none_of(places_, is_open)) {
+        if (places_.size() == 1 || !any_in(places_, is_open)) {
             for (const place_id to : places_) {
                 sum += one(from, to, element_bytes, how);
             }
@@ -160,7 +161,7 @@ private:
         counted_.clear();
         for (const auto& [cost, to] : costs_) {
             const auto same = [&, place = to](place_id other) { return table_.may_be_one(place, other); };
-            if (std::ranges::none_of(counted_, same)) {
+            if (!any_in(counted_, same)) {
                 sum += is_open(to) ? -cost : one(from, to, element_bytes, how);
                 counted_.push_back(to);
             }

@@ -4,6 +4,7 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -85,7 +86,7 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
         const vertex& each = *graph.vertices[number];
         made.leaves[number] = !each.is_input() && !each.wishes.pin && !each.wishes.without_communication &&
                               each.work->program().aggregates_by() != reduction::unknown && elements_of(each) > 0 &&
-                              std::ranges::find(graph.outputs, number) == graph.outputs.end();
+                              !found_in(number, graph.outputs);
         for (std::size_t label = 0; label < each.extents.size(); ++label) {
             aggregates[number] =
                 aggregates[number] || (each.extents[label] > 1 && !each.form.in_output(static_cast<label_id>(label)));
@@ -102,15 +103,14 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
         for (std::size_t number = 0; number < count; ++number) {
             const std::vector<std::size_t>& inputs = graph.inputs[number];
             const auto lost = [&](std::uint64_t operands) {
-                return std::ranges::any_of(inputs, [&](std::size_t input) {
+                return any_in(inputs, [&](std::size_t input) {
                     return (operands & operands_reading(graph, number, input)) != 0 && !made.leaves[input];
                 });
             };
             dropped = std::erase_if(made.reads[number], lost) > 0 || dropped;
-            const bool taken = std::ranges::all_of(readers[number], [&](std::size_t reader) {
+            const bool taken = all_in(readers[number], [&](std::size_t reader) {
                 const std::uint64_t operands = operands_reading(graph, reader, number);
-                return std::ranges::any_of(made.reads[reader],
-                                           [&](std::uint64_t read) { return (read & operands) == operands; });
+                return any_in(made.reads[reader], [&](std::uint64_t read) { return (read & operands) == operands; });
             });
             if (made.leaves[number] &&
                 (readers[number].empty() || !taken || (!aggregates[number] && made.reads[number].empty()))) {

@@ -2,6 +2,7 @@
 // From open states to placements: the exact states that one stands for, and among them those that suit the neighbours.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/factor_graph.ipp>
 
 #include <algorithm>
@@ -119,10 +120,9 @@ public:
         for (const tensor_reader& reader : factors_.factors()[factors_.touching(variable).front()].readers) {
             const std::vector<state>& states = factors_.states_of(reader.variable).states;
             for (std::size_t number = 0, count = states.size(); number < count; ++number) {
-                const bool wants =
-                    states[number].open && std::ranges::any_of(reader.operands, [&](std::size_t operand) {
-                        return states[number].operands[operand] == bound_at;
-                    });
+                const bool wants = states[number].open && any_in(reader.operands, [&](std::size_t operand) {
+                                       return states[number].operands[operand] == bound_at;
+                                   });
                 changed = (wants && refine(number, reader.variable)) || changed;
             }
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/places.hpp>
 
 #include <algorithm>
@@ -133,8 +134,7 @@ EINPARALLEL_INLINE bool place_table::may_be_one(place_id a, place_id b) const {
     if (!one.cut->points.empty() || !other.cut->points.empty()) {
         return true;  // uneven blocks may be even ones in pieces
     }
-    return std::ranges::any_of(one.grids,
-                               [&](index grid) { return std::ranges::find(other.grids, grid) != other.grids.end(); });
+    return any_in(one.grids, [&](index grid) { return found_in(grid, other.grids); });
 }
 
 EINPARALLEL_INLINE bool place_table::is_diagonal(place_id number) const {

@@ -3,6 +3,7 @@
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace einparallel {
 
 EINPARALLEL_INLINE bool planned_vertex::makes(const vertex& asked) const {
-    return origin.get() == &asked || std::ranges::any_of(twins, [&](const auto& each) { return each.get() == &asked; });
+    return origin.get() == &asked || detail::any_in(twins, [&](const auto& each) { return each.get() == &asked; });
 }
 
 EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vertex& each) {

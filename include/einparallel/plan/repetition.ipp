@@ -2,6 +2,7 @@
 // Repeated layers of a plan, for readers: runs of vertices whose placements and costs are equal, read alike.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/figures.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/words.hpp>
@@ -26,9 +27,7 @@ EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b
     const auto program = [](const planned_vertex& of) {
         return of.origin != nullptr && of.origin->work != nullptr ? of.origin->work->program() : op_program();
     };
-    const auto is_output = [&](std::size_t number) {
-        return std::ranges::find(shown.outputs(), number) != shown.outputs().end();
-    };
+    const auto is_output = [&](std::size_t number) { return found_in(number, shown.outputs()); };
     if (is_output(a) != is_output(b) ||
         !(static_cast<const vertex_wishes&>(one.wishes) == static_cast<const vertex_wishes&>(other.wishes)) ||
         program(one) != program(other) || source_text(one) != source_text(other)) {

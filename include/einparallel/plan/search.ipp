@@ -6,6 +6,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/linearize.ipp>
 #include <einparallel/plan/model_tables.ipp>
@@ -168,7 +169,7 @@ private:
                 add_usual(of, factors_.vertex_at(variable));
             }
             const auto finished = [](const state& each) { return each.sums.none(); };
-            while (std::ranges::none_of(of.states, finished) &&
+            while (!any_in(of.states, finished) &&
                    ((of.states.size() >= many_pending && of.grow_finished()) || of.grow(first_states))) {
             }
             const auto known = std::ranges::find_if(of.states, finished);

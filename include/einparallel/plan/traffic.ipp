@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/traffic.hpp>
 
 #include <einparallel/schedule/vertex_schedule.hpp>
@@ -256,7 +257,7 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         if (work.holds(operand)) {
             once += lasting.lasts(operand) ? lasting.once[operand] * gather_seconds(work, operand, constants) : 0;
-        } else if (std::ranges::find(travelling, operand) == travelling.end()) {
+        } else if (!found_in(operand, travelling)) {
             seconds += gather_seconds(work, operand, constants);
         }
     }
@@ -330,7 +331,7 @@ EINPARALLEL_INLINE double task_memory(const task& work) {
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const largest_shares share(work.operands[operand], work.operand_bytes[operand]);
-        if (std::ranges::find(travelling, operand) == travelling.end()) {
+        if (!found_in(operand, travelling)) {
             bytes += work.operands[operand].replication() > 1 ? share.block : share.piece;
         } else {
             bytes += 2 * largest_shares(work.operands[operand], work.operand_bytes[operand], slices).piece +

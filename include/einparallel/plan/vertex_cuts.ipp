@@ -5,6 +5,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/cut_points.ipp>
 #include <einparallel/plan/domain.ipp>
@@ -171,7 +172,7 @@ EINPARALLEL_INLINE std::vector<int> summands_left(const vertex& einsum, const ve
         }
         for (const int product : family.products) {
             for (const int count : divisors_of(product)) {
-                const bool known = std::ranges::find(counts, count * fixed) != counts.end();
+                const bool known = found_in(count * fixed, counts);
                 if (!known && count * fixed > 1 && count_partitions(summed, count) > 0 &&
                     count_partitions(kept, product / count) > 0) {
                     counts.push_back(count * fixed);
@@ -244,7 +245,7 @@ EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& gr
                 if (pending_sums{operands}.reads(operand)) {
                     const std::vector<int>& of = left[graph.inputs[number][operand]];
                     counts = counts ? *counts : of;
-                    std::erase_if(*counts, [&](int count) { return std::ranges::find(of, count) == of.end(); });
+                    std::erase_if(*counts, [&](int count) { return !found_in(count, of); });
                 }
             }
             for (const int count : *counts) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/words.hpp>
 
 #include <algorithm>
@@ -146,7 +147,7 @@ constexpr bool belongs_to_word(char letter) {
 
 /// A name that can stand in a formula: in quotes where it is no word.
 EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
-    const bool is_word = !name.empty() && std::ranges::all_of(name, [](char letter) {
+    const bool is_word = !name.empty() && all_in(name, [](char letter) {
         return belongs_to_word(letter) || static_cast<unsigned char>(letter) >= 0x80;
     });
     const bool is_bracketed = name.size() > 2 && name.front() == '(' && name.find(')') == name.size() - 1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/arena.hpp>
 
 #include <algorithm>
@@ -113,7 +114,7 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
             }
             placed_by_step[position].push_back(number);
         }
-        std::ranges::sort(taken);
+        sort_range(taken);
         std::size_t offset = 0;
         for (const auto& [begin, end] : taken) {
             if (offset + request.bytes[number] <= begin) {

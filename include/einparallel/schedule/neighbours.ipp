@@ -3,6 +3,7 @@
 #include <einparallel/schedule/neighbours.hpp>
 
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/arena.ipp>
 
 #include <algorithm>
@@ -53,7 +54,7 @@ struct node_member {
     /// True where part of a region is written in a phase of [begin, end).
     [[nodiscard]] bool changes(buffer_id place, const box& region, std::size_t begin, std::size_t end) const {
         return static_cast<std::size_t>(place) < writes.size() &&
-               std::ranges::any_of(writes[static_cast<std::size_t>(place)], [&](const written_part& part) {
+               any_in(writes[static_cast<std::size_t>(place)], [&](const written_part& part) {
                    return part.phase >= begin && part.phase < end && !intersect(part.region, region).empty();
                });
     }

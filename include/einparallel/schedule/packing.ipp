@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/packing.hpp>
 
 #include <algorithm>
@@ -56,8 +57,8 @@ EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule)
         for (neighbour_read& read : each.reads) {
             read.ready *= 3;
         }
-        const bool computes = std::ranges::any_of(
-            each.work, [](const action& done) { return std::holds_alternative<contraction>(done); });
+        const bool computes =
+            detail::any_in(each.work, [](const action& done) { return std::holds_alternative<contraction>(done); });
         detail::pack_messages(of_rank, each.sends, rule, computes, [&](buffer_id packed, const message& sent) {
             before.work.emplace_back(local_move{packed, sent.place, sent.region});
         });

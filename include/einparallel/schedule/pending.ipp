@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE int summands_over(const std::vector<label_id>& output, const mesh& ranks) {
     int count = 1;
     for (const mesh_axis& axis : ranks.axes) {
-        count *= std::ranges::find(output, axis.label) == output.end() ? axis.parts : 1;
+        count *= found_in(axis.label, output) ? 1 : axis.parts;
     }
     return count;
 }
@@ -19,7 +20,7 @@ EINPARALLEL_INLINE int summands_over(const std::vector<label_id>& output, const 
 /// Adds a label of this extent; `+`, or `++` beside another one.
 EINPARALLEL_INLINE label_id add_summands(summed_einsum& to, index extent) {
     std::string name = "+";
-    while (std::ranges::find(to.form.names, name) != to.form.names.end()) {
+    while (found_in(name, to.form.names)) {
         name += '+';
     }
     to.form.names.push_back(std::move(name));
@@ -29,7 +30,7 @@ EINPARALLEL_INLINE label_id add_summands(summed_einsum& to, index extent) {
 
 EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>& output) {
     for (mesh_axis& axis : ranks.axes) {
-        if (std::ranges::find(output, axis.label) == output.end()) {
+        if (!found_in(axis.label, output)) {
             axis.label = output.front();
             axis.points.clear();  // of another label
         }

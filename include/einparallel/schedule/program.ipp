@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
@@ -101,7 +102,7 @@ EINPARALLEL_INLINE buffer_id program::add_buffer(box region, std::size_t element
 }
 
 EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {
-    return std::ranges::find(results, number) != results.end();
+    return detail::found_in(number, results);
 }
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {

@@ -2,6 +2,7 @@
 // The steps of one rank for one vertex while they are being written, by phase; and the rank's share of the vertex.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/task.ipp>
 #include <einparallel/schedule/vertex_schedule.hpp>
@@ -107,10 +108,10 @@ struct rank_share {
     /// element, or a contribution of no term to what is there already.
     EINPARALLEL_INLINE void contract(step& in, std::vector<buffer_id> blocks, buffer_id output,
                                      std::vector<interval> part, write_mode mode) const {
-        const bool no_output = std::ranges::any_of(work.form.output, [&](label_id label) {
+        const bool no_output = any_in(work.form.output, [&](label_id label) {
             return label != no_label && part[static_cast<std::size_t>(label)].empty();
         });
-        const bool no_term = std::ranges::any_of(part, [](interval range) { return range.empty(); });
+        const bool no_term = any_in(part, [](interval range) { return range.empty(); });
         if (no_output || (no_term && mode == write_mode::combine)) {
             return;
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& lab
 EINPARALLEL_INLINE int sharers(const std::vector<label_id>& labels, const mesh& ranks) {
     int count = ranks.size();
     for (const mesh_axis& axis : ranks.axes) {
-        count /= std::ranges::find(labels, axis.label) != labels.end() ? axis.parts : 1;
+        count /= found_in(axis.label, labels) ? axis.parts : 1;
     }
     return count;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <einparallel/schedule/feed.ipp>
@@ -79,7 +80,7 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
         return output;
     }
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (std::ranges::find(travelling, operand) == travelling.end() && !work.holds(operand)) {
+        if (!detail::found_in(operand, travelling) && !work.holds(operand)) {
             share.operands[operand] =
                 detail::gather(steps, work.operands[operand], rank, work.operand_bytes[operand], operands[operand]);
         }
