@@ -276,30 +276,29 @@ int main(int argc, char** argv) {
     // A unit has few element types, so that few kernels are compiled in each, and as many cases as a compiler has
     // memory for: the headers are read once for all of them.
     std::vector<std::vector<written_case>> immediate;
-    for (int part = 0; part < 2; ++part) {
-        immediate.push_back(cases.einsums(320, 'd', false));
-    }
+    immediate.push_back(cases.einsums(320, 'd', false));
+    append(immediate.back(), cases.einsums(320, 'd', false));
     immediate.push_back(cases.einsums(140, 'f', false));
     append(immediate.back(), cases.einsums(140, 'z', false));
     immediate.push_back(cases.einsums(100, 'c', false));
     append(immediate.back(), cases.einsums(90, 'i', false));
     append(immediate.back(), cases.einsums(60, 'b', false));
-    immediate.push_back(cases.einsums(24, 'x', false));
+    append(immediate.back(), cases.einsums(24, 'x', false));
     append(immediate.back(), cases.statements(22, 'i', false));
     immediate.push_back(cases.statements(46, 'd', false));
-    immediate.push_back(cases.statements(46, 'd', false));
+    append(immediate.back(), cases.statements(46, 'd', false));
     immediate.push_back(cases.statements(26, 'f', false));
     append(immediate.back(), cases.statements(22, 'z', false));
 
     std::vector<std::vector<written_case>> deferred;
     deferred.push_back(cases.einsums(240, 'd', true));
-    deferred.push_back(cases.einsums(20, 'f', true));
+    append(deferred.back(), cases.einsums(20, 'f', true));
     append(deferred.back(), cases.einsums(30, 'z', true));
     append(deferred.back(), cases.einsums(15, 'i', true));
     append(deferred.back(), cases.einsums(15, 'b', true));
     deferred.push_back(cases.statements(22, 'd', true));
     append(deferred.back(), cases.statements(22, 'd', true));
-    deferred.push_back(cases.chains(24, 'd'));
+    append(deferred.back(), cases.chains(24, 'd'));
     append(deferred.back(), cases.chains(24, 'd'));
     append(immediate.back(), cases.empty_broadcasts(8, 'f'));
 

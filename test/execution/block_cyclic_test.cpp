@@ -116,6 +116,9 @@ std::vector<ep::process_grid> grids(int ranks) {
 }  // namespace
 
 TEST_CASE("blocks are dealt out as NUMROC says, and every index lies where INDXG2L says") {
+    if (ep::context(MPI_COMM_WORLD).rank() != 0) {
+        return;  // nothing here depends on ranks
+    }
     for (int extent = 0; extent < 30; ++extent) {
         for (int block = 1; block < 9; ++block) {
             for (int processes = 1; processes < 5; ++processes) {

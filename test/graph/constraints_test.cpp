@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace wishes_test {
+
 namespace ep = einparallel;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("a handle on nothing has no constraints and no name") {
     CHECK_THROWS_WITH_AS(nothing.without_communication(), "without_communication: nothing was assigned to this tensor",
                          ep::error);
 }
+
+}  // namespace wishes_test

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace inputs_test {
+
 namespace ep = einparallel;
 
 TEST_CASE("generate calls its function for the elements of a box, in its row-major order") {
@@ -46,3 +48,5 @@ TEST_CASE("a file becomes an input; what is wrong with it poisons the handle") {
     CHECK(ep::load_npy<double, 2>("no_such_file.npy").node()->failure.find("no_such_file.npy") != std::string::npos);
     std::remove(path.c_str());
 }
+
+}  // namespace inputs_test

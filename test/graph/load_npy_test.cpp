@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace load_npy_test {
+
 namespace {
 
 namespace ep = einparallel;
@@ -45,3 +47,5 @@ TEST_CASE("what cannot be used is said by the handle, not thrown on the rank tha
     CHECK(failure(absent) == "'/nowhere/w.npy' cannot be opened: No such file or directory");
     CHECK(absent.node()->bounds.size() == 2);
 }
+
+}  // namespace load_npy_test

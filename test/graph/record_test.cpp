@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace record_test {
+
 namespace ep = einparallel;
 
 namespace {
@@ -166,3 +168,5 @@ TEST_CASE_FIXTURE(inputs, "which operand nothing was assigned to, and the extent
     }
     CHECK(said == "extent: nothing was assigned to this tensor");
 }
+
+}  // namespace record_test

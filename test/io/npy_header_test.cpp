@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace npy_header_test {
+
 namespace {
 
 namespace ep = einparallel;
@@ -108,3 +110,5 @@ TEST_CASE("what is written can be read, and the elements begin at a multiple of 
         CHECK_FALSE(header.fortran_order);
     }
 }
+
+}  // namespace npy_header_test

@@ -10,6 +10,8 @@
 #include <set>
 #include <vector>
 
+namespace aliasing_test {
+
 namespace {
 
 using einparallel::index;
@@ -85,3 +87,5 @@ TEST_CASE("blocks that have places in common are never said to have none") {
     }
     CHECK(apart > 1000);
 }
+
+}  // namespace aliasing_test

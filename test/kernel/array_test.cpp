@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace array_test {
+
 #if defined(__GNUC__) && defined(__ELF__)
 extern "C" int address_is_forbidden(const volatile void* place) __asm__("__asan_address_is_poisoned")
     __attribute__((weak));
@@ -56,3 +58,5 @@ TEST_CASE_TEMPLATE("an array begins with a cache line, and nothing beside it may
     const ep::array<T, 1> again({5});
     CHECK(again(4) == T(0));
 }
+
+}  // namespace array_test

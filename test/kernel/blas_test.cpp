@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+namespace blas_test {
+
 namespace {
 
 namespace ep = einparallel;
@@ -225,3 +227,5 @@ TEST_CASE("under a hook a product of a BLAS is a few calls along the longer side
         CHECK(calls_of(600, 500, 500) > 8);
     }
 }
+
+}  // namespace blas_test

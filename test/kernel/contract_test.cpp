@@ -13,6 +13,8 @@
 #include <limits>
 #include <vector>
 
+namespace contract_test {
+
 namespace {
 
 using einparallel::block_call;
@@ -286,3 +288,5 @@ TEST_CASE("product_kernel combines boxes and says what it is") {
     CHECK(kernel.program().type() == einparallel::element_type{'f', 4});
     CHECK_FALSE(product_kernel<float>(1.0F, 3).is_contraction());
 }
+
+}  // namespace contract_test

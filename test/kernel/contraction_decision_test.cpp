@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+namespace contraction_decision_test {
+
 namespace {
 
 namespace ep = einparallel;
@@ -165,3 +167,5 @@ TEST_CASE("the decision for arrays and views") {
     const ep::array<float, 1> numbers({40});
     CHECK(ep::explain<"i,i->">(numbers, numbers).way == way::dots);
 }
+
+}  // namespace contraction_decision_test

@@ -12,6 +12,8 @@
 #include <set>
 #include <vector>
 
+namespace contraction_order_test {
+
 namespace {
 
 using einparallel::contraction_order;
@@ -373,3 +375,5 @@ TEST_CASE("contraction_order: nothing to do for fewer than two operands") {
     const std::vector<pairwise_contraction> scalars = contraction_order({{}, {}, {}}, {}, {});
     CHECK(scalars.size() == 2);
 }
+
+}  // namespace contraction_order_test

@@ -12,6 +12,8 @@
 #include <random>
 #include <vector>
 
+namespace copy_test {
+
 namespace {
 
 using einparallel::box;
@@ -222,3 +224,5 @@ TEST_CASE("permutations that go past the caches") {
     check_permutation<unsigned char>({{4300, 4100}, {1, 0}});
     check_permutation<double>({{2200000}, {0}, 0, 0, 1, 0});
 }
+
+}  // namespace copy_test

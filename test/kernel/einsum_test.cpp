@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace einsum_test {
+
 namespace ep = einparallel;
 
 namespace {
@@ -163,3 +165,5 @@ TEST_CASE("many operands are contracted pair by pair") {
     E(1, 0) = 1;
     CHECK(ep::einsum<"ij,jk,kl,lm,mi->">(A, B, C, D, E).value() == expected(0, 1));
 }
+
+}  // namespace einsum_test

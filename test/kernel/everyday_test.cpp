@@ -15,6 +15,8 @@
 #include <sstream>
 #include <string>
 
+namespace everyday_test {
+
 namespace ep = einparallel;
 
 namespace {
@@ -290,3 +292,5 @@ TEST_CASE("a view takes its extents in a std::array, too") {
     const ep::view seen(A.data(), extents);
     CHECK(seen(1, 0) == 4);
 }
+
+}  // namespace everyday_test

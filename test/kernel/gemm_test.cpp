@@ -13,6 +13,8 @@
 #include <random>
 #include <vector>
 
+namespace gemm_test {
+
 namespace {
 
 using einparallel::index;
@@ -189,3 +191,5 @@ TEST_CASE("gemm: fused labels as rows, columns and sum") {
         CHECK(c == expected);
     }
 }
+
+}  // namespace gemm_test

@@ -15,6 +15,8 @@
 #include <tuple>
 #include <vector>
 
+namespace join_test {
+
 namespace {
 
 using einparallel::index;
@@ -245,3 +247,5 @@ TEST_CASE("join_kernel combines boxes with its own reduction and says what it is
     CHECK_FALSE(kernel.is_contraction());
     CHECK(kernel.operations_per_point() == 2.0);
 }
+
+}  // namespace join_test

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace linear_test {
+
 namespace {
 
 using namespace einparallel;
@@ -159,3 +161,5 @@ TEST_CASE("products of a scale and factors take one factor in summands") {
     CHECK_FALSE(pair.takes_summands(3));
     CHECK_FALSE(pair.takes_summands(0));
 }
+
+}  // namespace linear_test

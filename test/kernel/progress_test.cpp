@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+namespace progress_test {
+
 namespace {
 
 namespace ep = einparallel;
@@ -192,3 +194,5 @@ TEST_CASE("little work calls nothing") {
     static_cast<void>(tensors.run(ep::product_kernel<double>(1, 2), ep::write_mode::overwrite, &hook));
     CHECK(calls == 0);
 }
+
+}  // namespace progress_test

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace rows_test {
+
 namespace {
 
 using einparallel::index;
@@ -256,3 +258,5 @@ TEST_CASE_TEMPLATE("long sums and maxima to few elements", T, double, std::int64
         }
     }
 }
+
+}  // namespace rows_test

@@ -17,6 +17,8 @@
 #include <random>
 #include <vector>
 
+namespace softmax_test {
+
 namespace {
 
 namespace ep = einparallel;
@@ -261,3 +263,5 @@ TEST_CASE_TEMPLATE("maps that are an exp between two steps", T, float, double) {
         CHECK(std::abs(static_cast<double>(sums(row)) - expected) <= (sizeof(T) == 8 ? 1e-12 : 1e-4) * expected);
     }
 }
+
+}  // namespace softmax_test

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+namespace statement_test {
+
 namespace ep = einparallel;
 
 namespace {
@@ -519,3 +521,5 @@ TEST_CASE("objects that outlive a thread's scratch memory contract") {
     }).join();
     CHECK(result == 80.0);
 }
+
+}  // namespace statement_test

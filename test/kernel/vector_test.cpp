@@ -24,6 +24,8 @@
 #include <string>
 #include <vector>
 
+namespace vector_test {
+
 namespace {
 
 using einparallel::index;
@@ -523,3 +525,5 @@ TEST_CASE("an index is cut into rectangular blocks that keep cache lines whole")
     CHECK(period == axis.loops[1].tile);
     CHECK(blocks.first()[period] == blocks.first()[0] + 1);
 }
+
+}  // namespace vector_test

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <type_traits>
 
+namespace analysis_test {
+
 namespace ep = einparallel;
 using ep::detail::array_operand;
 using ep::detail::label_list;
@@ -107,3 +109,5 @@ TEST_CASE("a number takes the precision of what it meets") {
     const leaf<whole, label_list<li>> n(whole{});
     CHECK(std::is_same_v<decltype(0.5 * n)::value_type, double>);
 }
+
+}  // namespace analysis_test

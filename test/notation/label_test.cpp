@@ -7,6 +7,8 @@
 #include <string>
 #include <type_traits>
 
+namespace label_test {
+
 namespace ep = einparallel;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("ids are positions of first occurrence") {
     constexpr auto ids = all::ids<list>;
     CHECK(ids == std::array<ep::label_id, 4>{0, 1, 0, 3});
 }
+
+}  // namespace label_test

@@ -23,6 +23,8 @@
 #include <variant>
 #include <vector>
 
+namespace op_program_test {
+
 namespace {
 
 using namespace einparallel;
@@ -400,8 +402,12 @@ struct doubled_product {
 
 }  // namespace
 
+}  // namespace op_program_test
+
 template <>
-inline constexpr bool einparallel::distributes_over<op::sum_type, doubled_product> = true;
+inline constexpr bool einparallel::distributes_over<einparallel::op::sum_type, op_program_test::doubled_product> = true;
+
+namespace op_program_test {
 
 TEST_CASE("formulas as their readers write them") {
     const auto x = pick<0>{};
@@ -515,3 +521,5 @@ TEST_CASE("texts that are no programs") {
     CHECK_THROWS_WITH_AS(static_cast<void>(op_program::parse("sum; operand f8; + f8 0 7")),
                          "op program: '+ f8 0 7' is no instruction that can stand there", error);
 }
+
+}  // namespace op_program_test

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace operators_test {
+
 namespace ep = einparallel;
 
 TEST_CASE("identities leave every value as it is") {
@@ -76,3 +78,5 @@ TEST_CASE("which joins distribute over which reductions is declared") {
     static_assert(!ep::Reduction<ep::detail::plus, double>);
     CHECK(true);
 }
+
+}  // namespace operators_test

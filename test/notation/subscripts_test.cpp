@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace subscripts_test {
+
 namespace ep = einparallel;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("a specification's classes and run-time form") {
     const ep::einsum_form long_names{{"head", "s"}, {{0, 1}}, {1}};
     CHECK(long_names.text() == "head s->s");
 }
+
+}  // namespace subscripts_test
