@@ -5,6 +5,7 @@
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/vector_pack.hpp>
 #include <einparallel/kernel/vector_small.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

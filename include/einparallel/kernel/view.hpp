@@ -56,8 +56,8 @@ public:
     template <std::same_as<std::array<index, Rank>> Extents>
     view(T* data, const Extents& extents) : view(data, extents, detail::row_major(extents)) {}
     /// The same with strides, in elements.
-    template <std::same_as<std::array<index, Rank>> Extents>
-    view(T* data, const Extents& extents, const std::array<index, Rank>& strides)
+    template <std::same_as<std::array<index, Rank>> Strides>
+    view(T* data, const std::array<index, Rank>& extents, const Strides& strides)
         : data_(data), extents_(extents), strides_(strides) {}
 
     /// Eigen matrices, vectors (rank 1), maps and tensor maps, std::span, std::vector, and mdspan-shaped types.
