@@ -156,47 +156,6 @@ EINPARALLEL_INLINE plan build_within(const einsum_graph& graph, const options& a
     return without(enough);
 }
 
-/// What a memory limit orders plans by: the peak where it exceeds the limit, then the cost.
-EINPARALLEL_INLINE std::pair<std::size_t, double> rank_within(std::size_t limit, std::size_t peak, const plan& made) {
-    return {std::max(limit, peak), made.objective_cost()};
-}
-
-/// The plan with other states of one vertex after the other, as long as that lowers a peak beyond the limit, or the
-/// cost of a plan that keeps to it: peak memory is no sum over vertices, and the search does not see it.
-EINPARALLEL_INLINE plan improved_within(plan made, const einsum_graph& graph, const options& asked,
-                                        const std::vector<vertex_cuts>& may_be, placed_graph best, place_table& table,
-                                        std::size_t limit) {
-    const std::size_t most = 4'000 / graph.vertices.size();  // plans
-    const std::vector<int> ranks = heaviest_ranks(graph, made.processes());
-    const auto rank_of = [&](const plan& tried) { return rank_within(limit, peak_of(tried, ranks).first, tried); };
-    std::pair<std::size_t, double> least = rank_of(made);
-    std::size_t tried = 0;
-    for (bool changed = true; std::exchange(changed, false);) {
-        for (std::size_t number = 0; number < best.others.size(); ++number) {
-            const bool binds = std::ranges::any_of(graph.vertices[number]->operands, [](const auto& operand) {
-                return is_placeholder(*operand);  // where it is bound is chosen for its readers
-            });
-            for (state& other : best.others[number]) {
-                state& chosen = best.states[number];
-                if (binds || !(other.sums == chosen.sums) || ++tried > most) {
-                    continue;
-                }
-                other.output = anywhere;
-                std::swap(chosen, other);
-                plan next = plan_builder::build(graph, asked, may_be, best.states, table);
-                if (const auto rank = rank_of(next); rank < least && broken_marks(next) <= broken_marks(made)) {
-                    least = rank;
-                    made = std::move(next);
-                    changed = true;
-                } else {
-                    std::swap(chosen, other);
-                }
-            }
-        }
-    }
-    return made;
-}
-
 /// The best plan found. Under the paper's cost, and by its linearisation, a vertex is its partition vector, placed
 /// afterwards; under bytes and time it is its whole placement. `limit`: bytes that a rank may hold over all runs.
 EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked, std::size_t limit = 0) {
@@ -214,9 +173,7 @@ EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& aske
         best.states = place_vectors(graph, asked, may_be, parts, table);
     }
     plan made = build_within(graph, asked, may_be, best.states, table, limit);
-    if (asked.memory_limit > 0) {
-        made = improved_within(std::move(made), graph, asked, may_be, std::move(best), table, limit);
-    } else if (broken_marks(made) == 0) {
+    if (broken_marks(made) == 0) {
         const double cost = made.objective_cost();
         const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
         plan_builder::bound(made, is_best ? cost : std::min(best.bound * (1 - 1e-12), cost));
@@ -225,8 +182,7 @@ EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& aske
 }
 
 /// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: the search is over
-/// plans in which no vertex alone needs more than the limit, or a share of it, smaller and smaller until the peak fits;
-/// what each finds is improved vertex by vertex.
+/// plans in which no vertex alone needs more than a share of the limit, smaller and smaller until the peak fits.
 EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
     options narrower = asked;
     narrower.memory_limit = 0;
@@ -237,28 +193,23 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
     const std::optional<double> bound = best.lower_bound();
     std::pair<std::size_t, int> smallest = peak_of(best, ranks);
-    const bool fits = smallest.first <= asked.memory_limit;
-    narrower.memory_limit = std::numeric_limits<std::size_t>::max();  // every vertex alone fits
-    for (int round = 0; !fits && narrower.memory_limit > 0 && (round < 2 || smallest.first > asked.memory_limit);
-         ++round) {
+    narrower.memory_limit = asked.memory_limit;
+    while (smallest.first > asked.memory_limit && narrower.memory_limit > 0) {  // 0 would be no limit
         std::optional<plan> other;
         try {
             other = best_plan(graph, narrower, asked.memory_limit);
         } catch (const error&) {
-            if (narrower.memory_limit == asked.memory_limit && smallest.first > asked.memory_limit) {
+            if (narrower.memory_limit == asked.memory_limit) {
                 throw;
             }
             break;  // some vertex takes more in every way
         }
-        const auto rank_of = [&](std::size_t peak, const plan& each) {
-            return rank_within(asked.memory_limit, peak, each);
-        };
         if (const auto peak = peak_of(*other, ranks);
-            rank_of(peak.first, *other) < rank_of(smallest.first, best) && broken_marks(*other) <= broken_marks(best)) {
+            peak.first < smallest.first && broken_marks(*other) <= broken_marks(best)) {
             smallest = peak;
             best = *std::move(other);
         }
-        narrower.memory_limit = round == 0 ? asked.memory_limit : narrower.memory_limit / 8 * 7;
+        narrower.memory_limit = narrower.memory_limit / 8 * 7;
     }
     plan_builder::made_for(best, asked);
     if (smallest.first > asked.memory_limit) {

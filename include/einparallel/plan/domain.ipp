@@ -3,7 +3,9 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
@@ -17,10 +19,28 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// How a vertex may be cut.
+struct vertex_cuts {
+    std::vector<partition_family> families;
+    algorithm wanted = algorithm::automatic;
+    bool fell_back = false;
+};
+
+/// The tensors of a vertex that others see: which operands move to it, and whether anybody reads its output.
+struct seen_tensors {
+    std::vector<bool> operands;
+    std::vector<bool> rests;     ///< operands that rest somewhere, so that it matters how
+    std::vector<place_id> from;  ///< where operands lie that lie somewhere already
+    bool output = false;
+    bool pieces = true;  ///< where blocks rest counts, not only how large they are
+    lasting_work lasting;
+};
 
 /// The states of vertices of one kind, made as they are asked for: open ones, the cheapest first, and the exact ones
 /// that an open one stands for.
@@ -127,19 +147,6 @@ public:
         return all;
     }
 
-    /// For every state that is not dropped an exact one: itself, or the first that it stands for.
-    EINPARALLEL_INLINE std::vector<state> one_of_each() {
-        std::vector<state> made;
-        for (const state& each : states) {
-            std::vector<state> exact;
-            each.open ? static_cast<void>(placements_of(each, 0, exact)) : exact.push_back(each);
-            if (each.cost < std::numeric_limits<double>::infinity()) {
-                made.push_back(std::move(exact.front()));
-            }
-        }
-        return made;
-    }
-
     /// Adds an exact state; false where it is known, or one that looks alike to all others is as cheap.
     EINPARALLEL_INLINE bool add(state made) {
         std::vector<index> signature(made.operands.begin(), made.operands.end());
@@ -208,7 +215,7 @@ private:
         }
         if (asked_->memory_limit > 0) {
             made.cuts = cuts_for(made, summed, true).front();
-            const double memory = memory_of(made);
+            const double memory = task_memory(work_of(made));
             if (memory > static_cast<double>(asked_->memory_limit)) {
                 least_memory_ = std::min(least_memory_, memory);
                 return false;
@@ -303,33 +310,19 @@ private:
                    : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine, seen_.lasting);
     }
 
-    /// Bytes that a rank holds at least for the vertex alone. What operands have in common counts once.
-    EINPARALLEL_INLINE [[nodiscard]] double memory_of(const state& made) const {
-        const task work = work_of(made);
-        double bytes = task_memory(work);
-        for (std::size_t operand = 0; operand < seen_.same_as.size(); ++operand) {
-            const distribution& wanted = work.operands[operand];
-            const bool again = seen_.same_as[operand] != operand && wanted.replication() == 1;
-            if (again && wanted == work.operands[seen_.same_as[operand]]) {
-                bytes -= largest_shares(wanted, work.operand_bytes[operand]).piece;
-            }
-        }
-        return bytes;
-    }
-
     /// Under a memory limit those cuts that keep to it, or the ones that need the least.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<task_cuts> cuts_for(const state& of, const summed_einsum& summed,
                                                                      bool all) const {
         std::vector<task_cuts> found = resting_cuts(summed, of, seen_.rests, all);
         if (asked_->memory_limit > 0) {
-            const auto memory_with = [&](const task_cuts& cuts) {
+            const auto memory_of = [&](const task_cuts& cuts) {
                 state other = of;
                 other.cuts = cuts;
-                return memory_of(other);
+                return task_memory(work_of(other));
             };
-            const task_cuts least = *std::ranges::min_element(found, {}, memory_with);
+            const task_cuts least = *std::ranges::min_element(found, {}, memory_of);
             std::erase_if(found, [&](const task_cuts& cuts) {
-                return !(cuts == least) && memory_with(cuts) > static_cast<double>(asked_->memory_limit);
+                return !(cuts == least) && memory_of(cuts) > static_cast<double>(asked_->memory_limit);
             });
         }
         return found;

@@ -7,7 +7,6 @@
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/traffic.ipp>
 #include <einparallel/schedule/pending.hpp>
-#include <einparallel/schedule/task.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -76,13 +75,6 @@ struct partition_family {
     std::vector<index> free;                     ///< by label: 1 where nothing is to choose, its extent elsewhere
     std::vector<int> products;                   ///< of the parts to choose: the numbers of ranks that compete
     std::vector<std::vector<index>> points{};    ///< by label, or fewer: cut points of the fixed parts; none: even
-};
-
-/// How a vertex may be cut.
-struct vertex_cuts {
-    std::vector<partition_family> families;
-    algorithm wanted = algorithm::automatic;
-    bool fell_back = false;
 };
 
 /// A partition vector, and what a vertex that is cut so costs at least.

@@ -26,7 +26,6 @@ struct placed_graph {
     std::vector<state> states;  ///< by number of the vertex; of inputs only those that are bound have one
     double cost = std::numeric_limits<double>::infinity();  ///< as the search counts
     double bound = 0;                                       ///< what no placement costs less than
-    std::vector<std::vector<state>> others;  ///< under a memory limit, by number of the einsum: states to put in place
 };
 
 /// Searches the placements of a graph.
@@ -105,7 +104,7 @@ private:
                 break;
             }
             drop(loose);
-            bool fresh = factors_.moves().settle(factors_.factors(), loose.taken);
+            bool fresh = settle(loose.taken);
             for (domain& each : factors_.domains()) {  // vectors that seem as good as those which are written down
                 fresh = (stays && !each.states.empty() && each.grow(first_states)) || fresh;
             }
@@ -150,14 +149,10 @@ private:
         return made;
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] placed_graph result() {
-        placed_graph made{std::vector<state>(graph_.vertices.size()), best_.cost, bound_, {}};
-        made.others.resize(graph_.vertices.size());
+    EINPARALLEL_INLINE [[nodiscard]] placed_graph result() const {
+        placed_graph made{std::vector<state>(graph_.vertices.size()), best_.cost, bound_};
         for (std::size_t variable = 0; variable < best_.states.size(); ++variable) {
             made.states[factors_.vertex_of(variable)] = best_.states[variable];
-            if (asked_.memory_limit > 0 && !factors_.vertex_at(variable).is_input()) {
-                made.others[factors_.vertex_of(variable)] = factors_.states_of(variable).one_of_each();
-            }
         }
         return made;
     }
@@ -295,6 +290,15 @@ private:
         }
     }
 
+    /// Looks up the moves between chosen states; true where some were estimates.
+    EINPARALLEL_INLINE bool settle(const std::vector<state>& chosen) {
+        bool estimated = false;
+        for (const factor& each : factors_.factors()) {
+            estimated = factors_.moves().settle(each, chosen) || estimated;
+        }
+        return estimated;
+    }
+
     /// Solves the model over the exact states; again where it took moves whose cost was an estimate.
     EINPARALLEL_INLINE void find_best() {
         constexpr int times = 4;
@@ -305,9 +309,9 @@ private:
             if (!exact.of.whole || !exact.least.exact) {
                 improve(exact.taken);
             }
-            estimated = factors_.moves().settle(factors_.factors(), exact.taken);
+            estimated = settle(exact.taken);
             if (const double cost = total(exact.taken); better(cost, best_.cost)) {
-                best_ = {std::move(exact.taken), cost, 0, {}};
+                best_ = {std::move(exact.taken), cost, 0};
             }
         }
     }

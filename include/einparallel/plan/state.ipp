@@ -35,17 +35,6 @@ struct state {
     bool open = false;
 };
 
-/// The tensors of a vertex that others see: which operands move to it, and whether anybody reads its output.
-struct seen_tensors {
-    std::vector<bool> operands;
-    std::vector<bool> rests;           ///< operands that rest somewhere, so that it matters how
-    std::vector<place_id> from;        ///< where operands lie that lie somewhere already
-    std::vector<std::size_t> same_as;  ///< by operand, under a memory limit: the first that reads the same tensor
-    bool output = false;
-    bool pieces = true;  ///< where blocks rest counts, not only how large they are
-    lasting_work lasting;
-};
-
 EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
     std::vector<std::size_t> bytes;
     for (const std::shared_ptr<vertex>& operand : einsum.operands) {
