@@ -94,7 +94,8 @@ TEST_CASE("whichever call fails, all ranks say the same, and the next run is rig
     for (const char* const call : calls) {
         for (const bool sticks : {false, true}) {
             bool reached = true;
-            for (int number = 1; reached; number += 1 + number / 3) {
+            // On more ranks than cores each call takes long: every one of them there, but fewer of its places.
+            for (int number = 1; reached; number += 1 + (host.size() < 3 ? number / 3 : 2 * number)) {
                 {
                     standin::restart({.seed = static_cast<unsigned>(number), .devices = 2});
                     ep::context world(MPI_COMM_WORLD);
@@ -131,7 +132,7 @@ TEST_CASE("whichever call fails, all ranks say the same, and the next run is rig
             }
         }
     }
-    CHECK(failed > 100);
+    CHECK(failed > (host.size() < 3 ? 100 : 50));
     standin::restart({});
 }
 

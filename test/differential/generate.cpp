@@ -5,6 +5,7 @@
 #include "random_einsum.hpp"
 #include "random_statement.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -249,6 +250,19 @@ void append(std::vector<written_case>& to, std::vector<written_case> more) {
     to.insert(to.end(), more.begin(), more.end());
 }
 
+/// The application's own functors (functors.hpp): such cases are compiled once more, as nvcc would for devices.
+bool calls_functor(const written_case& each) {
+    return each.body.find("affine{}") != std::string::npos || each.body.find("skew{}") != std::string::npos ||
+           each.body.find("mix{}") != std::string::npos;
+}
+
+std::vector<written_case> taken_out(std::vector<written_case>& of, bool (*chosen)(const written_case&)) {
+    const auto others = std::stable_partition(of.begin(), of.end(), chosen);
+    std::vector<written_case> found(of.begin(), others);
+    of.erase(of.begin(), others);
+    return found;
+}
+
 int write_all(const std::string& folder, const std::string& kind, const std::vector<std::vector<written_case>>& parts,
               std::size_t expected_parts) {
     if (parts.size() != expected_parts) {
@@ -301,6 +315,7 @@ int main(int argc, char** argv) {
     append(deferred.back(), cases.chains(24, 'd'));
     append(deferred.back(), cases.chains(24, 'd'));
     append(immediate.back(), cases.empty_broadcasts(8, 'f'));
+    deferred.push_back(taken_out(deferred.back(), calls_functor));
 
     const std::string folder = argv[1];
     const int failed = write_all(folder, "immediate", immediate, static_cast<std::size_t>(std::atoi(argv[2]))) +

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <sstream>
+#include <string>
 
 using namespace header_only;
 
@@ -80,4 +82,27 @@ TEST_CASE("calibrated constants are finite and positive") {
     }
     const ep::plan plan = ep::decompose(world, {.machine = measured}, recorded().Z);
     CHECK(plan.processes() == world.size());
+}
+
+TEST_CASE("plans without MPI: the planner's, by hand, and a rival's") {
+    ep::tensor<double, 2> X = ep::placeholder<double>({8, 16}), Y = ep::placeholder<double>({16, 8}), Z;
+    Z(i, k) = X(i, j) * Y(j, k);
+    Z.named("Z");
+    const ep::plan plan = ep::decompose({.processes = 4, .objective = ep::objective::bytes}, Z);
+    const ep::plan by_hand = ep::plan_with({.processes = 4}, ep::hand_cuts().cut(Z, {{"j", 4}}), Z);
+    const ep::plan rival = ep::plan_with({.processes = 4}, ep::rivals::sqrt(), Z);
+    for (const ep::plan* each : {&plan, &by_hand, &rival}) {
+        std::size_t sent = 0;
+        for (int rank = 0; rank < 4; ++rank) {
+            sent += each->bytes_sent(rank);
+        }
+        CHECK(sent == each->bytes_sent());
+        CHECK(sent >= plan.bytes_sent());
+    }
+    // Each of four ranks has a partial Z of 8 × 8 and sends three quarters of it.
+    CHECK(by_hand.bytes_sent() == 4 * 3 * 8 * 8 / 4 * sizeof(double));
+    std::ostringstream table;
+    table << by_hand;
+    CHECK(table.str().find("ij,jk->ik") != std::string::npos);
+    CHECK(by_hand.to_json().find("\"ij,jk->ik\"") != std::string::npos);
 }

@@ -250,7 +250,7 @@ TEST_CASE("contraction_order: exact for twelve operands, so never worse than gre
 TEST_CASE("contraction_order: hundreds of operands, never worse than greedy, often better, always the same") {
     std::mt19937 random(14);
     int better = 0;
-    for (std::size_t repetition = 0; repetition < 12; ++repetition) {
+    for (std::size_t repetition = 0; repetition < 6; ++repetition) {
         CAPTURE(repetition);
         const network net = repetition % 3 == 0 ? random_network(random, 300, 350)
                                                 : random_tensor_network(random, 13 + 26 * repetition, 10 * repetition);
@@ -261,7 +261,7 @@ TEST_CASE("contraction_order: hundreds of operands, never worse than greedy, oft
         better += found.operations < greedy.operations ? 1 : 0;
         CHECK(order == contraction_order(net.operands, net.output, net.extents));
     }
-    CHECK(better > 4);
+    CHECK(better > 2);
 }
 
 TEST_CASE("contraction_order: annealing finds on seven by seven lattices what a greedy run misses") {
@@ -348,7 +348,7 @@ TEST_CASE("contraction_order: a matrix chain of ten is cut as the textbook cuts 
 
 TEST_CASE("contraction_order: labels beyond one word, operands beyond the exact limit, disconnected parts") {
     std::mt19937 random(10);
-    for (int repetition = 0; repetition < 60; ++repetition) {
+    for (int repetition = 0; repetition < 25; ++repetition) {
         CAPTURE(repetition);
         const std::size_t operands = 5 + random() % 40;
         const network net = random_network(random, operands, 70 + random() % 100);

@@ -447,7 +447,7 @@ TEST_CASE_TEMPLATE("maxima and minima in tiles lose no NaN, wherever it comes fr
     const T nan = std::numeric_limits<T>::quiet_NaN();
     const T infinity = std::numeric_limits<T>::infinity();
     const auto check_all = [&] {
-        for (const index place : {index{0}, index{1}, index{9}, index{23}, index{63}}) {
+        for (const index place : {index{0}, index{9}, index{63}}) {
             const auto in_first = [=](T* x, index size, T* /*y*/, index) { x[size * place / 64] = nan; };
             const auto in_second = [=](T* /*x*/, index, T* y, index size) { y[size * place / 64] = -nan; };
             const auto made = [=](T* x, index x_size, T* y, index y_size) {
