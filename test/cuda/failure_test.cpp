@@ -199,13 +199,19 @@ TEST_CASE("a memory limit counts what a device needs besides tensors") {
     };
     std::size_t most = ep::need_on_device(with(std::size_t{1} << 40), world.rank()).on_device();
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_UNSIGNED_LONG, MPI_MAX, MPI_COMM_WORLD);
+    const auto is_prepared = [&](const ep::plan& plan) {
+        return ep::detail::is_prepared(*world.state(), *world.state()->spaces.back(), plan);
+    };
+    const ep::plan enough = with(most);
     const std::vector<double> expected =
-        elements(ep::distributed<double, 2>(with(most).run(world, ep::on_device, ep::bind(of.X, of.x))).allgather());
+        elements(ep::distributed<double, 2>(enough.run(world, ep::on_device, ep::bind(of.X, of.x))).allgather());
+    CHECK(is_prepared(enough));  // later runs do not count it again
     CHECK(elements(ep::distributed<double, 2>(of.plan(world).run(world, ep::bind(of.X, of.x))).allgather()) ==
           expected);
     const ep::plan limited = with(most - 1);
     refused(" bytes of device memory, ",
             [&] { static_cast<void>(limited.run(world, ep::on_device, ep::bind(of.X, of.x))); });
+    CHECK(!is_prepared(limited));
     refused("options.memory_limit is " + std::to_string(most - 1),
             [&] { static_cast<void>(limited.run(world, ep::on_device, ep::bind(of.X, of.x))); });
     CHECK(elements(ep::distributed<double, 2>(limited.run(world, ep::bind(of.X, of.x))).allgather()) == expected);

@@ -62,6 +62,9 @@ std::vector<ep::plan> plans(ep::context& world) {
     ep::tensor<double, 0> M;
     M() = ep::max(input(300, 200)(i, j));
     made.push_back(ep::decompose(world, {.objective = ep::objective::paper}, M.named("M")));
+    ep::tensor<double, 2> W;
+    W(j, i) = softmax(j, input(24, 31)(i, j));
+    made.push_back(ep::decompose(world, {.objective = ep::objective::bytes}, W.named("W")));
     return made;
 }
 
@@ -72,7 +75,7 @@ TEST_CASE("what a run on a device needs is what it is said to need") {
     const std::size_t device = standin::allocated(), pinned = standin::pinned();
     std::size_t workspace = 0;
     for (const bool stay : {true, false}) {
-        for (std::size_t number = 0; number < 6; ++number) {
+        for (std::size_t number = 0; number < 7; ++number) {
             ep::context world(MPI_COMM_WORLD);
             const ep::plan plan = plans(world)[number];
             const ep::device_run how{.results_stay = stay};

@@ -298,6 +298,8 @@ TEST_CASE("device memory of the application is read in place, as a whole or in p
     const ep::plan own = ep::decompose(world, Z);
     refused("run: vertex 'squares' calls a functor of the application's, which a device cannot",
             [&] { static_cast<void>(own.run(world, ep::on_device, ep::bind(V, whole))); });
+    refused("need_on_device: vertex 'squares' calls a functor of the application's, which a device cannot",
+            [&] { static_cast<void>(ep::need_on_device(own, world.rank())); });
     cudaFree(there);
 }
 

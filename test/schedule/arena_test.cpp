@@ -48,12 +48,12 @@ TEST_CASE("a buffer lives from the first step that names it to the last, a resul
     made.steps.push_back({2, {}, {}, {local_move{3, 4, all, 1}, local_move{5, 3, all}}});
     made.results = {3};
     const std::vector<lifetime> alive = lifetimes_of(made);
-    CHECK(alive[0] == lifetime{0, 1, true, false, 1});
-    CHECK(alive[1] == lifetime{0, 1, true, false, 1, 0});
-    CHECK(alive[2] == lifetime{1, 1, true});
-    CHECK(alive[3] == lifetime{1, 3, true, false, 3});
-    CHECK(alive[4] == lifetime{2, 2, true});
-    CHECK(alive[5] == lifetime{2, 2, true, false, 1});
+    CHECK(alive[0] == lifetime{0, 1, true, false, 1, {}, 2, 0});
+    CHECK(alive[1] == lifetime{0, 1, true, false, 1, 0, 2, 0});
+    CHECK(alive[2] == lifetime{1, 1, true, false, 0, {}, 1, 0});
+    CHECK(alive[3] == lifetime{1, 3, true, false, 3, {}, 4, 2});
+    CHECK(alive[4] == lifetime{2, 2, true, false, 0, {}, 1, 0});
+    CHECK(alive[5] == lifetime{2, 2, true, false, 1, {}, 1, 2});
     CHECK_FALSE(alive[6].named);
 }
 

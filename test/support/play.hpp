@@ -3,6 +3,7 @@
 // kernels. What is not yet written is NaN, so that a use of it shows in the result.
 
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/softmax.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -227,13 +228,15 @@ inline void play_contraction(played_memory& memory, const contraction& call, con
     std::vector<operand_block> operands;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
         operands.push_back({memory.first(call.operands[operand], touched.reads[operand].region),
-                            of.form.operands[operand], strides[operand]});
+                            call.softmax.operand_labels(of.form, operand), strides[operand]});
     }
     const std::vector<index> output_strides = memory.strides(call.output);
-    of.work->contract({extents,
-                       operands,
-                       {memory.first(call.output, touched.writes.front().region), of.form.output, output_strides},
-                       call.mode});
+    const block_call blocks{extents,
+                            operands,
+                            {memory.first(call.output, touched.writes.front().region), of.form.output, output_strides},
+                            call.mode};
+    call.softmax.along == no_label ? of.work->contract(blocks)
+                                   : detail::softmax_block<double>(blocks, call.softmax.along);
 }
 
 /// Runs the work of one step.

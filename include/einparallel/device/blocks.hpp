@@ -6,6 +6,7 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/notation/op_program.hpp>
@@ -47,5 +48,9 @@ EINPARALLEL_INLINE void join_on_device(launch::stream on, const op_program& prog
 EINPARALLEL_INLINE void combine_on_device(const op_program& sum, std::span<const index> extents, void* into,
                                           std::span<const index> into_strides, const void* from,
                                           std::span<const index> from_strides, join_function launch);
+
+/// Z = softmax of X along a label, float or double.
+EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
+                                          label_id along);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -151,6 +151,28 @@ EINPARALLEL_INLINE void combine_on_device(const op_program& sum, std::span<const
     for_each_join(sum, nest, work, launch);
 }
 
+EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
+                                          label_id along) {
+    std::vector<index> extents(call.extents.size(), 1);
+    const index length = call.extents[static_cast<std::size_t>(along)];
+    extents[static_cast<std::size_t>(along)] = length;
+    const loop_nest row({extents, call.operands, call.output});
+    extents.assign(call.extents.begin(), call.extents.end());
+    extents[static_cast<std::size_t>(along)] = std::min<index>(length, 1);
+    loop_nest rows({extents, call.operands, call.output});
+    rows.sum_empty = true;  // a join of rows over nothing: a loop behind theirs
+    launch::strided_join work;
+    work.output = call.output.data;
+    work.operands[0] = call.operands[0].data;
+    for_each_join(reduction_program(reduction::max, element), rows, work, [&](launch::strided_join part) {
+        part.extents[part.loops - 1] = length;
+        if (row.size() > 0) {
+            std::copy_n(row.of(0), row.slots, part.strides[part.loops - 1]);
+        }
+        launch::softmax(on, part, element);
+    });
+}
+
 EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index> extents, std::size_t element_bytes,
                                        void* into, std::span<const index> into_strides, const void* from,
                                        std::span<const index> from_strides) {

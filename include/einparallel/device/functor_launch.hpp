@@ -81,9 +81,8 @@ struct points_of_all<std::index_sequence<Operand...>, In...> : points_of<Operand
 
 /// ⊕ over f(x1, …, xr) as a program of joins (join_bodies.hpp), by the functors themselves.
 template <class Out, class Reduce, class Function, class... In>
-struct functor_program {
+struct functor_program : element_program<Out, points_of_all<std::index_sequence_for<In...>, In...>> {
     static constexpr int operands = sizeof...(In);
-    using value = Out;
     using registers = points_of_all<std::index_sequence_for<In...>, In...>;
 
     Reduce by;
@@ -91,28 +90,14 @@ struct functor_program {
     Out identity;
 
     template <class Context>
-    EINPARALLEL_HOST_DEVICE registers begin(Context& /*at*/) const {
-        return {};
-    }
-    template <class Context>
     EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
                                       const void* first, index offset) const {
         load(at, held, operand, point, active, first, offset, std::index_sequence_for<In...>{});
     }
-    EINPARALLEL_HOST_DEVICE void evaluate(registers& /*held*/) const {}
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point) const {
         return result(held, point, std::index_sequence_for<In...>{});
     }
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out reduce(Out a, Out b) const { return static_cast<Out>(called(by, a, b)); }
-    template <class Context>
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out load_result(Context& at, bool active, const void* first,
-                                                          index offset) const {
-        return at.load(active, static_cast<const Out*>(first) + offset);
-    }
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, Out x) const {
-        at.store(active, static_cast<Out*>(first) + offset, x);
-    }
 
 private:
     template <std::size_t Operand, class T, class Context>
@@ -139,7 +124,8 @@ template <class Out, class Reduce>
 void launch_combine(launch::stream on, const launch::strided_join& work, const kernel& of) {
     const join_shape shape = shape_of(work, sizeof(Out));
     const Reduce& by = static_cast<const reducing_kernel<Out, Reduce>&>(of).reduce();
-    start_join(on, work, shape, functor_program<Out, Reduce, unchanged, Out>{by, {}, Reduce::template identity<Out>()});
+    start_join(on, work, shape,
+               functor_program<Out, Reduce, unchanged, Out>{{}, by, {}, Reduce::template identity<Out>()});
     if (shape.pieces > 1) {
         launch_combine<Out, Reduce>(on, sum_of_pieces(work, shape), of);
     }
@@ -151,8 +137,8 @@ void launch_functor(launch::stream on, const launch::strided_join& work, const k
     const join_shape shape = shape_of(work, sizeof(Out));
     const auto& from = static_cast<const join_kernel<Out, Reduce, Function, In...>&>(of);
     start_join(on, work, shape,
-               functor_program<Out, Reduce, Function, In...>{from.reduce(), from.function(),
-                                                             Reduce::template identity<Out>()});
+               functor_program<Out, Reduce, Function, In...>{
+                   {}, from.reduce(), from.function(), Reduce::template identity<Out>()});
     if (shape.pieces > 1) {
         launch_combine<Out, Reduce>(on, sum_of_pieces(work, shape), of);
     }

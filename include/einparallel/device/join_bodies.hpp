@@ -32,42 +32,53 @@ EINPARALLEL_HOST_DEVICE T reduced_by(reduction by, T a, T b) {
     return by == reduction::prod ? a * b : a + b;
 }
 
+/// What programs have in common whose registers hold elements, and whose result is one.
+template <class T, class Registers>
+struct element_program {
+    using value = T;
+    using registers = Registers;
+
+    template <class Context>
+    EINPARALLEL_HOST_DEVICE registers begin(Context& /*at*/) const {
+        return {};
+    }
+    EINPARALLEL_HOST_DEVICE void evaluate(registers& /*held*/) const {}
+    template <class Context>
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE T load_result(Context& at, bool active, const void* first,
+                                                        index offset) const {
+        return at.load(active, static_cast<const T*>(first) + offset);
+    }
+    template <class Context>
+    EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, T x) const {
+        at.store(active, static_cast<T*>(first) + offset, x);
+    }
+};
+
+/// Some of the points of operands of one type.
+template <class T, int Operands>
+struct plain_registers {
+    T x[join_points][Operands];
+};
+
 /// A function of `Operands` operands of one type with a kernel of its own: `Function` has `T operator()(const T*)`.
 template <class T, int Operands, class Function>
-struct plain_program {
+struct plain_program : element_program<T, plain_registers<T, Operands>> {
     static constexpr int operands = Operands;
-    using value = T;
-    struct registers {
-        T x[join_points][Operands];
-    };
+    using registers = plain_registers<T, Operands>;
 
     Function function;
     reduction by;
     T identity;
 
     template <class Context>
-    EINPARALLEL_HOST_DEVICE registers begin(Context& /*at*/) const {
-        return {};
-    }
-    template <class Context>
     EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
                                       const void* first, index offset) const {
         held.x[point][operand] = at.load(active, static_cast<const T*>(first) + offset);
     }
-    EINPARALLEL_HOST_DEVICE void evaluate(registers& /*held*/) const {}
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE value result(const registers& held, int point) const {
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE T result(const registers& held, int point) const {
         return function(held.x[point]);
     }
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE value reduce(value a, value b) const { return reduced_by(by, a, b); }
-    template <class Context>
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE value load_result(Context& at, bool active, const void* first,
-                                                            index offset) const {
-        return at.load(active, static_cast<const T*>(first) + offset);
-    }
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, value x) const {
-        at.store(active, static_cast<T*>(first) + offset, x);
-    }
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE T reduce(T a, T b) const { return reduced_by(by, a, b); }
 };
 
 /// scale · x · …

@@ -67,7 +67,7 @@ private:
     template <class T, int Operands, class Function>
     void plain(const Function& function) const {
         op_cell<2> identity{{code_.identity[0], code_.identity[1]}};
-        const plain_program<T, Operands, Function> program{function, by(), identity.as<T>()};
+        const plain_program<T, Operands, Function> program{{}, function, by(), identity.as<T>()};
         run(program);
     }
 

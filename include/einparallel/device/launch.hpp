@@ -6,6 +6,7 @@
 // fused and sorted by the caller (device/blocks.hpp makes them of calls on blocks). A failed launch throws.
 
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
 
 #include <type_traits>
 
@@ -55,6 +56,11 @@ void copy(stream on, const strided_copy& work);
 
 /// Sums are taken in an order that depends on extents and strides alone.
 void join(stream on, const strided_join& work, const op_program& program);
+
+/// Z = softmax of X along the last loop, the only one behind those of rows: exp(x − max x) / Σ exp(x − max x). Element:
+/// float or double. A row that fits into a block's shared memory is read once, else three times. Z and X do not
+/// overlap.
+void softmax(stream on, const strided_join& work, element_type element);
 
 }  // namespace detail::launch
 }  // namespace einparallel

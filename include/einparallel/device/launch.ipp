@@ -5,6 +5,7 @@
 
 #include <einparallel/device/copy_launch.ipp>
 #include <einparallel/device/join_launch.ipp>
+#include <einparallel/device/softmax_launch.ipp>
 
 namespace einparallel::detail::launch {
 
@@ -14,6 +15,10 @@ void copy(stream on, const strided_copy& work) {
 
 void join(stream on, const strided_join& work, const op_program& program) {
     launch_join(on, work, program);
+}
+
+void softmax(stream on, const strided_join& work, element_type element) {
+    launch_softmax(on, work, element);
 }
 
 }  // namespace einparallel::detail::launch

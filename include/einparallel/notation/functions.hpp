@@ -304,9 +304,9 @@ detail::other_function<Function, typename A::value_type, typename B::value_type,
 ///@}
 
 /// exp(x − max x) / Σ exp(x − max x) over label `over`, batched over all others: the paper's EinSum macro (EinDecomp
-/// §3), four vertices. A label of its argument that is missing on the left must be reduced explicitly, inside,
-/// softmax(t, sum(d, Q(s, d) * K(t, d))), or outside, for an implicit sum would be taken outside; its own label may
-/// be summed so: softmax(t, S(s, t)) * V(t, d).
+/// §3), four vertices, one pass where a rank has whole rows. A label of its argument that is missing on the left must
+/// be reduced explicitly, inside, softmax(t, sum(d, Q(s, d) * K(t, d))), or outside, for an implicit sum would be taken
+/// outside; its own label may be summed so: softmax(t, S(s, t)) * V(t, d).
 template <Label L, Expression E>
 auto softmax(const L& /*over*/, const E& expression) {
     constexpr bool present = detail::appears_in<L, typename E::labels>;

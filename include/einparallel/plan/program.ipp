@@ -9,6 +9,7 @@
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
+#include <einparallel/schedule/softmax.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <algorithm>
@@ -52,6 +53,9 @@ public:
             kept[output] = made.lasts ? written_.results.size() : 0;
             mark_steps(output);
         }
+        fuse_softmax(
+            written_, [&](std::size_t number) -> const einsum_form& { return plan_.vertices()[number].work.form; },
+            [&](std::size_t number) -> const op_program& { return plan_.vertices()[number].origin->work->program(); });
         return std::move(written_);
     }
 

@@ -118,6 +118,7 @@ public:
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
     void contract(const kernel& work, const block_call& call) const override;
+    void softmax(element_type element, const block_call& call, label_id along) const override;
     void combine(const kernel& work, std::span<const index> extents, void* into, std::span<const index> into_strides,
                  const void* from, std::span<const index> from_strides) const override;
     void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,

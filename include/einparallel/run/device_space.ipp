@@ -139,6 +139,11 @@ EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_
     give(working, said(), 0, [&] { contract_on_device(queue(), work, call); });
 }
 
+EINPARALLEL_VIRTUAL void device_space::softmax(element_type element, const block_call& call, label_id along) const {
+    const device_guard here(settings_.device);
+    give(working, said(), 0, [&] { softmax_on_device(queue().work, element, call, along); });
+}
+
 EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, std::span<const index> extents, void* into,
                                                std::span<const index> into_strides, const void* from,
                                                std::span<const index> from_strides) const {

@@ -66,7 +66,8 @@ public:
         for (std::size_t position = 0; position < steps_.size(); ++position) {
             std::size_t of_step = 0;
             for (prepared_action& done : steps_[position].work) {
-                if (auto* const call = std::get_if<prepared_contraction>(&done)) {
+                if (auto* const call = std::get_if<prepared_contraction>(&done);
+                    call != nullptr && call->softmax.along == no_label) {
                     of_step = std::max(of_step, workspace(*vertices_[call->vertex].work, described(*call)));
                 }
             }
@@ -226,7 +227,10 @@ private:
                                place.element_bytes);
                 }
             } else if (auto* call = std::get_if<prepared_contraction>(&done)) {
-                space.contract(*vertices_[call->vertex].work, described(*call, hook));
+                const kernel& work = *vertices_[call->vertex].work;
+                const block_call blocks = described(*call, hook);
+                call->softmax.along == no_label ? space.contract(work, blocks)
+                                                : space.softmax(work.program().type(), blocks, call->softmax.along);
             } else if (auto* moved = std::get_if<prepared_move>(&done)) {
                 std::byte* const into = moved->into.address(starts_);
                 const std::byte* const from = moved->from.address(starts_);
@@ -246,7 +250,7 @@ private:
         const einsum_form& form = *vertices_[each.vertex].form;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];
-            each.call[operand] = {block.address(starts_), form.operands[operand], block.strides};
+            each.call[operand] = {block.address(starts_), each.softmax.operand_labels(form, operand), block.strides};
         }
         const output_block output{each.output.address(starts_), form.output, each.output.strides};
         return {each.extents, each.call, output, each.mode, hook};

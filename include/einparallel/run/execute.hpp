@@ -26,6 +26,9 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
 EINPARALLEL_INLINE memory_need need_of(const plan& of, int rank, std::size_t staging,
                                        function_ref<std::size_t(const kernel&, const block_call&)> workspace);
 
+/// True where an earlier run in this memory space has prepared the plan.
+EINPARALLEL_INLINE bool is_prepared(context_state& world, const memory_space& space, const plan& asked);
+
 EINPARALLEL_INLINE void release_kept(const plan& asked, context& world);
 
 }  // namespace EINPARALLEL_DETAIL

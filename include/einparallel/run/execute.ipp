@@ -194,6 +194,10 @@ EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::spa
     return plan_run(asked, world, bound, space, seen, results_stay).carry_out();
 }
 
+EINPARALLEL_INLINE bool is_prepared(context_state& world, const memory_space& space, const plan& asked) {
+    return cache_of(world, space).find(asked) != nullptr;
+}
+
 EINPARALLEL_INLINE memory_need need_of(const plan& of, int rank, std::size_t staging,
                                        function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
     return prepared_plan(of, rank, staging).moves().need(workspace);

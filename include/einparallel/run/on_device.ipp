@@ -55,7 +55,8 @@ EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, con
 /// The space of this rank's device, ready for work that `check` does not throw at; `call` begins the sentence of what
 /// is thrown, on all ranks.
 EINPARALLEL_INLINE const device_space& agreed_device_space(
-    context_state& state, const device_run& how, const std::string& call, function_ref<void()> check = [] {}) {
+    context_state& state, const device_run& how, const std::string& call,
+    function_ref<void(const device_space&)> check = [](const device_space&) {}) {
     const exclusive guard(state, call.c_str());
     if (state.node_rank < 0) {
         state.node_rank = communicator::of_node(state.control).rank();
@@ -72,7 +73,7 @@ EINPARALLEL_INLINE const device_space& agreed_device_space(
                                          .is_direct = is_direct,
                                          .allocate = how.allocate,
                                          .release = how.release});
-        check();
+        check(*space);
         space->begin();
     });
     agree(state.control, failure.empty() ? failure : call + ": " + failure,
@@ -82,23 +83,27 @@ EINPARALLEL_INLINE const device_space& agreed_device_space(
     return *space;
 }
 
-EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world, const device_run& how,
-                                               std::span<const binding> bound, trace* seen) {
-    context_state& state = *world.state();
+/// @throws error, which begins with `call`, where a functor of the application's has no kernel: the same on all ranks
+EINPARALLEL_INLINE void refuse_functors(const plan& asked, const std::string& call) {
     for (const planned_vertex& each : asked.vertices()) {
-        // The same on all ranks, so it needs no agreement.
         const kernel* const work = each.origin->work.get();
         if (work != nullptr && work->on_device() == nullptr &&
             (work->program().instructions().empty() || work->program().is_opaque())) {
-            throw error("run: vertex '" + full_name(asked, each) +
+            throw error(call + ": vertex '" + full_name(asked, each) +
                         "' calls a functor of the application's, which a device cannot: run the plan on the host, or "
                         "record it in a unit that nvcc compiles");
         }
     }
+}
+
+EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world, const device_run& how,
+                                               std::span<const binding> bound, trace* seen) {
+    context_state& state = *world.state();
+    refuse_functors(asked, "run");
     const std::size_t limit = asked.asked().memory_limit;
     const int rank = state.control.rank();
-    const auto check = [&] {
-        if (limit == 0 || rank >= asked.processes()) {
+    const auto check = [&](const device_space& space) {
+        if (limit == 0 || rank >= asked.processes() || is_prepared(state, space, asked)) {
             return;
         }
         if (const device_need need = need_of_devices(asked, rank, how); need.on_device() > limit) {
@@ -112,6 +117,7 @@ EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world
 }
 
 EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const device_run& how) {
+    refuse_functors(of, "need_on_device");
     const device_settings settings{.is_direct = goes_straight(how)};
     const memory_need found =
         need_of(of, rank, settings.is_direct ? 0 : settings.slab,

@@ -155,6 +155,7 @@ struct prepared_contraction {
     std::vector<index> extents{};
     std::vector<prepared_block> operands{};
     prepared_block output{};
+    softmax_call softmax{};
     std::vector<operand_block> call{};  ///< filled at each call; its room is reserved here
 };
 
@@ -185,7 +186,8 @@ EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_ra
             accesses_of(of_rank, done, call == nullptr ? nullptr : vertices[call->vertex].form);
         const buffer_part& into = writes.front();
         if (call != nullptr) {
-            prepared_contraction ready{.vertex = call->vertex, .mode = call->mode, .output = block(into)};
+            prepared_contraction ready{
+                .vertex = call->vertex, .mode = call->mode, .output = block(into), .softmax = call->softmax};
             std::ranges::transform(call->ranges, std::back_inserter(ready.extents), &interval::size);
             std::ranges::transform(reads, std::back_inserter(ready.operands), block);
             ready.call.resize(reads.size());

@@ -5,6 +5,8 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/error.hpp>
 
 #include <cstddef>
@@ -45,6 +47,8 @@ public:
 
     /// Runs a vertex's kernel on blocks of this memory.
     virtual void contract(const kernel& work, const block_call& call) const = 0;
+    /// Z = softmax of one operand along a label, float or double.
+    virtual void softmax(element_type element, const block_call& call, label_id along) const = 0;
     /// into = into ⊕ from
     virtual void combine(const kernel& work, std::span<const index> extents, void* into,
                          std::span<const index> into_strides, const void* from,
@@ -114,6 +118,7 @@ public:
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
     void contract(const kernel& work, const block_call& call) const override;
+    void softmax(element_type element, const block_call& call, label_id along) const override;
     void combine(const kernel& work, std::span<const index> extents, void* into, std::span<const index> into_strides,
                  const void* from, std::span<const index> from_strides) const override;
     void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,

@@ -4,6 +4,7 @@
 
 #include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/softmax.hpp>
 
 namespace einparallel {
 
@@ -21,6 +22,11 @@ EINPARALLEL_VIRTUAL std::string host_space::refuses(const void* /*address*/, boo
 
 EINPARALLEL_VIRTUAL void host_space::contract(const kernel& work, const block_call& call) const {
     work.contract(call);
+}
+
+EINPARALLEL_VIRTUAL void host_space::softmax(element_type element, const block_call& call, label_id along) const {
+    element.bytes == sizeof(float) ? detail::softmax_block<float>(call, along)
+                                   : detail::softmax_block<double>(call, along);
 }
 
 EINPARALLEL_VIRTUAL void host_space::combine(const kernel& work, std::span<const index> extents, void* into,

@@ -26,6 +26,8 @@ struct lifetime {
     bool kept = false;   ///< written in a step marked once and read in others: alive throughout, and over all runs
     int writers = 0;     ///< receives and actions that write to it, and the application, to a result
     std::optional<std::size_t> input{};  ///< the vertex whose elements a read brings
+    int touches = 0;                     ///< all that reads or writes it, and the application
+    std::size_t written = 0;             ///< step of the last write
 
     friend bool operator==(const lifetime&, const lifetime&) = default;
 };

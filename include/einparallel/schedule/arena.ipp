@@ -20,6 +20,8 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
             life.last = position;
             life.named = true;
             life.writers += writers;
+            life.written = writers > 0 ? position : life.written;
+            ++life.touches;
         }
     };
     for (const step& each : of_rank.steps) {
@@ -41,6 +43,7 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
         life.last = position;
         life.named = true;
         ++life.writers;
+        ++life.touches;
     }
     for (lifetime& life : alive) {
         life.first = life.kept ? 0 : life.first;

@@ -78,6 +78,19 @@ struct read_source {
     friend bool operator==(const read_source&, const read_source&) = default;
 };
 
+/// A softmax of whole rows, in the place of a vertex that divides by their sums.
+struct softmax_call {
+    std::vector<label_id> labels{};  ///< of its operand
+    label_id along = no_label;       ///< none: no softmax
+
+    /// Of a call with this form.
+    [[nodiscard]] const std::vector<label_id>& operand_labels(const einsum_form& form, std::size_t operand) const {
+        return along == no_label ? form.operands[operand] : labels;
+    }
+
+    friend bool operator==(const softmax_call&, const softmax_call&) = default;
+};
+
 /// One call of a vertex's kernel on the sub-box of its iteration space given by `ranges` (by label, global indices).
 /// Operand and output regions follow from the ranges and lie inside the buffers' regions.
 struct contraction {
@@ -86,6 +99,7 @@ struct contraction {
     buffer_id output = no_buffer;
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
+    softmax_call softmax{};  ///< instead of the kernel (schedule/softmax.hpp)
 
     friend bool operator==(const contraction&, const contraction&) = default;
 };

@@ -82,7 +82,8 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
     accesses made;
     for (std::size_t operand = 0; operand < call.operands.size(); ++operand) {
         made.reads.push_back(
-            {call.operands[operand], form == nullptr ? box{} : region_of(form->operands[operand], call.ranges)});
+            {call.operands[operand],
+             form == nullptr ? box{} : region_of(call.softmax.operand_labels(*form, operand), call.ranges)});
     }
     made.writes.push_back({call.output, form == nullptr ? box{} : region_of(form->output, call.ranges)});
     return made;
