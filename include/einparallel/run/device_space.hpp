@@ -52,9 +52,8 @@ private:
 /// How a device space works.
 struct device_settings {
     int device = 0;
-    CUstream_st* application = nullptr;       ///< its work so far is done before that of a run; null: nobody's
-    bool is_direct = false;                   ///< MPI sends from device memory and receives there
-    std::size_t slab = std::size_t{4} << 20;  ///< bytes of the pieces in which elements pass through the host
+    bool is_direct = false;                             ///< MPI sends from device memory and receives there
+    std::size_t slab = std::size_t{4} << 20;            ///< bytes of the pieces in which elements pass through the host
     device_pool::allocate_function allocate = nullptr;  ///< the application's; null: cudaMalloc
     device_pool::release_function release = nullptr;
 
@@ -111,9 +110,9 @@ public:
     ~device_space();
 
     [[nodiscard]] const device_settings& settings() const { return settings_; }
-    /// The work of a run begins: after what the application has given to its stream. @throws error where that is
-    /// captured
-    void begin() const;
+    /// The work of a run begins: after what the application has given to its stream, where it names one. @throws error
+    /// where that is captured
+    void begin(CUstream_st* application) const;
 
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;

@@ -97,16 +97,16 @@ void device_space::give(lane_number on, activity what, std::size_t bytes, F&& wo
     noted.end.record(lanes_->by_number[on].on.native());
 }
 
-EINPARALLEL_VIRTUAL void device_space::begin() const {
+EINPARALLEL_VIRTUAL void device_space::begin(CUstream_st* application) const {
     watch_.reset();  // of a run that failed
-    if (settings_.application == nullptr) {
+    if (application == nullptr) {
         return;
     }
     const device_guard here(settings_.device);
-    if (is_captured(settings_.application)) {
+    if (is_captured(application)) {
         throw error("the device's stream is being captured into a graph: a run waits for messages, end the capture");
     }
-    lanes_->begun.record(settings_.application);
+    lanes_->begun.record(application);
     lanes_->by_number[working].on.wait_for(lanes_->begun);
 }
 
