@@ -1,4 +1,4 @@
-// The application's stream: a run begins when what was given to it is done, on all streams of the run.
+// What a run does for the application around it: begins when its stream is done, calls its progress function.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,11 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <thread>
 
 namespace ep = einparallel;
 
@@ -103,6 +107,33 @@ TEST_CASE("a run begins when what the application has given to its stream is don
         }
     }
     standin::restart({});
+}
+
+TEST_CASE("the application's progress function is called between contractions, and may throw") {
+    standin::restart({});
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 1> X = ep::generate<double>({12}, [](auto row) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return static_cast<double>(row);
+    });
+    ep::tensor<double, 1> Y, Z;
+    Y(i) = ep::abs(X(i));
+    Z(i) = ep::exp(Y(i));
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::paper}, Y.named("Y"), Z);
+    int calls = 0;
+    const bool last = world.rank() == world.size() - 1;
+    world.on_progress([&] { ++calls; });
+    static_cast<void>(plan.run(world, ep::on_device));
+    CHECK(calls > 0);
+    world.on_progress([&] {
+        if (last) {
+            throw std::runtime_error("this function was told to throw");
+        }
+    });
+    device_runs::refused("run: vertex 'Y', rank " + std::to_string(world.size() - 1) + ": this function was told to",
+                         [&] { static_cast<void>(plan.run(world, ep::on_device)); });
+    world.on_progress(nullptr);
+    CHECK(ep::testing::sentence_of([&] { static_cast<void>(plan.run(world, ep::on_device)); }).empty());
 }
 
 }  // namespace stream_test

@@ -4,6 +4,7 @@
 
 #include <einparallel/cuda/device.hpp>
 #include <einparallel/device/blocks.hpp>
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/slabs.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -137,6 +138,7 @@ EINPARALLEL_VIRTUAL void device_space::prepare(std::size_t workspace) const {
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
     give(working, said(), 0, [&] { contract_on_device(queue(), work, call); });
+    report(call.hook, progress_hook::interval);  // between contractions, which go on after the call
 }
 
 EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, std::span<const index> extents, void* into,
