@@ -128,6 +128,7 @@ public:
     [[nodiscard]] std::shared_ptr<const memory_space> owner() const override { return weak_from_this().lock(); }
     [[nodiscard]] std::size_t workspace(const kernel& work, const block_call& call) const override;
     void prepare(std::size_t workspace) const override;
+    void trim() const override;
     [[nodiscard]] work_token given() const override;
     void finish(work_token work) const override;
     [[nodiscard]] bool is_done(work_token work) const override;

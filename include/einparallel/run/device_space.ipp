@@ -135,6 +135,11 @@ EINPARALLEL_VIRTUAL void device_space::prepare(std::size_t workspace) const {
     }
 }
 
+EINPARALLEL_VIRTUAL void device_space::trim() const {
+    workspace_ = {};
+    lanes_->pool.trim();
+}
+
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
     give(working, said(), 0, [&] { contract_on_device(queue(), work, call); });

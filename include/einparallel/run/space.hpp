@@ -69,6 +69,8 @@ public:
     [[nodiscard]] virtual std::size_t workspace(const kernel& /*work*/, const block_call& /*call*/) const { return 0; }
     /// Allocates so many bytes of workspace.
     virtual void prepare(std::size_t /*workspace*/) const {}
+    /// Frees what nobody has, until prepare() the workspace too.
+    virtual void trim() const {}
 
     [[nodiscard]] virtual work_token given() const { return no_work; }
     /// Returns when the work that a token stands for is done. Throws what it failed with.
