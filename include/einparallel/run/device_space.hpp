@@ -137,8 +137,8 @@ public:
     [[nodiscard]] const memory_space& on_host() const override { return host_; }
     [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
     work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
-                         const void* from, std::span<const index> from_strides,
-                         std::size_t element_bytes) const override;
+                         const void* from, std::span<const index> from_strides, std::size_t element_bytes,
+                         work_token after) const override;
     work_token bring_in(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* in,
                         std::span<const index> in_strides, std::size_t element_bytes, work_token after) const override;
 

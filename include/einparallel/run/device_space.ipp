@@ -272,10 +272,10 @@ EINPARALLEL_VIRTUAL bool device_space::is_done(work_token work) const {
 
 EINPARALLEL_VIRTUAL work_token device_space::bring_out(std::span<const index> extents, void* out,
                                                        std::span<const index> out_strides, const void* from,
-                                                       std::span<const index> from_strides,
-                                                       std::size_t element_bytes) const {
+                                                       std::span<const index> from_strides, std::size_t element_bytes,
+                                                       work_token after) const {
     const device_guard here(settings_.device);
-    lanes_->by_number[leaving].on.wait_for(event_of(mark(working)));
+    lanes_->by_number[leaving].on.wait_for(event_of(after));
     give(leaving, activity::copy_out, bytes_in_box(extents, element_bytes),
          [&] { copy_on(leaving, extents, out, out_strides, from, from_strides, element_bytes); });
     return mark(leaving);

@@ -89,11 +89,11 @@ public:
     [[nodiscard]] bool is_host() const { return &on_host() == this; }
     /// Messages travel through on_host(), in slabs of so many bytes; 0: straight from this memory.
     [[nodiscard]] virtual std::size_t staging() const { return 0; }
-    /// Copies to on_host() when all work given so far is done. Later work does not wait: whoever lets it write `from`
-    /// finishes this before.
+    /// Copies to on_host() when the work that `after` stands for is done. Later work does not wait: whoever lets it
+    /// write `from` finishes this before.
     virtual work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
-                                 const void* from, std::span<const index> from_strides,
-                                 std::size_t element_bytes) const {
+                                 const void* from, std::span<const index> from_strides, std::size_t element_bytes,
+                                 work_token /*after*/) const {
         copy(extents, out, out_strides, from, from_strides, element_bytes);
         return given();
     }
