@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -64,7 +65,8 @@ struct state {
     std::mt19937 random;
     int current = 0;
     std::vector<std::unique_ptr<CUstream_st>> streams;
-    std::vector<std::unique_ptr<CUstream_st>> destroyed;  ///< records in them may still be waited for
+    std::vector<std::unique_ptr<CUstream_st>> destroyed;  ///< their work goes on
+    std::vector<std::unique_ptr<CUstream_st>> ended;      ///< events refer to them
     std::vector<std::unique_ptr<CUevent_st>> destroyed_events;
     std::vector<void*> freed;  ///< what work that is under way may still touch
     std::map<const std::byte*, allocation> memory;
@@ -157,6 +159,8 @@ void run_all() {
             run_until(*each, [&] { return each->queue.empty(); });
         }
     }
+    std::move(now().destroyed.begin(), now().destroyed.end(), std::back_inserter(now().ended));
+    now().destroyed.clear();
     now().destroyed_events.clear();
     for (void* const each : std::exchange(now().freed, {})) {
         std::free(each);
