@@ -87,6 +87,8 @@ TEST_CASE("what a run on a device needs is what it is said to need") {
                 CHECK(standin::allocated() - device == need.on_device());
                 CHECK(standin::pinned() - pinned == need.pinned);
             }
+            world.release_memory();
+            CHECK(standin::allocated() - device == need.products);
         }
         CHECK(standin::allocated() == device);
         CHECK(standin::pinned() == pinned);

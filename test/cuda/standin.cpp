@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -64,7 +65,10 @@ struct state {
     std::mt19937 random;
     int current = 0;
     std::vector<std::unique_ptr<CUstream_st>> streams;
-    std::vector<std::unique_ptr<CUstream_st>> destroyed;  ///< empty; records in them may still be waited for
+    std::vector<std::unique_ptr<CUstream_st>> destroyed;  ///< their work goes on
+    std::vector<std::unique_ptr<CUstream_st>> ended;      ///< events refer to them
+    std::vector<std::unique_ptr<CUevent_st>> destroyed_events;
+    std::vector<void*> freed;  ///< what work that is under way may still touch
     std::map<const std::byte*, allocation> memory;
     std::size_t allocated = 0;
     std::size_t pinned = 0;
@@ -150,8 +154,16 @@ void run_until(CUstream_st& of, const std::function<bool()>& is_done) {
 }
 
 void run_all() {
-    for (const std::unique_ptr<CUstream_st>& each : now().streams) {
-        run_until(*each, [&] { return each->queue.empty(); });
+    for (const auto* const streams : {&now().streams, &now().destroyed}) {
+        for (const std::unique_ptr<CUstream_st>& each : *streams) {
+            run_until(*each, [&] { return each->queue.empty(); });
+        }
+    }
+    std::move(now().destroyed.begin(), now().destroyed.end(), std::back_inserter(now().ended));
+    now().destroyed.clear();
+    now().destroyed_events.clear();
+    for (void* const each : std::exchange(now().freed, {})) {
+        std::free(each);
     }
 }
 
@@ -243,14 +255,13 @@ cudaError_t deallocate(void* memory) {
     if (memory == nullptr) {
         return cudaSuccess;
     }
-    run_all();
     const auto found = now().memory.find(static_cast<const std::byte*>(memory));
     if (found == now().memory.end()) {
         return now().last = cudaErrorInvalidValue;
     }
     (found->second.type == cudaMemoryTypeDevice ? now().allocated : now().pinned) -= found->second.bytes;
     std::memset(memory, 0xff, found->second.bytes);
-    std::free(memory);
+    now().freed.push_back(memory);
     now().memory.erase(found);
     return cudaSuccess;
 }
@@ -474,7 +485,6 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* made, unsigned /*flags*/) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t of) {
-    run_until(*of, [&] { return of->queue.empty(); });
     std::vector<std::unique_ptr<CUstream_st>>& streams = now().streams;
     const auto found = std::find_if(streams.begin(), streams.end(), [&](const auto& each) { return each.get() == of; });
     now().destroyed.push_back(std::move(*found));
@@ -509,6 +519,9 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     if (from->done < from->recorded_in.size() || to->done < to->recorded_in.size()) {
         return now().last = cudaErrorNotReady;
     }
+    if (from->recorded_in.empty() || to->recorded_in.empty()) {
+        return now().last = cudaErrorInvalidResourceHandle;
+    }
     *milliseconds = 1e-3F * static_cast<float>(to->time - from->time);
     return code;
 }
@@ -524,8 +537,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t of) {
-    run_all();
-    delete of;
+    now().destroyed_events.emplace_back(of);
     --now().handles;
     return cudaSuccess;
 }
@@ -564,7 +576,16 @@ cudaError_t cudaMemcpyAsync(void* into, const void* from, std::size_t bytes, cud
         return now().last = cudaErrorInvalidValue;
     }
     now().crossed += find(into)->second.type != find(from)->second.type ? bytes : 0;
-    on->queue.push_back({[=] { std::memcpy(into, from, bytes); }});
+    on->queue.push_back({[=] {
+        if (!is_known(into, bytes) || !is_known(from, bytes)) {
+            if (now().dropped != 0) {
+                return;  // its wait is left out: what comes of that is wrong
+            }
+            std::fputs("stand-in: memory was freed before its copy\n", stderr);
+            std::abort();
+        }
+        std::memcpy(into, from, bytes);
+    }});
     return cudaSuccess;
 }
 

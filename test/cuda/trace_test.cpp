@@ -20,9 +20,11 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <set>
 #include <string>
+#include <thread>
 #include <variant>
 #include <vector>
 
@@ -112,6 +114,26 @@ TEST_CASE("a trace of a run on devices has lanes for work, messages, and copies 
         }
     }
     standin::restart({});
+}
+
+TEST_CASE("the device's times in a trace begin when the work before the run is done") {
+    EINPARALLEL_LABELS(i, j, k);
+    standin::restart({});
+    ep::context world(MPI_COMM_WORLD);
+    const ep::tensor<double, 2> A = ep::generate<double>({8, 8}, [](auto... at) { return double((... + at)); });
+    ep::tensor<double, 2> Z;
+    Z(i, k) = A(i, j) * A(j, k);
+    const ep::plan plan = ep::decompose(world, {.objective = ep::objective::paper}, Z);
+    cudaStream_t mine = nullptr;
+    cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking);
+    constexpr double seconds = 0.02;
+    standin::launch(mine, [=] { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); });
+    ep::trace seen;
+    static_cast<void>(plan.run(world, ep::device_run{.stream = mine}, seen));
+    for (const ep::trace_span& each : seen.spans()) {
+        CHECK((each.what != ep::activity::contract || each.begin >= seconds / 2));
+    }
+    cudaStreamDestroy(mine);
 }
 
 TEST_CASE("a run that fails leaves nothing for the next trace") {

@@ -117,8 +117,7 @@ private:
         const memory_block from(space_.on_host(), bytes);
         std::fill_n(reinterpret_cast<double*>(from.data()), count, value);
         const std::array<index, 1> extents{count}, strides{1};
-        space_.finish(
-            space_.bring_in(extents, made.data(), strides, from.data(), strides, sizeof(double), space_.given()));
+        space_.finish(space_.bring_in(extents, made.data(), strides, from.data(), strides, sizeof(double), no_work));
         return made;
     }
 
@@ -175,7 +174,7 @@ private:
         shifted.receives.push_back({(rank_ + half) % ranks_, moves.add_buffer(region, sizeof(double)), region});
         return prepared_messages(moves, 0, {}, space_.staging());
     }
-    void start_shift(const prepared_messages& shifted) { flight_.start(shifted, starts_, space_.given()); }
+    void start_shift(const prepared_messages& shifted) { flight_.start(shifted, starts_); }
     void finish_shift(const prepared_messages& shifted) {
         attempt([&] { flight_.complete(shifted); });
     }

@@ -8,6 +8,7 @@
 #include <einparallel/run/communication_thread.ipp>
 #include <einparallel/run/node_threads.hpp>
 #include <einparallel/run/node_window.ipp>
+#include <einparallel/run/space.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -89,6 +90,9 @@ EINPARALLEL_INLINE void context::use_communication_thread(bool wanted) {
 EINPARALLEL_INLINE void context::release_memory() {
     const detail::exclusive guard(*state(), "release_memory");
     state_->caches.clear();
+    for (const std::shared_ptr<const memory_space>& each : state_->spaces) {
+        each->trim();
+    }
 }
 
 EINPARALLEL_INLINE const std::shared_ptr<detail::context_state>& context::state() const {

@@ -52,9 +52,8 @@ private:
 /// How a device space works.
 struct device_settings {
     int device = 0;
-    CUstream_st* application = nullptr;       ///< its work so far is done before that of a run; null: nobody's
-    bool is_direct = false;                   ///< MPI sends from device memory and receives there
-    std::size_t slab = std::size_t{4} << 20;  ///< bytes of the pieces in which elements pass through the host
+    bool is_direct = false;                             ///< MPI sends from device memory and receives there
+    std::size_t slab = std::size_t{4} << 20;            ///< bytes of the pieces in which elements pass through the host
     device_pool::allocate_function allocate = nullptr;  ///< the application's; null: cudaMalloc
     device_pool::release_function release = nullptr;
 
@@ -111,9 +110,9 @@ public:
     ~device_space();
 
     [[nodiscard]] const device_settings& settings() const { return settings_; }
-    /// The work of a run begins: after what the application has given to its stream. @throws error where that is
-    /// captured
-    void begin() const;
+    /// The work of a run begins: after what the application has given to its stream, where it names one. @throws error
+    /// where that is captured
+    void begin(CUstream_st* application) const;
 
     [[nodiscard]] void* allocate(std::size_t bytes) const override;
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
@@ -130,6 +129,7 @@ public:
     [[nodiscard]] std::shared_ptr<const memory_space> owner() const override { return weak_from_this().lock(); }
     [[nodiscard]] std::size_t workspace(const kernel& work, const block_call& call) const override;
     void prepare(std::size_t workspace) const override;
+    void trim() const override;
     [[nodiscard]] work_token given() const override;
     void finish(work_token work) const override;
     [[nodiscard]] bool is_done(work_token work) const override;
@@ -138,8 +138,8 @@ public:
     [[nodiscard]] const memory_space& on_host() const override { return host_; }
     [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
     work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
-                         const void* from, std::span<const index> from_strides,
-                         std::size_t element_bytes) const override;
+                         const void* from, std::span<const index> from_strides, std::size_t element_bytes,
+                         work_token after) const override;
     work_token bring_in(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* in,
                         std::span<const index> in_strides, std::size_t element_bytes, work_token after) const override;
 

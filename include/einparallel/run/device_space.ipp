@@ -4,6 +4,7 @@
 
 #include <einparallel/cuda/device.hpp>
 #include <einparallel/device/blocks.hpp>
+#include <einparallel/kernel/progress.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/slabs.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -97,16 +98,16 @@ void device_space::give(lane_number on, activity what, std::size_t bytes, F&& wo
     noted.end.record(lanes_->by_number[on].on.native());
 }
 
-EINPARALLEL_VIRTUAL void device_space::begin() const {
+EINPARALLEL_VIRTUAL void device_space::begin(CUstream_st* application) const {
     watch_.reset();  // of a run that failed
-    if (settings_.application == nullptr) {
+    if (application == nullptr) {
         return;
     }
     const device_guard here(settings_.device);
-    if (is_captured(settings_.application)) {
+    if (is_captured(application)) {
         throw error("the device's stream is being captured into a graph: a run waits for messages, end the capture");
     }
-    lanes_->begun.record(settings_.application);
+    lanes_->begun.record(application);
     lanes_->by_number[working].on.wait_for(lanes_->begun);
 }
 
@@ -134,9 +135,15 @@ EINPARALLEL_VIRTUAL void device_space::prepare(std::size_t workspace) const {
     }
 }
 
+EINPARALLEL_VIRTUAL void device_space::trim() const {
+    workspace_ = {};
+    lanes_->pool.trim();
+}
+
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
     give(working, said(), 0, [&] { contract_on_device(queue(), work, call); });
+    report(call.hook, progress_hook::interval);  // between contractions, which go on after the call
 }
 
 EINPARALLEL_VIRTUAL void device_space::softmax(element_type element, const block_call& call, label_id along) const {
@@ -270,10 +277,10 @@ EINPARALLEL_VIRTUAL bool device_space::is_done(work_token work) const {
 
 EINPARALLEL_VIRTUAL work_token device_space::bring_out(std::span<const index> extents, void* out,
                                                        std::span<const index> out_strides, const void* from,
-                                                       std::span<const index> from_strides,
-                                                       std::size_t element_bytes) const {
+                                                       std::span<const index> from_strides, std::size_t element_bytes,
+                                                       work_token after) const {
     const device_guard here(settings_.device);
-    lanes_->by_number[leaving].on.wait_for(event_of(mark(working)));
+    lanes_->by_number[leaving].on.wait_for(event_of(after));
     give(leaving, activity::copy_out, bytes_in_box(extents, element_bytes),
          [&] { copy_on(leaving, extents, out, out_strides, from, from_strides, element_bytes); });
     return mark(leaving);

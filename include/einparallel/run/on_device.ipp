@@ -68,13 +68,10 @@ EINPARALLEL_INLINE const device_space& agreed_device_space(
         if ((how.allocate == nullptr) != (how.release == nullptr)) {
             throw error("device_run.allocate and release of the device's memory come together");
         }
-        space = &device_space_of(state, {.device = device,
-                                         .application = how.stream,
-                                         .is_direct = is_direct,
-                                         .allocate = how.allocate,
-                                         .release = how.release});
+        space = &device_space_of(
+            state, {.device = device, .is_direct = is_direct, .allocate = how.allocate, .release = how.release});
         check(*space);
-        space->begin();
+        space->begin(how.stream);
     });
     agree(state.control, failure.empty() ? failure : call + ": " + failure,
           {{is_direct ? 1U : 0U, call + ": messages leave the device straight on some ranks only: device_run.messages"},

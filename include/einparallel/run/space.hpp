@@ -73,6 +73,8 @@ public:
     [[nodiscard]] virtual std::size_t workspace(const kernel& /*work*/, const block_call& /*call*/) const { return 0; }
     /// Allocates so many bytes of workspace.
     virtual void prepare(std::size_t /*workspace*/) const {}
+    /// Frees what nobody has, until prepare() the workspace too.
+    virtual void trim() const {}
 
     [[nodiscard]] virtual work_token given() const { return no_work; }
     /// Returns when the work that a token stands for is done. Throws what it failed with.
@@ -91,11 +93,11 @@ public:
     [[nodiscard]] bool is_host() const { return &on_host() == this; }
     /// Messages travel through on_host(), in slabs of so many bytes; 0: straight from this memory.
     [[nodiscard]] virtual std::size_t staging() const { return 0; }
-    /// Copies to on_host() when all work given so far is done. Later work does not wait: whoever lets it write `from`
-    /// finishes this before.
+    /// Copies to on_host() when the work that `after` stands for is done. Later work does not wait: whoever lets it
+    /// write `from` finishes this before.
     virtual work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
-                                 const void* from, std::span<const index> from_strides,
-                                 std::size_t element_bytes) const {
+                                 const void* from, std::span<const index> from_strides, std::size_t element_bytes,
+                                 work_token /*after*/) const {
         copy(extents, out, out_strides, from, from_strides, element_bytes);
         return given();
     }

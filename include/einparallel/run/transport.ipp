@@ -78,7 +78,7 @@ public:
             leaving_.push_back({&sent, at, given});
             attempt([&] {
                 leaving_.back().copied = space_.bring_out(sent.extents, at, sent.dense, sent.block.address(starts),
-                                                          sent.block.strides, sent.element_bytes);
+                                                          sent.block.strides, sent.element_bytes, given);
             });
             at += staged(sent.elements.bytes);
         }
