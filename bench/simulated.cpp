@@ -298,6 +298,10 @@ struct simulated_space final : ep::memory_space {
         mine.operands = std::move(operands);
         smpi_execute_flops(operations + packed_again * operations_per_touch);
     }
+    void softmax(ep::element_type /*element*/, const ep::block_call& call, ep::label_id /*along*/) const override {
+        constexpr double operations = 4;  // for each element: of the largest, exp, their sum, the quotient
+        smpi_execute_flops(operations * elements_of(call.extents));
+    }
     void combine(const ep::kernel& /*work*/, std::span<const ep::index> extents, void* /*into*/,
                  std::span<const ep::index> /*into_strides*/, const void* /*from*/,
                  std::span<const ep::index> /*from_strides*/) const override {

@@ -47,6 +47,22 @@ void array_among_outputs() {
 void output_with_labels() {
     ep::distributed<double, 2> d = ep::evaluate(world(), Z(i, k));
 }
+// ERROR ONLY ep::results: an output is printed
+void printed_results(std::ostream& there, const ep::results& all) {
+    there << all;
+}
+// ERROR ONLY einparallel: an expression has no elements to print
+void printed_expression(std::ostream& there) {
+    there << Z(i, k);
+}
+// ERROR ONLY einparallel: an expression has no elements to print
+void printed_terms(std::ostream& there) {
+    there << a(i, k) + 1.0;
+}
+// ERROR ONLY einparallel: a label has a name
+void labels_without_names() {
+    ep::label m;
+}
 // ERROR ONLY ep::decompose, evaluate: a context or options come first
 void evaluate_options_behind() {
     ep::distributed<double, 1> d = ep::evaluate(world(), w, {.runs = 3});
@@ -135,6 +151,9 @@ void accepted() {
     plan = ep::decompose(asked, Z);
     plan = ep::decompose(world(), asked, Z);
     ep::distributed<double, 2> d = ep::evaluate(world(), {.runs = 3}, Z);
+    d = ep::evaluate(world(), Z, ep::bind(X, a));
+    std::tie(d, z) = ep::evaluate(world(), {.runs = 3}, Z, ep::bind(X, a), Z);
+    plan = ep::plan_with(world(), ep::rivals::sqrt(), Z);
     ep::evaluate_into(world(), asked, ep::into(Z, z), ep::bind(X, a));
     ep::results r = plan.run(world(), ep::bind(X, a), ep::into(Z, z));
     const auto here = ep::borrow(a);

@@ -148,6 +148,62 @@ TEST_CASE("an array that is gone when it is read is a sentence") {
     CHECK(total_of(world, plan, owned) == 90);
 }
 
+TEST_CASE("own blocks in an array: one that is moved in is kept, one that is gone is a sentence") {
+    ep::context world(MPI_COMM_WORLD);
+    const ep::index first = 2 * world.rank();
+    const ep::index all = 2 * world.size();
+    const auto block = [&] {
+        ep::array<double, 1> made({2});
+        made.data()[0] = static_cast<double>(first);
+        made.data()[1] = static_cast<double>(first + 1);
+        return made;
+    };
+    EINPARALLEL_LABELS(i);
+    ep::tensor<double, 0> total;
+    total() = ep::sum(ep::from_distributed(ep::distributed<double, 1>(world, {all}, {first}, block()))(i));
+    CHECK(*ep::evaluate(world, total).allgather().data() == static_cast<double>(all * (all - 1) / 2));
+
+    ep::tensor<double, 0> lost;
+    ep::distributed<double, 1> gone;
+    {
+        ep::array<double, 1> short_lived = block();
+        gone = ep::distributed<double, 1>(world, {all}, {first}, short_lived);
+        lost() = ep::sum(ep::from_distributed(gone)(i));
+        CHECK(*ep::evaluate(world, lost).allgather().data() == static_cast<double>(all * (all - 1) / 2));
+    }
+    const auto refused = [](const std::string& sentence, auto&& call) {
+        CHECK(sentence_of(call).find(sentence) != std::string::npos);
+    };
+    refused("is gone: ep::distributed refers to it", [&] { static_cast<void>(ep::evaluate(world, lost)); });
+    ep::tensor<double, 1> twice;
+    twice(i) = 2 * ep::generate<double>({all}, [](auto at) { return static_cast<double>(at); })(i);
+    refused("the memory for output 'twice' is an array that is gone",
+            [&] { ep::evaluate_into(world, ep::into(twice.named("twice"), gone)); });
+}
+
+TEST_CASE("evaluate takes values of placeholders; one at a null pointer is a sentence") {
+    ep::context world(MPI_COMM_WORLD);
+    EINPARALLEL_LABELS(i);
+    const ep::tensor<double, 1> x = ep::placeholder<double>({3});
+    ep::tensor<double, 1> twice;
+    ep::tensor<double, 0> total;
+    twice(i) = 2 * x(i);
+    total() = ep::sum(x(i));
+    ep::array<double, 1> given({3});
+    for (ep::index at = 0; at < 3; ++at) {
+        given.data()[at] = static_cast<double>(at + 1);
+    }
+    CHECK(*ep::evaluate(world, total, ep::bind(x, given)).allgather().data() == 6);
+    const auto [one, other] =
+        ep::evaluate(world, {.objective = ep::objective::bytes}, twice, total, ep::bind(x, given));
+    CHECK(one.allgather().data()[2] == 6);
+    CHECK(*other.allgather().data() == 6);
+    const ep::view<const double, 1> nothing(nullptr, {3});
+    CHECK(sentence_of([&] {
+              static_cast<void>(ep::evaluate(world, total, ep::bind(x, nothing)));
+          }).find("bind: the elements are at a null pointer") != std::string::npos);
+}
+
 TEST_CASE("whatever has the data can be bound") {
     ep::context world(MPI_COMM_WORLD);
     const row_sums graph(ep::placeholder<double>({rows, columns}).named("X"));

@@ -234,6 +234,17 @@ template <class A, class B>
 concept PairWithoutLabels = (Unlabelled<A> && (Unlabelled<B> || Expression<B> || Scalar<B>)) ||
                             (Unlabelled<B> && (Expression<A> || Scalar<A>));
 
+/// std::cout << Z(i, k): refused.
+template <class Stream, Expression E>
+    requires requires(Stream& stream) {
+        stream.rdbuf();
+    }
+Stream& operator<<(Stream& stream, const E& /*expression*/) {
+    static_assert(!Expression<E>,
+                  "einparallel: an expression has no elements to print: print an array, std::cout << Z");
+    return stream;
+}
+
 /// Stands for a mistake in an expression: where a label is `?`, nothing else is said.
 struct refused_operand {
     using value_type = bool;

@@ -50,6 +50,10 @@ using label_name = fixed_text<31>;
 /// same name are the same label, in whichever translation unit they were made.
 template <char... Characters>
 struct label {
+    static_assert(
+        sizeof...(Characters) > 0,
+        "einparallel: a label has a name, and is a type of its own: EINPARALLEL_LABELS(i, j) declares i and j");
+
     /// The name, with a zero at the end.
     static constexpr char text[sizeof...(Characters) + 1] = {Characters..., '\0'};
     /// The name in tables and errors.

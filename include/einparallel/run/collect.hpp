@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,10 @@ struct distributed_part {
     strided_box elements;              ///< those that this rank holds; of a block-cyclic matrix one behind the other
     std::shared_ptr<const distribution> where;
     std::weak_ptr<context_state> world;
-    std::shared_ptr<const dealt_matrix> dealt{};  ///< of a block-cyclic matrix, in place of `where`
+    std::shared_ptr<const dealt_matrix> dealt{};      ///< of a block-cyclic matrix, in place of `where`
+    std::optional<std::weak_ptr<const void>> life{};  ///< expires with the application's array, where that is known
+
+    [[nodiscard]] bool is_gone() const { return life.has_value() && life->expired(); }
 };
 
 /// The whole tensor's extents. @pre the part is no handle on nothing

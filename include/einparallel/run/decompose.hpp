@@ -73,6 +73,12 @@ template <class T, std::size_t Rank, detail::TensorOperand... More>
     return detail::plan_with_on(world, asked, {output.node(), more.node()...},
                                 [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
 }
+/// The same with the default options.
+template <class T, std::size_t Rank, detail::TensorOperand... More>
+[[nodiscard]] plan plan_with(const context& world, const cutting_rule& rule, const tensor<T, Rank>& output,
+                             const More&... more) {
+    return plan_with(world, options{}, rule, output, more...);
+}
 
 }  // namespace EINPARALLEL_WAY
 
@@ -86,15 +92,34 @@ struct other_than_bindings : refused {
         "ep::evaluate_into(world, ep::into(Z, z))");
 };
 
-template <class... Outputs>
-auto evaluate_on(context& world, const options& asked, const Outputs&... outputs) {
-    const results all = execute(decompose_on(world, asked, {outputs.node()...}), world);
-    std::size_t next = 0;
-    const auto result = [&]<class T, std::size_t Rank>(const tensor<T, Rank>&) { return all.at<T, Rank>(next++); };
-    if constexpr (sizeof...(Outputs) == 1) {
-        return result(outputs...);
+template <class T>
+concept OutputOrBinding = TensorOperand<T> || std::same_as<T, binding>;
+
+template <class... Arguments>
+auto evaluate_on(context& world, const options& asked, const Arguments&... arguments) {
+    planned_outputs outputs;
+    std::vector<binding> bound;
+    const auto take = [&](const auto& each) {
+        if constexpr (requires { each.node(); }) {
+            outputs.push_back(each.node());
+        } else {
+            bound.push_back(each);
+        }
+    };
+    (take(arguments), ...);
+    const results all = carry_out(decompose_on(world, asked, outputs), world, bound);
+    const auto result = [&](const auto& argument) {
+        if constexpr (requires { argument.node(); }) {
+            return std::tuple{all.get(argument)};
+        } else {
+            return std::tuple{};
+        }
+    };
+    auto made = std::tuple_cat(result(arguments)...);
+    if constexpr (std::tuple_size_v<decltype(made)> == 1) {
+        return std::get<0>(std::move(made));
     } else {
-        return std::tuple{result(outputs)...};
+        return made;
     }
 }
 
@@ -102,14 +127,15 @@ auto evaluate_on(context& world, const options& asked, const Outputs&... outputs
 
 inline namespace EINPARALLEL_WAY {
 
-/// decompose + run. Collective. One output: its ep::distributed; several: a std::tuple of them.
+/// decompose + run, with values for placeholders behind the outputs: `ep::evaluate(world, Z, ep::bind(X, x))`.
+/// Collective. One output: its ep::distributed; several: a std::tuple of them.
 /// @throws error, the same on every rank
-template <class T, std::size_t Rank, detail::TensorOperand... More>
+template <class T, std::size_t Rank, detail::OutputOrBinding... More>
 [[nodiscard]] auto evaluate(context& world, const options& asked, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, asked, output, more...);
 }
 /// The same with the default options.
-template <class T, std::size_t Rank, detail::TensorOperand... More>
+template <class T, std::size_t Rank, detail::OutputOrBinding... More>
 [[nodiscard]] auto evaluate(context& world, const tensor<T, Rank>& output, const More&... more) {
     return detail::evaluate_on(world, options{}, output, more...);
 }

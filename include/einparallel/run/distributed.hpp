@@ -4,6 +4,7 @@
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/array.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
@@ -19,6 +20,8 @@
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
+#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -76,6 +79,19 @@ public:
         part_.where =
             detail::exchange_own_layout(world, bounds, part_.elements.held, local.extents(), element_type_of<T>());
         part_.world = world.state();
+    }
+
+    /// The same of an array: one that is moved in is the handle's and its copies'; of another one that is gone when a
+    /// run reads or writes it, the run says so.
+    template <class Array, class = std::enable_if_t<std::is_same_v<std::remove_reference_t<Array>, array<T, Rank>>>>
+    distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
+                Array&& local)
+        : distributed(world, extents, lower, view<T, Rank>(local)) {
+        if constexpr (!std::is_lvalue_reference_v<Array>) {
+            part_.keep = std::make_shared<const Array>(std::move(local));
+        } else if (local.data() != nullptr) {
+            part_.life = detail::life_of(local.data());
+        }
     }
 
     /// Without a context: refused.

@@ -4,6 +4,7 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/layout/dealt.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/collect.hpp>
 
@@ -24,7 +25,7 @@ public:
     /// `root`: the rank that has it, or none: all of them. `life`: expires with elements that are not the source's own.
     memory_source(strided_box elements, std::shared_ptr<const void> keep, std::optional<int> root,
                   std::optional<std::weak_ptr<const void>> life = std::nullopt)
-        : part_{std::move(keep), std::move(elements), nullptr, {}}, root_(root), life_(std::move(life)) {}
+        : part_{std::move(keep), std::move(elements), nullptr, {}, nullptr, std::move(life)}, root_(root) {}
     /// Shares the elements with the handle that it is made from.
     explicit memory_source(const distributed_part& part) : part_(part) {}
 
@@ -35,6 +36,9 @@ public:
     }
     /// @pre the elements are not block-cyclic, which have to be sent first
     void read(const box& region, void* destination) const override {
+        if (part_.elements.data == nullptr && !region.empty()) {
+            throw error(description() + ": the elements are at a null pointer");
+        }
         part_.elements.read(region, destination, description());
     }
     [[nodiscard]] const void* borrow(const box& region, std::vector<index>& strides) const override {
@@ -45,7 +49,7 @@ public:
         return part_.elements.lies_in(begin, end);
     }
     [[nodiscard]] bool lasts() const override { return part_.keep.use_count() > 0; }  // null on a rank without elements
-    [[nodiscard]] bool is_gone() const override { return life_.has_value() && life_->expired(); }
+    [[nodiscard]] bool is_gone() const override { return part_.is_gone(); }
     [[nodiscard]] std::uint64_t checksum() const override {
         const strided_box& elements = part_.elements;
         const auto bytes = static_cast<std::size_t>(elements.held.size()) * elements.element_bytes;
@@ -80,7 +84,6 @@ public:
 private:
     distributed_part part_;
     std::optional<int> root_;
-    std::optional<std::weak_ptr<const void>> life_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -81,6 +81,13 @@ public:
     /// Element bytes that this rank read in the memory of ranks of its node: what plan.bytes_read(rank) says.
     [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
 
+    /// Refused: they may be of any type.
+    template <class Stream>
+    friend Stream& operator<<(Stream& stream, const results& /*several*/) {
+        static_assert(sizeof(Stream) == 0, "ep::results: an output is printed, std::cout << results.get(Z)");
+        return stream;
+    }
+
 private:
     template <class T, std::size_t Rank>
     static distributed<T, Rank> typed(const part& each) {

@@ -40,8 +40,10 @@ public:
                 throw error("run: input '" + input.name + "' has no source");
             }
             if (origin->is_gone()) {
-                throw error("run: the array of input '" + input.name +
-                            "' is gone: ep::borrow refers to it; from_root without it keeps a copy");
+                throw error("run: the array of input '" + input.name + "' is gone: " +
+                            (origin->kind() == source_kind::resting
+                                 ? "ep::distributed refers to it, but for one that is moved in"
+                                 : "ep::borrow refers to it; from_root without it keeps a copy"));
             }
             refuse_other_memory(*origin);
             const bool is_bound = origin->kind() == source_kind::placeholder;

@@ -130,6 +130,7 @@ private:
             }
         };
         expect(into.where != nullptr || into.dealt != nullptr, [] { return "is a handle on nothing"; });
+        expect(!into.is_gone(), [] { return "is an array that is gone"; });
         const strided_box& target = into.elements;
         std::string mistake = target.held.empty() ? "" : call_.cache.space.refuses(target.data, target.is_on_device);
         const auto refusal = [&] { return "is refused: " + mistake; };

@@ -21,8 +21,8 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elemen
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root) {
     referred_elements copied = given;
     const std::vector<index> bounds = extents_of(given.elements.held);
-    if (!negative_extent(bounds).empty() || !is_countable(bounds)) {
-        return input_in_memory(given, root);  // which fails
+    if (!negative_extent(bounds).empty() || !is_countable(bounds) || given.elements.data == nullptr) {
+        return input_in_memory(given, root);  // which fails, or where another rank has them
     }
     const auto bytes = static_cast<std::size_t>(given.elements.held.size()) * given.element.bytes;
     std::string failure;
