@@ -323,12 +323,17 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     travel(best);
 }
 
-EINPARALLEL_INLINE double task_memory(const task& work) {
+EINPARALLEL_INLINE double task_memory(const task& work, const std::vector<std::size_t>& same_as) {
     const std::vector<std::size_t> travelling = travelling_operands(work);
     const int slices = ring_slices(work, travelling);
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const largest_shares share(work.operands[operand], work.operand_bytes[operand]);
+        const std::size_t first = same_as.empty() ? operand : same_as[operand];
+        if (first != operand && work.operands[operand].replication() == 1 &&
+            work.operands[operand] == work.operands[first]) {
+            continue;
+        }
         if (!found_in(operand, travelling)) {
             bytes += work.operands[operand].replication() > 1 ? share.block : share.piece;
         } else {
