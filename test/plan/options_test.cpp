@@ -197,7 +197,7 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
         MESSAGE("objective " << detail::name_for(wanted) << ": peak " << peak << ", smaller limits kept: " << kept);
     }
     check_refused({.processes = 2, .memory_limit = 1}, {product(8, 8, 8)},
-                  "decompose: v2 = sum v0*v1 alone needs at least 768 bytes on a rank however it is cut, "
+                  "decompose: v2 = sum v0*v1 alone needs at least 896 bytes on a rank however it is cut, "
                   "options.memory_limit is 1");
     const node both = input({8, 8});  // by operands that want the same blocks once
     check_refused(
