@@ -14,8 +14,9 @@
 //   what a move costs          move_cost.ipp; layout/redistribution_traffic.ipp, the one count; places.ipp, which of
 //                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
-//   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; decompose.ipp puts
-//                              the stages together, plan.ipp writes the plan
+//   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; memory_search.ipp,
+//                              which of them fit together under a memory limit; decompose.ipp puts the stages
+//                              together, plan.ipp writes the plan
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
