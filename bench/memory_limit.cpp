@@ -112,6 +112,8 @@ struct outcome {
     int dearer = 0;    ///< plans, by more than 5 %
     int cheaper = 0;   ///< than all by hand
     double worst = 1;  ///< cost over that of the best plan by hand
+    double sum = 0;    ///< of these
+    int compared = 0;  ///< as many
 };
 
 /// One graph and one limit, where there is something to compare.
@@ -135,6 +137,9 @@ void compare(const outputs& graph, ep::options asked, test::random_graphs& rando
         const auto by_hand = planned([&] { return ep::plan_vertices_with(asked, rule, graph); });
         best = by_hand ? std::min(best, by_hand->objective_cost()) : best;
     });
+    if (best == std::numeric_limits<double>::infinity()) {
+        return;  // what travels is chosen for seconds where a vertex alone keeps to the limit: none by hand keeps to it
+    }
     ++made.limits;
     const auto found = planned([&] { return ep::decompose_vertices(asked, graph); });
     if (!found) {
@@ -147,6 +152,8 @@ void compare(const outputs& graph, ep::options asked, test::random_graphs& rando
     made.dearer += ratio > 1.05 ? 1 : 0;
     made.cheaper += ratio < 1 - 1e-9 ? 1 : 0;
     made.worst = std::max(made.worst, best > 0 ? ratio : 1);
+    made.sum += best > 0 ? ratio : 0;
+    made.compared += best > 0 ? 1 : 0;
 }
 
 outcome compare_all(ep::objective objective, int count) {
@@ -170,7 +177,7 @@ void show_llama(const std::vector<int>& percents) {
         ep::options asked{.processes = 8, .objective = objective};
         const std::size_t peak = peak_of(ep::decompose_vertices(asked, layer));
         for (const int percent : percents) {
-            asked.memory_limit = peak / 100 * static_cast<std::size_t>(percent);
+            asked.memory_limit = peak * static_cast<std::size_t>(percent) / 100;
             std::cout << "LLaMA-7B, one layer, 8 ranks, " << word_for(objective) << ", limit " << percent << " %: ";
             try {
                 const ep::plan made = ep::decompose_vertices(asked, layer);
@@ -204,8 +211,9 @@ int main(int argc, char** argv) {
             std::cout << word_for(objective) << ": " << made.limits << " limits, " << made.refused << " refused, "
                       << made.exceeded
                       << " exceeded; plans dearer than the best by hand by more than 5 %: " << made.dearer
-                      << ", at most " << bench::formatted("%.3f", made.worst) << " times; cheaper: " << made.cheaper
-                      << std::endl;
+                      << ", at most " << bench::formatted("%.3f", made.worst) << " times, in the mean "
+                      << bench::formatted("%.4f", made.sum / std::max(made.compared, 1))
+                      << "; cheaper: " << made.cheaper << std::endl;
             exceeded += made.exceeded;
         }
         show_llama(percents);

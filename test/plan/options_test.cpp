@@ -197,8 +197,15 @@ TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
         MESSAGE("objective " << detail::name_for(wanted) << ": peak " << peak << ", smaller limits kept: " << kept);
     }
     check_refused({.processes = 2, .memory_limit = 1}, {product(8, 8, 8)},
-                  "decompose: v2 = sum v0*v1 alone needs at least 768 bytes on a rank however it is cut, "
+                  "decompose: v2 = sum v0*v1 alone needs at least 896 bytes on a rank however it is cut, "
                   "options.memory_limit is 1");
+    const node both = input({8, 8});  // by operands that want the same blocks once
+    check_refused(
+        {.processes = 2, .memory_limit = 1}, {einsum("ij,ij->ij", {both, both})},
+        "decompose: v1 = f(v0) alone needs at least 512 bytes on a rank however it is cut, options.memory_limit is 1");
+    check_refused(
+        {.processes = 2, .memory_limit = 1}, {einsum("ij,ij->ij", {both, input({8, 8})})},
+        "decompose: v2 = f(v0) alone needs at least 768 bytes on a rank however it is cut, options.memory_limit is 1");
     const node bytes = product(1, 1, 1);  // each vertex alone fits any share of the limit, and buffers begin at lines
     for (const node& each : {bytes, bytes->operands[0], bytes->operands[1]}) {
         each->element = {'i', 1};

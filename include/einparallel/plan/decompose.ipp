@@ -7,6 +7,7 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/memory_search.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
 #include <einparallel/plan/search.ipp>
@@ -106,11 +107,12 @@ EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, in
     return ranks;
 }
 
-/// The largest peak of some ranks, and its rank negated.
-EINPARALLEL_INLINE std::pair<std::size_t, int> peak_of(const plan& made, const std::vector<int>& ranks) {
+/// The largest peak of some ranks, and its rank negated; the first one that is `enough`.
+EINPARALLEL_INLINE std::pair<std::size_t, int> peak_of(const plan& made, const std::vector<int>& ranks,
+                                                       std::size_t enough = std::numeric_limits<std::size_t>::max()) {
     std::pair<std::size_t, int> peak{0, 0};
-    for (const int rank : ranks) {
-        peak = std::max(peak, {made.peak_bytes(rank), -rank});
+    for (std::size_t number = 0; number < ranks.size() && peak.first < enough; ++number) {
+        peak = std::max(peak, {made.peak_bytes(ranks[number]), -ranks[number]});
     }
     return peak;
 }
@@ -156,23 +158,33 @@ EINPARALLEL_INLINE plan build_within(const einsum_graph& graph, const options& a
     return without(enough);
 }
 
-/// The best plan found. Under the paper's cost, and by its linearisation, a vertex is its partition vector, placed
-/// afterwards; under bytes and time it is its whole placement. `limit`: bytes that a rank may hold over all runs.
-EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked, std::size_t limit = 0) {
-    place_table table(asked.objective != objective::time);
-    std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
-    placement_search search(graph, asked, may_be, table);
-    placed_graph best = asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
+/// The plan with the states that a search has found. Under the paper's cost, and by its linearisation, a vertex is its
+/// partition vector, placed here; under bytes and time it is its whole placement.
+EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> may_be,
+                                std::vector<state> states, place_table& table, std::size_t limit) {
     if (asked.objective == objective::paper || asked.method == method::linearized) {
         std::vector<std::vector<int>> parts(graph.vertices.size());
         for (std::size_t number = 0; number < parts.size(); ++number) {
             for (std::size_t label = 0; label < graph.vertices[number]->extents.size(); ++label) {
-                parts[number].push_back(best.states[number].ranks.parts(static_cast<label_id>(label)));
+                parts[number].push_back(states[number].ranks.parts(static_cast<label_id>(label)));
             }
         }
-        best.states = place_vectors(graph, asked, may_be, parts, table);
+        std::vector<state> placed = place_vectors(graph, asked, may_be, parts, table);
+        for (std::size_t number = 0; number < placed.size(); ++number) {
+            placed[number].memory = states[number].memory;
+        }
+        states = std::move(placed);
     }
-    plan made = build_within(graph, asked, may_be, best.states, table, limit);
+    return build_within(graph, asked, may_be, states, table, limit);
+}
+
+/// The best plan found. `limit`: bytes that a rank may hold over all runs.
+EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked, std::size_t limit) {
+    place_table table(asked.objective != objective::time);
+    const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
+    placement_search search(graph, asked, may_be, table);
+    placed_graph best = asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
+    plan made = plan_of(graph, asked, may_be, std::move(best.states), table, limit);
     if (broken_marks(made) == 0) {
         const double cost = made.objective_cost();
         const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
@@ -181,37 +193,73 @@ EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& aske
     return made;
 }
 
-/// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: the search is over
-/// plans in which no vertex alone needs more than a share of the limit, smaller and smaller until the peak fits.
+/// Bytes that a rank holds at most during each vertex of a plan, with all results, which have memory of their own.
+EINPARALLEL_INLINE std::vector<std::size_t> held_with_results(const plan& made, int rank) {
+    std::vector<std::size_t> held = held_by_vertex(made, rank);
+    for (const std::size_t output : made.outputs()) {
+        const planned_vertex& each = made.vertices()[output];
+        for (std::size_t number = 0; number < output; ++number) {
+            const bool works = !made.vertices()[number].is_input();
+            held[number] +=
+                works ? static_cast<std::size_t>(each.resting.held_by(rank).size()) * each.element.bytes : 0;
+        }
+    }
+    return held;
+}
+
+/// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: what a search over
+/// states that alone keep to the limit has written down is searched again for states that fit together; and searches
+/// over states that keep to a share of it may find cheaper ones.
 EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
-    options narrower = asked;
-    narrower.memory_limit = 0;
-    plan best = best_plan(graph, narrower, asked.memory_limit);
-    if (asked.memory_limit == 0) {
+    constexpr int rounds = 24;
+    const std::size_t limit = asked.memory_limit;
+    options other = asked;
+    other.memory_limit = 0;
+    plan best = best_plan(graph, other, limit);
+    if (limit == 0) {
         return best;
     }
     const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
     const std::optional<double> bound = best.lower_bound();
-    std::pair<std::size_t, int> smallest = peak_of(best, ranks);
-    narrower.memory_limit = asked.memory_limit;
-    while (smallest.first > asked.memory_limit && narrower.memory_limit > 0) {  // 0 would be no limit
-        std::optional<plan> other;
-        try {
-            other = best_plan(graph, narrower, asked.memory_limit);
-        } catch (const error&) {
-            if (narrower.memory_limit == asked.memory_limit) {
-                throw;
-            }
-            break;  // some vertex takes more in every way
-        }
-        if (const auto peak = peak_of(*other, ranks);
-            peak.first < smallest.first && broken_marks(*other) <= broken_marks(best)) {
-            smallest = peak;
-            best = *std::move(other);
-        }
-        narrower.memory_limit = narrower.memory_limit / 8 * 7;
-    }
     plan_builder::made_for(best, asked);
+    std::pair<std::size_t, int> smallest = peak_of(best, ranks);
+    const auto consider = [&](plan made) {
+        const auto peak = peak_of(made, ranks, std::max(smallest.first, limit + 1));
+        if (std::pair{std::max(peak.first, limit), made.objective_cost()} <
+                std::pair{std::max(smallest.first, limit), best.objective_cost()} &&
+            broken_marks(made) <= broken_marks(best)) {
+            smallest = peak;
+            best = std::move(made);
+        }
+    };
+    if (smallest.first > limit) {
+        place_table table(asked.objective != objective::time);
+        const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
+        placement_search search(graph, asked, may_be, table);
+        const placed_graph found =
+            asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort / 8, true);
+        memory_search memory(graph, asked, may_be, search.factors(), found.states);
+        std::vector<state> states = memory.fit();
+        for (int round = 0; round < rounds && !states.empty() && smallest.first > limit; ++round) {
+            const plan made = plan_of(graph, asked, may_be, std::move(states), table, limit);
+            const auto peak = peak_of(made, ranks, limit + 1);
+            const std::vector<std::size_t> held = held_with_results(made, -peak.second);
+            memory.settle(static_cast<std::size_t>(std::ranges::max_element(held) - held.begin()),
+                          static_cast<double>(peak.first));
+            consider(made);
+            states = smallest.first > limit ? memory.fit() : std::vector<state>{};
+        }
+        other.effort = asked.effort / 8;
+        for (const std::size_t quarters : {3, 2}) {
+            other.memory_limit = limit / 4 * quarters;
+            try {
+                consider(best_plan(graph, other.memory_limit > 0 ? other : asked, limit));
+            } catch (const error&) {
+                break;  // some vertex takes more in every way
+            }
+        }
+        plan_builder::made_for(best, asked);
+    }
     if (smallest.first > asked.memory_limit) {
         const std::vector<std::size_t> held = held_by_vertex(best, -smallest.second);
         const auto at = static_cast<std::size_t>(std::ranges::max_element(held) - held.begin());

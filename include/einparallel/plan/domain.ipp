@@ -35,8 +35,9 @@ struct vertex_cuts {
 /// The tensors of a vertex that others see: which operands move to it, and whether anybody reads its output.
 struct seen_tensors {
     std::vector<bool> operands;
-    std::vector<bool> rests;     ///< operands that rest somewhere, so that it matters how
-    std::vector<place_id> from;  ///< where operands lie that lie somewhere already
+    std::vector<bool> rests;           ///< operands that rest somewhere, so that it matters how
+    std::vector<place_id> from;        ///< where operands lie that lie somewhere already
+    std::vector<std::size_t> same_as;  ///< by operand, under a memory limit: the first that reads the same tensor
     bool output = false;
     bool pieces = true;  ///< where blocks rest counts, not only how large they are
     lasting_work lasting;
@@ -215,7 +216,7 @@ private:
         }
         if (asked_->memory_limit > 0) {
             made.cuts = cuts_for(made, summed, true).front();
-            const double memory = task_memory(work_of(made));
+            const double memory = task_memory(work_of(made), seen_.same_as);
             if (memory > static_cast<double>(asked_->memory_limit)) {
                 least_memory_ = std::min(least_memory_, memory);
                 return false;
@@ -318,7 +319,7 @@ private:
             const auto memory_of = [&](const task_cuts& cuts) {
                 state other = of;
                 other.cuts = cuts;
-                return task_memory(work_of(other));
+                return task_memory(work_of(other), seen_.same_as);
             };
             const task_cuts least = *std::ranges::min_element(found, {}, memory_of);
             std::erase_if(found, [&](const task_cuts& cuts) {

@@ -14,8 +14,9 @@
 //   what a move costs          move_cost.ipp; layout/redistribution_traffic.ipp, the one count; places.ipp, which of
 //                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
-//   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; decompose.ipp puts
-//                              the stages together, plan.ipp writes the plan
+//   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; memory_search.ipp,
+//                              which of them fit together under a memory limit; decompose.ipp puts the stages
+//                              together, plan.ipp writes the plan
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
@@ -82,6 +83,10 @@ public:
                                         (readings[input] > 1 || !is_placeholder(read) || lies[input] >= 0));
                 seen.rests.push_back(is_moved(read));
                 seen.from.push_back(lies[input]);
+                if (asked.memory_limit > 0) {
+                    const auto first = std::ranges::find(graph.inputs[number], input) - graph.inputs[number].begin();
+                    seen.same_as.push_back(static_cast<std::size_t>(first));
+                }
                 std::vector<tensor_reader>& known = readers[input];
                 if (known.empty() || known.back().variable != variable) {
                     known.push_back({variable, {}, einsum.constraints.without_communication});
@@ -235,6 +240,7 @@ private:
             key.insert(key.end(), axis.points.begin(), axis.points.end());
         }
         key.push_back(std::bit_cast<index>(seen.lasting.runs));
+        key.insert(key.end(), seen.same_as.begin(), seen.same_as.end());
         for (const double once : seen.lasting.once) {
             key.push_back(std::bit_cast<index>(once));
         }

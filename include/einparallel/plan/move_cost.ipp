@@ -96,16 +96,15 @@ public:
     }
 
     /// Looks up exactly what the moves between chosen states cost; true where some were estimates.
-    EINPARALLEL_INLINE bool settle(const factor& tensor, const std::vector<state>& chosen) {
+    EINPARALLEL_INLINE bool settle(const std::vector<factor>& factors, const std::vector<state>& chosen) {
         bool changed = false;
-        for (const tensor_reader& reader : tensor.readers) {
-            if (chosen[reader.variable].operands.empty()) {
-                continue;  // the rest, of which nothing is known
-            }
-            for (const std::size_t operand : reader.operands) {
-                changed = table_.settle(tensor.maker ? chosen[*tensor.maker].output : tensor.from,
-                                        chosen[reader.variable].operands[operand]) ||
-                          changed;
+        for (const factor& tensor : factors) {
+            const place_id from = tensor.maker ? chosen[*tensor.maker].output : tensor.from;
+            for (const tensor_reader& reader : tensor.readers) {
+                const std::vector<place_id>& wanted = chosen[reader.variable].operands;
+                for (std::size_t at = 0; at < reader.operands.size() && !wanted.empty(); ++at) {  // else the rest
+                    changed = table_.settle(from, wanted[reader.operands[at]]) || changed;
+                }
             }
         }
         return changed;

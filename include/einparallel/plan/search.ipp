@@ -39,8 +39,10 @@ public:
         split_limit_ = std::max(std::size_t{1} << 18, (std::size_t{1} << 26) / variables);
     }
 
-    /// The best placement found with so many table entries and states looked at.
-    EINPARALLEL_INLINE placed_graph run(std::size_t effort) {
+    /// The best placement found with so many table entries and states looked at. `keeps`: also states that cost more
+    /// than it does, whatever stands beside them.
+    EINPARALLEL_INLINE placed_graph run(std::size_t effort, bool keeps = false) {
+        keeps_ = keeps;
         start();
         find_best();
         try {
@@ -65,6 +67,8 @@ public:
         bound_ = solve(which::all).least.bound;
         return result();
     }
+
+    [[nodiscard]] factor_graph& factors() { return factors_; }
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -103,8 +107,10 @@ private:
             if (!(bound_ < best_.cost * (1 - 1e-12)) || effort_.spent > effort) {
                 break;
             }
-            drop(loose);
-            bool fresh = settle(loose.taken);
+            if (!keeps_) {
+                drop(loose);
+            }
+            bool fresh = factors_.moves().settle(factors_.factors(), loose.taken);
             for (domain& each : factors_.domains()) {  // vectors that seem as good as those which are written down
                 fresh = (stays && !each.states.empty() && each.grow(first_states)) || fresh;
             }
@@ -290,15 +296,6 @@ private:
         }
     }
 
-    /// Looks up the moves between chosen states; true where some were estimates.
-    EINPARALLEL_INLINE bool settle(const std::vector<state>& chosen) {
-        bool estimated = false;
-        for (const factor& each : factors_.factors()) {
-            estimated = factors_.moves().settle(each, chosen) || estimated;
-        }
-        return estimated;
-    }
-
     /// Solves the model over the exact states; again where it took moves whose cost was an estimate.
     EINPARALLEL_INLINE void find_best() {
         constexpr int times = 4;
@@ -309,7 +306,7 @@ private:
             if (!exact.of.whole || !exact.least.exact) {
                 improve(exact.taken);
             }
-            estimated = settle(exact.taken);
+            estimated = factors_.moves().settle(factors_.factors(), exact.taken);
             if (const double cost = total(exact.taken); better(cost, best_.cost)) {
                 best_ = {std::move(exact.taken), cost, 0};
             }
@@ -344,6 +341,7 @@ private:
     placement_writer written_;
     placed_graph best_;  // states by variable
     double bound_ = 0;
+    bool keeps_ = false;            // dear states
     std::size_t factor_limit_ = 0;  // entries of a factor beyond which it is split into pairs
     std::size_t split_limit_ = 0;   // entries that the elimination of a variable may look at
 };

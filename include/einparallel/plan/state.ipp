@@ -32,6 +32,7 @@ struct state {
     place_id output = anywhere;      ///< anywhere where nobody reads it
     feeding feed;                    ///< exact states that are run as master–worker
     double cost = 0;                 ///< of the vertex's own work, in the unit of the objective
+    std::size_t memory = 0;          ///< bytes that its work may take where that is less than the limit
     bool open = false;
 };
 
@@ -51,7 +52,13 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
     if (chosen.feed.slices > 0) {
         return fed_task(std::move(work), chosen.feed);
     }
-    choose_best_travelling(work, wanted, einsum.work->operations_per_point(), asked, lasting);
+    if (chosen.memory == 0) {
+        choose_best_travelling(work, wanted, einsum.work->operations_per_point(), asked, lasting);
+    } else {
+        options own = asked;
+        own.memory_limit = chosen.memory;
+        choose_best_travelling(work, wanted, einsum.work->operations_per_point(), own, lasting);
+    }
     return work;
 }
 

@@ -116,7 +116,8 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
                                                const options& asked, const lasting_work& lasting = {});
 
 /// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
-/// goes round (of several, beside what rests), and what is written.
-EINPARALLEL_INLINE double task_memory(const task& work);
+/// goes round (of several, beside what rests), and what is written. What two operands read of one tensor counts once
+/// where neither is gathered. `same_as`: by operand, the first that reads its tensor; empty where all differ.
+EINPARALLEL_INLINE double task_memory(const task& work, const std::vector<std::size_t>& same_as = {});
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -323,21 +323,24 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     travel(best);
 }
 
-EINPARALLEL_INLINE double task_memory(const task& work) {
+EINPARALLEL_INLINE double task_memory(const task& work, const std::vector<std::size_t>& same_as) {
     const std::vector<std::size_t> travelling = travelling_operands(work);
     const int slices = ring_slices(work, travelling);
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        const largest_shares share(work.operands[operand], work.operand_bytes[operand]);
+        const distribution& resting = work.operands[operand];
+        const largest_shares share(resting, work.operand_bytes[operand]);
+        const std::size_t first = same_as.empty() ? operand : same_as[operand];
         if (!found_in(operand, travelling)) {
-            bytes += work.operands[operand].replication() > 1 ? share.block : share.piece;
+            const bool counted = first != operand && resting.replication() == 1 && resting == work.operands[first];
+            bytes += resting.replication() > 1 ? share.block : counted ? 0 : share.piece;
         } else {
-            bytes += 2 * largest_shares(work.operands[operand], work.operand_bytes[operand], slices).piece +
-                     (travelling.size() > 1 ? share.piece : 0);
+            bytes += 2 * share.block / slices + (travelling.size() > 1 ? share.piece : 0);
         }
     }
     const largest_shares share(work.output, work.output_bytes);
-    return bytes + (work.output.replication() > 1 && !runs_k_ring(work) ? share.block : share.piece);
+    const bool reduces = work.output.replication() > 1;
+    return bytes + (!reduces ? share.piece : runs_k_ring(work) ? share.piece * pieces_of_k_ring(work) : share.block);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -25,6 +25,10 @@ inline constexpr std::size_t reduce_phase = 2 * compute_phase;
 /// True where the output's chunks really go round: they are asked to, and there are enough of them.
 EINPARALLEL_INLINE bool runs_k_ring(const task& work);
 
+/// Output pieces that a k ring takes of a rank's memory: the piece and three halves, two of which lie in it where they
+/// are contiguous there.
+EINPARALLEL_INLINE double pieces_of_k_ring(const task& work);
+
 /// The operands that could go round together: at least two that several ranks share, cut along one label with a slice
 /// for every sharer; none where there are no two.
 EINPARALLEL_INLINE std::vector<std::size_t> double_ring_operands(const task& work);

@@ -18,6 +18,11 @@ EINPARALLEL_INLINE bool runs_k_ring(const task& work) {
     return work.travelling == output_travels && k_ring_suits(work);
 }
 
+EINPARALLEL_INLINE double pieces_of_k_ring(const task& work) {
+    const box own = work.output.held_by(0);
+    return parts_are_contiguous(own, halved_dimension(own, *work.output.cut())) ? 1.5 : 2.5;
+}
+
 EINPARALLEL_INLINE std::vector<std::size_t> double_ring_operands(const task& work) {
     std::vector<std::size_t> together;
     for (std::size_t first = 0; first < work.operands.size() && together.size() < 2; ++first) {
