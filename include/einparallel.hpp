@@ -30,6 +30,7 @@ namespace einparallel {}
 #include <einparallel/plan/plan.hpp>
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
 #include <einparallel/run/distributed.hpp>
+#include <einparallel/run/results.hpp>
 #include <einparallel/run/sources.hpp>
 #endif
 // clang-format on
@@ -68,7 +69,6 @@ namespace einparallel {}
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>
-#include <einparallel/run/results.hpp>
 #include <einparallel/run/save_npy.hpp>
 #if defined(EINPARALLEL_HAS_CUDA) && EINPARALLEL_HAS_CUDA
 #include <einparallel/cuda/error.hpp>

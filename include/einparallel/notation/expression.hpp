@@ -235,15 +235,18 @@ concept PairWithoutLabels = (Unlabelled<A> && (Unlabelled<B> || Expression<B> ||
                             (Unlabelled<B> && (Expression<A> || Scalar<A>));
 
 /// std::cout << Z(i, k): refused.
+template <class E>
+struct printed_expression : refused {
+    static_assert(!Expression<E>,
+                  "einparallel: an expression has no elements to print: print an array, std::cout << Z");
+    template <class Next>
+    const printed_expression& operator<<(const Next& /*next*/) const;
+};
 template <class Stream, Expression E>
     requires requires(Stream& stream) {
         stream.rdbuf();
     }
-Stream& operator<<(Stream& stream, const E& /*expression*/) {
-    static_assert(!Expression<E>,
-                  "einparallel: an expression has no elements to print: print an array, std::cout << Z");
-    return stream;
-}
+printed_expression<E> operator<<(Stream& /*stream*/, const E& /*expression*/);
 
 /// Stands for a mistake in an expression: where a label is `?`, nothing else is said.
 struct refused_operand {

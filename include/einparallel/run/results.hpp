@@ -2,6 +2,7 @@
 // What a run returns: this rank's parts of the outputs.
 
 #include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/refused.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/own_layout.hpp>
 
@@ -13,6 +14,17 @@
 #include <vector>
 
 namespace einparallel {
+
+namespace detail {
+
+template <class Stream>
+struct printed_results : refused {
+    static_assert(fits<Stream>, "ep::results: an output is printed, std::cout << results.get(Z)");
+    template <class Next>
+    const printed_results& operator<<(const Next& /*next*/) const;
+};
+
+}  // namespace detail
 
 /// One part per output of the plan. Holds the elements of this rank, on the host, or on its device where
 /// ep::device_run::results_stay says so; what the application lets go of, the next run of the same plan uses again.
@@ -83,10 +95,7 @@ public:
 
     /// Refused: they may be of any type.
     template <class Stream>
-    friend Stream& operator<<(Stream& stream, const results& /*several*/) {
-        static_assert(sizeof(Stream) == 0, "ep::results: an output is printed, std::cout << results.get(Z)");
-        return stream;
-    }
+    friend detail::printed_results<Stream> operator<<(Stream& stream, const results& /*several*/);
 
 private:
     template <class T, std::size_t Rank>
