@@ -250,8 +250,8 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
             states = smallest.first > limit ? memory.fit() : std::vector<state>{};
         }
         other.effort = asked.effort / 8;
-        for (const std::size_t quarters : {3, 2}) {
-            other.memory_limit = limit / 4 * quarters;
+        for (const std::size_t eighths : {7, 6, 5, 4}) {
+            other.memory_limit = limit / 8 * eighths;
             try {
                 consider(best_plan(graph, other.memory_limit > 0 ? other : asked, limit));
             } catch (const error&) {
