@@ -79,7 +79,7 @@ struct points_of_all;
 template <std::size_t... Operand, class... In>
 struct points_of_all<std::index_sequence<Operand...>, In...> : points_of<Operand, In>... {};
 
-/// ⊕ over f(x1, …, xr) as a program of joins (join_bodies.hpp), by the functors themselves.
+/// ⊕ over f(x1, …, xr) as a program of joins (join_programs.hpp), by the functors themselves.
 template <class Out, class Reduce, class Function, class... In>
 struct functor_program : element_program<Out, points_of_all<std::index_sequence_for<In...>, In...>> {
     static constexpr int operands = sizeof...(In);

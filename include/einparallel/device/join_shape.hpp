@@ -25,7 +25,7 @@ inline cell_type cell_type_of(element_type type) {
     return {kind, static_cast<std::uint8_t>(type.bytes), type.kind == 'b'};
 }
 
-/// Functions with kernels of their own (join_bodies.hpp), where operands and result have one type of fractions.
+/// Functions with kernels of their own (join_programs.hpp), where operands and result have one type of fractions.
 enum class plain_function : std::uint8_t { none, product, sum, quotient, exponential };
 
 /// A program in device code.
