@@ -138,6 +138,14 @@ void too_long_a_corner() {
 void distributed_nowhere() {
     ep::distributed<double, 2> d({2, 3}, {0, 0}, ep::view<double, 2>(a));
 }
+// ERROR ONLY ep::distributed: this rank's block needs extents
+void distributed_without_extents() {
+    ep::distributed<double, 2> d(world(), {2, 3}, {0, 0}, a.data());
+}
+// ERROR ONLY ep::context: its ranks are missing
+void of_no_ranks() {
+    ep::context nobody;
+}
 // ERROR ONLY ep::save_npy: the path comes first
 void saved_backwards() {
     ep::save_npy(z, "z.npy");

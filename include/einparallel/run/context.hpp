@@ -3,6 +3,7 @@
 
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/refused.hpp>
 
 #include <mpi.h>
 
@@ -80,6 +81,11 @@ public:
     /// @throws error, mpi_error
     explicit context(MPI_Comm ranks) : state_(std::make_shared<detail::context_state>(ranks)) {}
 
+    /// Of no ranks: refused.
+    template <class Ranks = void>
+    context() {
+        static_assert(detail::fits<Ranks>, "ep::context: its ranks are missing: ep::context world{MPI_COMM_WORLD}");
+    }
     context(context&&) noexcept = default;
     context& operator=(context&&) noexcept = default;
     context(const context&) = delete;

@@ -10,6 +10,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/refused.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/own_layout.hpp>
@@ -100,6 +101,14 @@ public:
         static_assert(detail::fits<T>,
                       "ep::distributed: the context comes first: ep::distributed<double, 2> d(world, {m, n}, "
                       "{first_row, 0}, view)");
+    }
+
+    /// A pointer without extents: refused.
+    distributed(context& /*world*/, const detail::per_dimension<Rank>& /*extents*/,
+                const detail::per_dimension<Rank>& /*lower*/, const void* /*local*/) {
+        static_assert(
+            detail::fits<T>,
+            "ep::distributed: this rank's block needs extents: ep::view<double, 2>(pointer, {rows, columns})");
     }
 
     /// For the rooms of the library. @pre the part holds elements of type T in Rank dimensions
