@@ -58,8 +58,9 @@ public:
     handle emit(Sink sink, std::span<const label_id> out, std::span<const operand_type> operands,
                 MakeKernel&& make_kernel) const {
         using Kernel = decltype(make_kernel(std::true_type{}));
-        return marked(sink, record(labels_for(sink, out), operands,
-                                   std::shared_ptr<const kernel>(new Kernel(make_kernel(std::true_type{})))));
+        // Of the base, whose destructor is virtual: else its counting would be compiled for each type of kernel.
+        const kernel* const work = new Kernel(make_kernel(std::true_type{}));
+        return marked(sink, record(labels_for(sink, out), operands, std::shared_ptr<const kernel>(work)));
     }
 
     template <class Out, class Sink, std::size_t Count>

@@ -96,12 +96,12 @@ auto elementwise_part(const E& node) {
 template <class Statement, bool KeepDirect, class Sign, class A, class B>
     requires joins_terms<Sign>
 auto elementwise_part(const join_node<Sign, A, B>& node) {
-    return join_parts(elementwise_part<Statement, KeepDirect>(boost::hana::at_c<0>(node.arguments)),
-                      elementwise_part<Statement, KeepDirect>(boost::hana::at_c<1>(node.arguments)), Sign{});
+    return join_parts(elementwise_part<Statement, KeepDirect>(detail::argument<0>(node.arguments)),
+                      elementwise_part<Statement, KeepDirect>(detail::argument<1>(node.arguments)), Sign{});
 }
 template <class Statement, bool KeepDirect, class A>
 auto elementwise_part(const join_node<negate, A>& node) {
-    return join_parts(no_terms{}, elementwise_part<Statement, KeepDirect>(boost::hana::at_c<0>(node.arguments)),
+    return join_parts(no_terms{}, elementwise_part<Statement, KeepDirect>(detail::argument<0>(node.arguments)),
                       minus{});
 }
 
@@ -115,12 +115,12 @@ void for_each_direct(const E& node, Visit&& visit) {
 template <class Statement, bool Negative, class Sign, class A, class B, class Visit>
     requires joins_terms<Sign>
 void for_each_direct(const join_node<Sign, A, B>& node, Visit&& visit) {
-    for_each_direct<Statement, Negative>(boost::hana::at_c<0>(node.arguments), visit);
-    for_each_direct<Statement, Negative != std::is_same_v<Sign, minus>>(boost::hana::at_c<1>(node.arguments), visit);
+    for_each_direct<Statement, Negative>(detail::argument<0>(node.arguments), visit);
+    for_each_direct<Statement, Negative != std::is_same_v<Sign, minus>>(detail::argument<1>(node.arguments), visit);
 }
 template <class Statement, bool Negative, class A, class Visit>
 void for_each_direct(const join_node<negate, A>& node, Visit&& visit) {
-    for_each_direct<Statement, !Negative>(boost::hana::at_c<0>(node.arguments), visit);
+    for_each_direct<Statement, !Negative>(detail::argument<0>(node.arguments), visit);
 }
 
 // --- what a statement reads, as values
@@ -148,7 +148,7 @@ template <class Statement, class Function, class... Terms>
     requires joins_terms<Function>
 void list_leaves(const join_node<Function, Terms...>& node, statement_leaf*& next) {
     [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-        (list_leaves<Statement>(boost::hana::at_c<Position>(node.arguments), next), ...);
+        (list_leaves<Statement>(detail::argument<Position>(node.arguments), next), ...);
     }
     (std::index_sequence_for<Terms...>{});
 }

@@ -19,8 +19,6 @@
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <boost/hana/basic_tuple.hpp>
-
 #include <array>
 #include <cstddef>
 #include <span>
@@ -117,18 +115,18 @@ void for_each_factor(const constant<T>& node, T& scale, const Visit& /*visit*/) 
 }
 template <class T, class A, class B, class Visit>
 void for_each_factor(const join_node<times, A, B>& node, T& scale, const Visit& visit) {
-    for_each_factor(boost::hana::at_c<0>(node.arguments), scale, visit);
-    for_each_factor(boost::hana::at_c<1>(node.arguments), scale, visit);
+    for_each_factor(detail::argument<0>(node.arguments), scale, visit);
+    for_each_factor(detail::argument<1>(node.arguments), scale, visit);
 }
 template <class T, class A, class Visit>
 void for_each_factor(const join_node<over, A, constant<T>>& node, T& scale, const Visit& visit) {
-    scale = scale / boost::hana::at_c<1>(node.arguments).value;
-    for_each_factor(boost::hana::at_c<0>(node.arguments), scale, visit);
+    scale = scale / detail::argument<1>(node.arguments).value;
+    for_each_factor(detail::argument<0>(node.arguments), scale, visit);
 }
 template <class T, class A, class Visit>
 void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& visit) {
     scale = negate{}(scale);
-    for_each_factor(boost::hana::at_c<0>(node.arguments), scale, visit);
+    for_each_factor(detail::argument<0>(node.arguments), scale, visit);
 }
 
 /// Values of type From are not all elements of type To: double beside float, int beside bool.
@@ -271,7 +269,7 @@ private:
             return sum;
         };
         return apply(node.function, collect<First + before(counts, Position)>(
-                                        boost::hana::at_c<Position>(node.arguments), operands)...);
+                                        detail::argument<Position>(node.arguments), operands)...);
     }
 
     Builder& builder_;

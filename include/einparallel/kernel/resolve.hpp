@@ -7,8 +7,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/expression.hpp>
 
-#include <boost/hana/basic_tuple.hpp>
-
 #include <array>
 #include <cstddef>
 #include <type_traits>
@@ -77,7 +75,7 @@ public:
     template <class Function, class... Arguments>
     auto resolved(const join_node<Function, Arguments...>& node) const {
         return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            return make_join(node.function, resolved(boost::hana::at_c<Position>(node.arguments))...);
+            return make_join(node.function, resolved(detail::argument<Position>(node.arguments))...);
         }
         (std::index_sequence_for<Arguments...>{});
     }

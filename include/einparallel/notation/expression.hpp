@@ -4,10 +4,9 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
+#include <einparallel/notation/node_list.hpp>
 #include <einparallel/notation/operators.hpp>
 #include <einparallel/notation/refused.hpp>
-
-#include <boost/hana/basic_tuple.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -87,9 +86,9 @@ struct join_node : expression_base {
     using value_type = std::remove_cvref_t<std::invoke_result_t<const Function&, typename Arguments::value_type...>>;
 
     Function function;
-    boost::hana::basic_tuple<Arguments...> arguments;
+    node_list<Arguments...> arguments;
 
-    explicit join_node(Function applied, Arguments... to) : function(std::move(applied)), arguments(std::move(to)...) {}
+    explicit join_node(Function applied, const Arguments&... to) : function(std::move(applied)), arguments{to...} {}
 };
 
 /// Stands for "all labels that are missing on the left".
@@ -156,7 +155,7 @@ void for_each_leaf(const constant<T>& /*node*/, const Visit& /*visit*/) {}
 template <bool Reduced = false, class Function, class... Arguments, class Visit>
 void for_each_leaf(const join_node<Function, Arguments...>& node, const Visit& visit) {
     [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-        (for_each_leaf<Reduced>(boost::hana::at_c<Position>(node.arguments), visit), ...);
+        (for_each_leaf<Reduced>(argument<Position>(node.arguments), visit), ...);
     }
     (std::index_sequence_for<Arguments...>{});
 }
