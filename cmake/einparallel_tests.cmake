@@ -90,7 +90,8 @@ if(EINPARALLEL_SMPIRUN
     )
     target_compile_definitions(einparallel_smpi INTERFACE EINPARALLEL_HAS_MPI=1)
     target_compile_options(einparallel_smpi INTERFACE -include smpi/smpi_helpers.h)
-    target_link_options(einparallel_smpi INTERFACE -Wl,-z,defs)
+    # Its calls of its own functions are its own, too: a library is what each rank has of its own.
+    target_link_options(einparallel_smpi INTERFACE -Wl,-z,defs -Wl,-Bsymbolic)
     target_link_libraries(einparallel_smpi INTERFACE "${EINPARALLEL_SIMGRID_LIBRARY}" m)
     # smpirun loads a copy of a program for each rank, of a shared library it would load one for all: static.
     einparallel_compile(
