@@ -16,6 +16,7 @@
 #include <cfenv>
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <new>
@@ -354,15 +355,11 @@ bool same(T a, T b) {
     return a == b || (a != a && b != b);
 }
 
-struct unspoilt {
-    template <class A, class B>
-    void operator()(A* /*a*/, index /*a_size*/, B* /*b*/, index /*b_size*/) const {}
-};
-
 /// Σ, max, … of f(x, y) as C(i, j) over p with A(p, i), B(j, p), by tiles, in every set. `spoil` puts what is rare into
-/// A and B.
-template <class Out, class A, class B, class Reduce, class Function, class Spoil = unspoilt>
-void check_join(Reduce reduce, Function function, Spoil spoil = {}) {
+/// A and B. (A value: as many tiles are compiled as there are functions, not as there are ways to spoil.)
+template <class Out, class A, class B, class Reduce, class Function>
+void check_join(Reduce reduce, Function function,
+                const std::function<void(A* a, index a_size, B* b, index b_size)>& spoil = nullptr) {
     std::mt19937 random(9);
     const join_functors<Reduce, Function> functors{reduce, function};
     with_each_set([&]<instruction_set Set>() {
@@ -380,7 +377,9 @@ void check_join(Reduce reduce, Function function, Spoil spoil = {}) {
                 const auto c = std::make_unique<Out[]>(static_cast<std::size_t>(m * n));
                 std::generate_n(a.get(), m * k, [&] { return static_cast<A>(pick(random, 1, 5)); });
                 std::generate_n(b.get(), n * k, [&] { return static_cast<B>(pick(random, 1, 5)); });
-                spoil(a.get(), m * k, b.get(), n * k);
+                if (spoil) {
+                    spoil(a.get(), m * k, b.get(), n * k);
+                }
                 std::fill_n(c.get(), m * n, Out(1));
                 loop_nest nest(3);
                 const auto add = [&](index extent, index z, index x, index y) {
