@@ -8,7 +8,7 @@ set(build "${WORK}/subdirectory")
 step(
     "${CMAKE_COMMAND}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${FLAGS}" -S "${PROJECT}" -B
     "${build}" "-DEINPARALLEL_SOURCE=${SOURCE}" -DBUILD_SHARED_LIBS=ON -DEINPARALLEL_INSTALL=ON
-    -DCMAKE_BUILD_TYPE=None # unoptimised: what counts here is what links
+    -DCMAKE_BUILD_TYPE=None -DCMAKE_UNITY_BUILD=ON # unoptimised, in few units: what counts here is what links
 )
 # As a subdirectory nothing of this repository's own is built or offered.
 step("${CMAKE_COMMAND}" --build "${build}" --target plans_compiled uses_compiled)
