@@ -210,7 +210,7 @@ TEST_CASE("on random DAGs with pinned tensors the plan costs what brute force fi
 TEST_CASE("more effort gives no worse plan, and no bound above it") {
     test::random_graphs random(13);
     int exact = 0;
-    for (int trial = 0; trial < 60; ++trial) {
+    for (int trial = 0; trial < 30; ++trial) {
         const std::vector<node> outputs =
             random.graph({.vertices = 8, .labels = 5, .tree = trial % 4 == 0, .any_sources = true, .processes = 24});
         for (const objective wanted : {objective::paper, objective::bytes, objective::time}) {
@@ -226,8 +226,8 @@ TEST_CASE("more effort gives no worse plan, and no bound above it") {
             }
         }
     }
-    MESSAGE(exact << " of 540 searches ended with the best plan");
-    CHECK(exact > 270);
+    MESSAGE(exact << " of 270 searches ended with the best plan");
+    CHECK(exact > 135);
 }
 
 TEST_CASE("chains of any length, identical plans every time") {
@@ -243,7 +243,7 @@ TEST_CASE("chains of any length, identical plans every time") {
 }
 
 TEST_CASE("the same graph recorded twice gives equal plans") {
-    for (unsigned seed = 0; seed < 40; ++seed) {
+    for (unsigned seed = 0; seed < 20; ++seed) {
         const test::graph_shape shape{.vertices = 6, .labels = 4, .tree = false};
         const std::vector<node> first = test::random_graphs(seed).graph(shape);
         const std::vector<node> second = test::random_graphs(seed).graph(shape);
