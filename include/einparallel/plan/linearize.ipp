@@ -14,54 +14,35 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One state per variable. Tables that know more than two variables are left out, and so are edges between paths.
 /// Variables are numbered in topological order.
-EINPARALLEL_INLINE std::vector<int> minimise_along_paths(const cost_sum& sum) {
+EINPARALLEL_INLINE std::vector<int> minimise_along_paths(cost_sum sum) {
     constexpr std::size_t none = static_cast<std::size_t>(-1);
     const std::size_t count = sum.variables.size();
-    std::vector<std::vector<const cost_table*>> entering(count);  // by the later variable
-    for (const cost_table& table : sum.tables) {
-        if (table.scope.size() == 2) {
-            entering[table.scope.back()].push_back(&table);
-        }
-    }
-    std::vector<int> states(count, 0);
+    std::erase_if(sum.tables, [](const cost_table& table) { return table.scope.size() != 2; });
+    std::ranges::stable_sort(sum.tables, {}, [](const cost_table& table) { return table.scope.back(); });
+    std::vector<std::size_t> before(count, none);  // on the variable's path
     std::vector<bool> taken(count, false);
-    for (;;) {
-        std::vector<std::pair<std::size_t, std::size_t>> longest(count,
-                                                                 {0, none});  // vertices of a path, the one before
+    for (std::size_t left = count; left > 0;) {
+        std::vector<std::pair<std::size_t, std::size_t>> longest(count, {1, none});  // vertices, the one before
+        for (const cost_table& table : sum.tables) {
+            const std::size_t from = table.scope.front();
+            std::pair<std::size_t, std::size_t>& known = longest[table.scope.back()];
+            if (!taken[from] && longest[from].first >= known.first) {
+                known = {longest[from].first + 1, from};
+            }
+        }
         std::size_t end = none;
         for (std::size_t variable = 0; variable < count; ++variable) {
-            for (const cost_table* table : taken[variable] ? std::vector<const cost_table*>{} : entering[variable]) {
-                const std::size_t maker = table->scope.front();
-                if (longest[maker].first > longest[variable].first) {
-                    longest[variable] = {longest[maker].first, maker};
-                }
-            }
-            longest[variable].first += taken[variable] ? 0 : 1;
             end = !taken[variable] && (end == none || longest[variable].first > longest[end].first) ? variable : end;
         }
-        if (end == none) {
-            return states;
-        }
-        std::vector<std::size_t> path;
-        for (; end != none; end = longest[end].second) {
-            path.insert(path.begin(), end);
+        for (; end != none; end = before[end]) {
+            before[end] = longest[end].second;
             taken[end] = true;
-        }
-        cost_sum line;
-        for (std::size_t place = 0; place < path.size(); ++place) {
-            line.variables.push_back(sum.variables[path[place]]);
-            for (const cost_table* table : entering[path[place]]) {
-                if (place > 0 && table->scope.front() == path[place - 1]) {
-                    line.tables.push_back(*table);
-                    line.tables.back().scope = {place - 1, place};
-                }
-            }
-        }
-        const minimum least = minimise(line, none);
-        for (std::size_t place = 0; place < path.size(); ++place) {
-            states[path[place]] = least.states[place];
+            --left;
         }
     }
+    std::erase_if(sum.tables,
+                  [&](const cost_table& table) { return before[table.scope.back()] != table.scope.front(); });
+    return minimise(sum, none).states;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
