@@ -8,10 +8,11 @@
 #include <einparallel/plan/solve.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <numeric>
+#include <cstddef>
+#include <limits>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -53,144 +54,93 @@ EINPARALLEL_INLINE bool next_turn(std::vector<std::size_t>& turn,
     return place > 0;
 }
 
-/// A bucket's tables in rows: one over the classes of the variable for every combination of a table's neighbours.
-struct bucket_rows {
-    struct rows {
-        std::vector<std::uint32_t> cells;  ///< of the table
-        std::vector<double> costs;         ///< of these; nothing where the variable's own costs have them
-        std::vector<std::size_t> steps;    ///< by neighbour: what one class further adds to the row
-    };
-    std::vector<double> least;   ///< by class: own costs and those of tables that have no neighbour
-    std::vector<int> order;      ///< of the variable's classes, the cheapest first
-    std::vector<double> alone;   ///< `least` in this order
-    std::vector<rows> of_table;  ///< in this order
+/// A bucket's tables in rows over the classes of its variable, one for every combination of a table's neighbours.
+class bucket_rows {
+public:
+    std::vector<double> least;                    ///< by class: the variable's own costs
+    std::vector<std::vector<std::size_t>> cells;  ///< by table: its entries, row by row
 
-    EINPARALLEL_INLINE explicit bucket_rows(const bucket& of);
+    EINPARALLEL_INLINE explicit bucket_rows(const bucket& of)
+        : least(of.own->count, of.costs == nullptr ? 0 : std::numeric_limits<double>::infinity()), of_(of) {
+        for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {
+            double& known = least[static_cast<std::size_t>(of.own->of_state[state])];
+            known = std::min(known, (*of.costs)[state]);
+        }
+        for (const cost_table& table : of.tables) {
+            add(table);
+        }
+    }
 
-    /// Calls visit(cell, begins) for every combination of the neighbours' classes: where the rows begin beside them.
+    /// Calls visit(cell, begins, sums) for every combination of the neighbours' classes: where the rows beside them
+    /// begin, and what every class of the variable costs there.
     template <class Visit>
-    void each(const bucket& of, Visit&& visit) const {
-        std::vector<std::size_t> turn(of.scope.size(), 0);
-        std::vector<std::size_t> begins(of_table.size());
+    void each(Visit&& visit) const {
+        std::vector<std::size_t> turn(of_.scope.size(), 0);
+        std::vector<std::size_t> begins(costs_.size());
+        std::vector<double> sums;
         std::size_t cell = 0;
         do {
+            sums = least;
             for (std::size_t table = 0; table < begins.size(); ++table) {
-                begins[table] =
-                    std::inner_product(turn.begin(), turn.end(), of_table[table].steps.begin(), std::size_t{0});
+                begins[table] = 0;
+                for (const auto& [neighbour, steps] : steps_[table]) {
+                    begins[table] += steps[turn[neighbour]];
+                }
+                const double* const row = costs_[table].data() + begins[table];
+                for (std::size_t one = 0; one < sums.size(); ++one) {
+                    sums[one] += row[one];
+                }
             }
-            visit(cell++, begins);
-        } while (next_turn(turn, of.classes));
+            visit(cell++, begins, sums);
+        } while (next_turn(turn, of_.classes));
     }
-};
 
-EINPARALLEL_INLINE bucket_rows::bucket_rows(const bucket& of)
-    : least(of.own->count, of.costs == nullptr ? 0 : std::numeric_limits<double>::infinity()),
-      of_table(of.tables.size()) {
-    for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {
-        double& known = least[static_cast<std::size_t>(of.own->of_state[state])];
-        known = std::min(known, (*of.costs)[state]);
-    }
-    // By table and neighbour, the variable last: where a class leads.
-    std::vector<std::vector<std::vector<std::size_t>>> offsets;
-    alone = least;
-    for (const cost_table& table : of.tables) {
-        offsets.emplace_back(of.scope.size() + 1);
-        std::size_t stride = 1;
+private:
+    EINPARALLEL_INLINE void add(const cost_table& table) {
+        const std::size_t count = of_.own->count;
+        std::vector<std::size_t> own;  // by class of the variable, that of the table
+        std::size_t inner = 1;         // entries of the table for one class of the variable and what stands before it
+        std::size_t rows = 1;
+        steps_.emplace_back();
         for (std::size_t place = table.scope.size(); place-- > 0;) {
-            const std::size_t other = position_in(of.scope, table.scope[place]);
-            const state_classes& fine = other == of.scope.size() ? *of.own : *of.classes[other];
-            std::vector<std::size_t>& steps = offsets.back()[other];
-            steps.resize(fine.count, 0);
+            const std::size_t neighbour = position_in(of_.scope, table.scope[place]);
+            const bool is_own = neighbour == of_.scope.size();
+            const state_classes& fine = is_own ? *of_.own : *of_.classes[neighbour];
+            std::vector<std::size_t> steps(fine.count, 0);
             for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
                 steps[static_cast<std::size_t>(fine.of_state[state])] =
-                    stride * static_cast<std::size_t>(table.classes[place]->of_state[state]);
+                    static_cast<std::size_t>(table.classes[place]->of_state[state]) * (is_own ? 1 : rows * count);
             }
-            stride *= table.classes[place]->count;
-        }
-        offsets.back().back().resize(of.own->count, 0);
-        for (std::size_t one = 0; one < alone.size() && table.scope.size() == 1; ++one) {
-            alone[one] += (*table.cost)[offsets.back().back()[one]];
-        }
-    }
-    std::vector<ranked> by_cost;
-    for (std::size_t one = 0; one < alone.size(); ++one) {
-        by_cost.emplace_back(alone[one], one);
-    }
-    sort_range(by_cost);
-    for (std::size_t one = 0; one < alone.size(); ++one) {
-        alone[one] = by_cost[one].first;
-        order.push_back(static_cast<int>(by_cost[one].second));
-    }
-    for (std::size_t number = 0; number < of_table.size(); ++number) {
-        rows& made = of_table[number];
-        made.steps.assign(of.scope.size(), 0);
-        std::vector<std::size_t> bases{0};
-        for (std::size_t other = 0; other < of.scope.size(); ++other) {
-            const std::vector<std::size_t>& steps = offsets[number][other];
-            if (steps.empty()) {
-                continue;
+            if (is_own) {
+                own = std::move(steps);
+                inner = rows;
+            } else {
+                steps_.back().emplace_back(neighbour, std::move(steps));
+                rows *= table.classes[place]->count;
             }
-            std::ranges::for_each(made.steps, [&](std::size_t& step) { step *= steps.size(); });
-            made.steps[other] = alone.size();
-            std::vector<std::size_t> finer;
-            for (const std::size_t base : bases) {
-                for (const std::size_t step : steps) {
-                    finer.push_back(base + step);
-                }
-            }
-            bases = std::move(finer);
         }
-        const cost_table& table = of.tables[number];
-        for (const std::size_t base : bases) {
-            for (const int one : order) {
-                const std::size_t cell = base + offsets[number].back()[static_cast<std::size_t>(one)];
-                made.cells.push_back(static_cast<std::uint32_t>(cell));
-                if (table.scope.size() > 1) {
-                    made.costs.push_back((*table.cost)[cell]);
-                }
+        const std::size_t classes = table.cost->size() / rows;
+        cells.emplace_back();
+        costs_.emplace_back();
+        for (std::size_t row = 0; row < rows; ++row) {
+            for (const std::size_t one : own) {
+                cells.back().push_back((row / inner * classes + one) * inner + row % inner);
+                costs_.back().push_back((*table.cost)[cells.back().back()]);
             }
         }
     }
-}
+
+    const bucket& of_;
+    std::vector<std::vector<double>> costs_;  // by table, in the order of cells
+    /// By table and neighbour: what its class adds to where a row begins.
+    std::vector<std::vector<std::pair<std::size_t, std::vector<std::size_t>>>> steps_;
+};
 
 /// For every combination of the neighbours' classes the smallest sum over the states of the variable.
 EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
-    constexpr std::size_t side = 16;  // sums that are worked on side by side: the loops over them are vectorised
-    const bucket_rows in_rows(of);
-    const std::size_t count = in_rows.alone.size();
-    std::vector<double> first = in_rows.alone;
-    first.resize((count + side - 1) / side * side, std::numeric_limits<double>::infinity());
     std::vector<double> minimum;
-    std::vector<const double*> at;
-    in_rows.each(of, [&](std::size_t /*cell*/, const std::vector<std::size_t>& begins) {
-        at.clear();
-        for (std::size_t table = 0; table < begins.size(); ++table) {
-            if (!in_rows.of_table[table].costs.empty()) {
-                at.push_back(in_rows.of_table[table].costs.data() + begins[table]);
-            }
-        }
-        double least = std::numeric_limits<double>::infinity();
-        // Where the least of the rest exceeds the best sum, so do their sums.
-        for (std::size_t begin = 0; begin < count && first[begin] < least; begin += side) {
-            std::array<double, side> sums{};
-            std::copy_n(first.data() + begin, side, sums.data());
-            for (const double* const row : at) {
-                if (begin + side <= count) {
-                    for (std::size_t one = 0; one < side; ++one) {
-                        sums[one] += row[begin + one];
-                    }
-                } else {
-                    for (std::size_t one = 0; begin + one < count; ++one) {
-                        sums[one] += row[begin + one];
-                    }
-                }
-            }
-            for (std::size_t one = 0; one < side; ++one) {
-                least = sums[one] < least ? sums[one] : least;
-            }
-        }
-        minimum.push_back(least);
-    });
+    bucket_rows(of).each([&](std::size_t /*cell*/, const std::vector<std::size_t>& /*begins*/,
+                             const std::vector<double>& sums) { minimum.push_back(*std::ranges::min_element(sums)); });
     return minimum;
 }
 

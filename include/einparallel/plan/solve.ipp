@@ -100,27 +100,19 @@ private:
             for (std::size_t table = 0; table < beyond.size(); ++table) {
                 beyond[table].assign(of.made_by[table] == none ? 0 : of.tables[table].cost->size(), infinity);
             }
-            std::vector<double> sums;
-            in_rows.each(of, [&](std::size_t cell, const std::vector<std::size_t>& begins) {
-                sums = in_rows.alone;
-                for (std::size_t table = 0; table < begins.size(); ++table) {
-                    const std::vector<double>& costs = in_rows.of_table[table].costs;
-                    for (std::size_t one = 0; one < sums.size() && !costs.empty(); ++one) {
-                        sums[one] += costs[begins[table] + one];
+            in_rows.each(
+                [&](std::size_t cell, const std::vector<std::size_t>& begins, const std::vector<double>& sums) {
+                    const double all_beyond = of.beyond.empty() ? 0 : of.beyond[cell];
+                    for (std::size_t one = 0; one < sums.size(); ++one) {
+                        least[one] = std::min(least[one], sums[one] + all_beyond);
                     }
-                }
-                for (std::size_t one = 0; one < sums.size(); ++one) {
-                    sums[one] += of.beyond.empty() ? 0 : of.beyond[cell];
-                    double& known = least[static_cast<std::size_t>(in_rows.order[one])];
-                    known = std::min(known, sums[one]);
-                }
-                for (std::size_t table = 0; table < begins.size(); ++table) {
-                    for (std::size_t one = 0; one < sums.size() && !beyond[table].empty(); ++one) {
-                        double& known = beyond[table][in_rows.of_table[table].cells[begins[table] + one]];
-                        known = std::min(known, sums[one]);
+                    for (std::size_t table = 0; table < begins.size(); ++table) {
+                        for (std::size_t one = 0; one < sums.size() && !beyond[table].empty(); ++one) {
+                            double& known = beyond[table][in_rows.cells[table][begins[table] + one]];
+                            known = std::min(known, sums[one] + all_beyond);
+                        }
                     }
-                }
-            });
+                });
             for (std::size_t table = 0; table < beyond.size(); ++table) {
                 if (of.made_by[table] != none) {
                     std::ranges::transform(beyond[table], *of.tables[table].cost, beyond[table].begin(),
