@@ -88,6 +88,9 @@ public:
     /// Adds open states whose partition vector follows a mesh over some of the labels: its cuts, and what ranks are
     /// left along any one label. False where nothing new is added.
     EINPARALLEL_INLINE bool follow(const mesh& like) {
+        if (asked_->objective == objective::paper) {
+            return false;
+        }
         const partition_family& family = may_be_.families.front();
         std::vector<int> parts = family.fixed;
         int product = 1;
@@ -121,7 +124,7 @@ public:
 
     /// Exact placements with the partition vector of a state; true where these are all of them, and no more than `few`.
     EINPARALLEL_INLINE bool placements_of(const state& of, std::size_t few, std::vector<state>& into) {
-        if (of.feed.slices > 0) {
+        if (of.feed.slices > 0 || asked_->objective == objective::paper) {
             into.push_back(of);
             return true;
         }

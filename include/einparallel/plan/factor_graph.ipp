@@ -156,6 +156,17 @@ public:
     [[nodiscard]] const std::vector<factor>& factors() const { return factors_; }
     [[nodiscard]] move_cost& moves() { return moves_; }
     [[nodiscard]] place_table& places() { return table_; }
+    /// What chosen states cost together, by variable.
+    EINPARALLEL_INLINE double cost_of(const std::vector<const state*>& chosen) {
+        double sum = 0;
+        for (const state* const each : chosen) {
+            sum += each->cost;
+        }
+        for (const factor& each : factors_) {
+            sum += moves_.of(each, chosen, counting::exact);
+        }
+        return sum;
+    }
     /// The factors that a variable appears in.
     [[nodiscard]] const std::vector<std::size_t>& touching(std::size_t variable) const { return touching_[variable]; }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Placements within a memory limit. What a rank holds during each vertex is summed over the tensors that are alive, by
-// the largest shares; states are replaced, of one vertex or of two neighbours at once, as long as that lowers what is
-// beyond the limit, at the least loss, or within the limit the cost. What a plan then really holds corrects the sums.
+// the largest shares; states are replaced, one vertex at a time, as long as that lowers what is beyond the limit, at
+// the least loss, or within the limit the cost. What a plan then really holds corrects the sums.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -73,8 +73,8 @@ public:
         for (std::size_t start = 0; start < starts && (start < 2 || least.excess > 0); ++start) {
             begin(start);
             until_ = std::min(effort_, spent_ + effort_ / 8);
-            loss now{excess(), cost(counting::exact)};
-            while (!last.empty() && (replace(now, false) || replace(now, true))) {
+            loss now{excess(), cost()};
+            while (!last.empty() && replace(now)) {
             }
             const bool less = now.excess < least.excess || (now.excess <= least.excess && better(now.cost, least.cost));
             if (best.empty() || (now.cost < forbidden_move && less)) {
@@ -158,19 +158,15 @@ private:
         }
         const task work = task_of(einsum, chosen, may_be_[number].wanted, least_, lasting_.work_of(number));
         place_table& table = factors_.places();
-        const auto place = [&](const std::vector<label_id>& labels, std::size_t cut) {
-            const std::vector<index> bounds = bounds_of(labels, work.extents);
-            return chosen.feed.slices > 0 ? table.on_rank(bounds, chosen.feed.master)
-                                          : table.exact(bounds, chosen.ranks, labels, cut);
-        };
         if (made.output < 0 || table.is_open(made.output)) {
-            made.output = place(work.form.output, chosen.cuts.output);
+            made.output = exact_place(chosen, work.extents, work.form.output, chosen.cuts.output, table);
         }
         const std::vector<std::size_t> travelling = travelling_operands(work);
         made.memory = task_memory(work);
         made.work = made.memory - largest_shares(work.output, work.output_bytes).piece;
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-            made.operands.push_back(place(work.form.operands[operand], chosen.cuts.operands[operand]));
+            made.operands.push_back(
+                exact_place(chosen, work.extents, work.form.operands[operand], chosen.cuts.operands[operand], table));
             made.gathered.push_back(work.operands[operand].replication() > 1 && !found_in(operand, travelling));
             made.work -=
                 made.gathered.back() ? 0 : largest_shares(work.operands[operand], work.operand_bytes[operand]).piece;
@@ -250,74 +246,39 @@ private:
         return sum;
     }
 
-    EINPARALLEL_INLINE double cost(counting how) {
+    EINPARALLEL_INLINE double cost() {
         spent_ += factors_.factors().size();
         std::vector<const state*> all;
-        double sum = 0;
-        for (const footprint* each : chosen_) {
-            all.push_back(&each->of);
-            sum += each->of.cost;
-        }
-        for (const factor& each : factors_.factors()) {
-            sum += factors_.moves().of(each, all, how);
-        }
-        return sum;
+        std::ranges::transform(chosen_, std::back_inserter(all), [](const footprint* each) { return &each->of; });
+        return factors_.cost_of(all);
     }
 
-    /// Calls visit() with all states of a group, beside all of another where that is another one.
-    EINPARALLEL_INLINE void try_all(std::size_t group, std::size_t other, const auto& visit) {
-        for (footprint& one : of_kind_[factors_.kind_of(groups_[group].front())]) {
-            for (const std::size_t variable : groups_[group]) {
-                chosen_[variable] = &one;
-            }
-            if (other != group) {
-                try_all(other, other, visit);
-            } else if (spent_ < until_) {
-                visit();
-            }
-        }
-    }
-
-    /// True where variables of two groups share a tensor.
-    EINPARALLEL_INLINE [[nodiscard]] bool are_neighbours(std::size_t group, std::size_t other) const {
-        const std::vector<std::size_t>& near = factors_.touching(groups_[group].front());
-        return any_in(groups_[other], [&](std::size_t variable) {
-            return any_in(factors_.touching(variable), [&](std::size_t number) { return found_in(number, near); });
-        });
-    }
-
-    /// Other states of a group, or with `two` of two neighbours: beyond the limit those of all groups that lose the
-    /// least for the bytes saved, within it the cheapest, group by group. False where nothing is better.
-    EINPARALLEL_INLINE bool replace(loss& now, bool two) {
+    /// Other states of a group: beyond the limit those of all groups that lose the least for the bytes saved, within it
+    /// the cheapest, group by group. False where nothing is better.
+    EINPARALLEL_INLINE bool replace(loss& now) {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
         bool changed = false;
         std::vector<footprint*> best;
         loss then;
-        constexpr double infinity = std::numeric_limits<double>::infinity();
         double least = now.excess > 0 ? infinity : now.cost;
-        const auto consider = [&] {
-            loss tried{excess(), 0};
-            if (now.excess > 0 ? tried.excess >= now.excess : tried.excess > 0) {
-                return;
-            }
-            double loses = 0;
-            for (const counting how : {counting::by_cuts, counting::exact}) {  // many are too dear by the first
-                tried.cost = cost(how);
-                loses =
-                    now.excess > 0 ? std::max(0.0, tried.cost - now.cost) / (now.excess - tried.excess) : tried.cost;
-                if (tried.cost >= forbidden_move || !better(loses, least)) {
-                    return;
-                }
-            }
-            std::tie(least, best, then) = std::tie(loses, chosen_, tried);
-        };
         for (std::size_t group = 0; group < groups_.size(); ++group) {
             const std::vector<footprint*> before = chosen_;
-            for (std::size_t other = two ? group + 1 : group; other < (two ? groups_.size() : group + 1); ++other) {
-                if (!two || are_neighbours(group, other)) {
-                    try_all(group, other, consider);
-                    chosen_ = before;
+            for (footprint& one : of_kind_[factors_.kind_of(groups_[group].front())]) {
+                for (const std::size_t variable : groups_[group]) {
+                    chosen_[variable] = &one;
+                }
+                loss tried{spent_ < until_ ? excess() : infinity, 0};
+                if (now.excess > 0 ? tried.excess >= now.excess : tried.excess > 0) {
+                    continue;
+                }
+                tried.cost = cost();
+                const double loses =
+                    now.excess > 0 ? std::max(0.0, tried.cost - now.cost) / (now.excess - tried.excess) : tried.cost;
+                if (tried.cost < forbidden_move && better(loses, least)) {
+                    std::tie(least, best, then) = std::tie(loses, chosen_, tried);
                 }
             }
+            chosen_ = before;
             if (!best.empty() && (now.excess <= 0 || group + 1 == groups_.size())) {
                 chosen_ = std::exchange(best, {});
                 now = then;

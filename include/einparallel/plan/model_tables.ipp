@@ -34,14 +34,9 @@ struct model {
 /// Writes the tables of a factor graph.
 EINPARALLEL_INLINE class model_writer {
 public:
-    /// @param known what some placement costs: combinations that cost more are not worked out to the end
     /// @param effort gets the entries that are worked out
-    model_writer(factor_graph& graph, const options& asked, which states, double known, effort_count& effort)
-        : graph_(graph),
-          is_paper_(asked.objective == objective::paper),
-          states_(states),
-          slack_(known),
-          effort_(effort) {
+    model_writer(factor_graph& graph, const options& asked, which states, effort_count& effort)
+        : graph_(graph), is_paper_(asked.objective == objective::paper), states_(states), effort_(effort) {
         std::vector<std::shared_ptr<const std::vector<double>>> own;
         for (const domain& each : graph.domains()) {
             std::vector<int>& kept = made_.states.emplace_back();
@@ -62,28 +57,26 @@ public:
         for (std::size_t variable = 0; variable < graph.size(); ++variable) {
             const auto& costs = own[graph.kind_of(variable)];
             made_.sum.variables.push_back(costs);
-            slack_ -= costs->empty() ? 0 : *std::min_element(costs->begin(), costs->end());
         }
     }
 
     /// @param cells entries of one factor beyond which it is split into pairs of maker and reader: each reader then
-    /// pays all of its move, or with `all` an n-th where n of them may want the same place
+    /// pays all of its move, or of n of them an n-th with `all`
     model write(std::size_t cells) && {
         for (const factor& each : graph_.factors()) {
             double count = each.maker ? static_cast<double>(side_at(*each.maker, {}).classes->count) : 1;
             for (const tensor_reader& reader : each.readers) {
                 count *= static_cast<double>(side_at(reader.variable, reader.operands).classes->count);
             }
-            if (each.readers.size() == 1 || (!is_paper_ && count <= static_cast<double>(cells))) {
-                add(each, {});
-                continue;
-            }
-            made_.whole = made_.whole && is_paper_;
-            for (std::size_t number = 0; number < each.readers.size(); ++number) {
+            const bool whole = each.readers.size() == 1 || (!is_paper_ && count <= static_cast<double>(cells));
+            made_.whole = made_.whole && (whole || is_paper_);
+            for (std::size_t number = 0; number < (whole ? 1 : each.readers.size()); ++number) {
                 factor one = each;
-                one.readers = {each.readers[number]};
-                one.first = number;
-                add(one, states_ == which::all && !is_paper_ ? shares_of(each, number) : std::vector<index>{});
+                if (!whole) {
+                    one.readers = {each.readers[number]};
+                    one.first = number;
+                }
+                add(one, !whole && states_ == which::all && !is_paper_ ? each.readers.size() : 1);
             }
         }
         return std::move(made_);
@@ -96,7 +89,6 @@ private:
     struct side {
         std::shared_ptr<const state_classes> classes;
         std::vector<wanted_places> places;  ///< by class
-        std::vector<place_id> only;         ///< by class: its place where it is one; anywhere elsewhere
     };
 
     /// Without operands: of its output.
@@ -120,7 +112,6 @@ private:
                 const auto [place, unlike] = numbers.number_of(std::vector<index>(places.begin(), places.end()));
                 classes.of_state.push_back(static_cast<int>(place));
                 if (unlike) {
-                    made.only.push_back(places.size() == 1 ? places.front() : anywhere);
                     made.places.push_back(std::move(places));
                 }
             }
@@ -130,28 +121,14 @@ private:
         });
     }
 
-    /// By class of one reader: how many readers of a factor may want the same place.
-    std::vector<index> shares_of(const factor& of, std::size_t number) {
-        std::vector<index> shares;
-        for (const place_id mine : side_at(of.readers[number].variable, of.readers[number].operands).only) {
-            shares.push_back(std::ranges::count_if(of.readers, [&](const tensor_reader& other) {
-                return any_in(side_at(other.variable, other.operands).only,
-                              [&](place_id theirs) { return graph_.places().may_be_one(mine, theirs); });
-            }));
-        }
-        return shares;
-    }
-
-    /// Adds the table of a factor whose costs are divided by `shares` of its only reader's classes. Tensors that are
-    /// bound have their variables behind all readers.
-    void add(const factor& of, const std::vector<index>& shares) {
-        const side lies{nullptr, {{of.from}}, {of.from}};
+    /// Adds the table of a factor whose costs are divided by `shares`. Tensors that are bound have their variables
+    /// behind all readers.
+    void add(const factor& of, std::size_t shares) {
+        const side lies{nullptr, {{of.from}}};
         const side& maker = of.maker ? side_at(*of.maker, {}) : lies;
         std::vector<const side*> readers;
         std::vector<index> key{of.from, static_cast<index>(of.element_bytes), std::bit_cast<index>(of.runs),
-                               of.is_bound ? static_cast<index>(of.first) : -1};
-        key.insert(key.end(), shares.begin(), shares.end());
-        key.push_back(-1);
+                               of.is_bound ? static_cast<index>(of.first) : -1, static_cast<index>(shares)};
         cost_table table;
         const auto add_variable = [&](std::size_t variable, const side& seen) {
             table.scope.push_back(variable);
@@ -179,21 +156,7 @@ private:
     }
 
     std::vector<double> costs_of(const factor& of, const side& maker, const std::vector<const side*>& readers,
-                                 const std::vector<std::shared_ptr<const state_classes>>& classes,
-                                 const std::vector<index>& shares) {
-        // Of several readers that want different places, the sum of what each of them alone costs.
-        std::vector<std::vector<double>> alone(readers.size());
-        for (std::size_t reader = 0; reader < readers.size() && readers.size() > 1; ++reader) {
-            factor one = of;
-            one.readers = {of.readers[reader]};
-            one.first = reader;
-            for (const wanted_places& from : maker.places) {
-                for (const wanted_places& to : readers[reader]->places) {
-                    const wanted_places* const only = &to;
-                    alone[reader].push_back(cost(one, from.front(), {&only, 1}));
-                }
-            }
-        }
+                                 const std::vector<std::shared_ptr<const state_classes>>& classes, std::size_t shares) {
         std::vector<double> costs;
         std::vector<std::size_t> turn(classes.size(), 0);
         const std::size_t* const at = turn.data() + (of.maker && !of.is_bound ? 1 : 0);  // by reader
@@ -201,39 +164,19 @@ private:
         do {
             effort_.add(1);
             const std::size_t made_as = !of.maker ? 0 : of.is_bound ? turn.back() : turn.front();
-            double sum = 0;
-            bool apart = readers.size() > 1;
             for (std::size_t reader = 0; reader < readers.size(); ++reader) {
-                const side& seen = *readers[reader];
-                wanted[reader] = &seen.places[at[reader]];
-                sum += apart ? alone[reader][made_as * seen.places.size() + at[reader]] : 0;
-                for (std::size_t other = 0; other < reader && apart; ++other) {
-                    apart = !graph_.places().may_be_one(seen.only[at[reader]], readers[other]->only[at[other]]);
-                }
+                wanted[reader] = &readers[reader]->places[at[reader]];
             }
-            costs.push_back((apart ? sum : cost(of, maker.places[made_as].front(), wanted)) /
-                            (shares.empty() ? 1 : static_cast<double>(shares[*at])));
+            costs.push_back(graph_.moves().of(of, maker.places[made_as].front(), wanted,
+                                              states_ == which::exact ? counting::exact : counting::at_least) /
+                            static_cast<double>(shares));
         } while (next_turn(turn, classes));
         return costs;
-    }
-
-    double cost(const factor& of, place_id from, std::span<const wanted_places* const> wanted) {
-        if (states_ != which::exact || is_paper_ || slack_ == infinity) {
-            return graph_.moves().of(of, from, wanted, states_ == which::exact ? counting::exact : counting::at_least);
-        }
-        // Beside the cheapest states of all others a move may cost so much.
-        const double least = graph_.moves().of(of, from, wanted, counting::by_cuts);
-        if (least > slack_) {
-            return least;
-        }
-        effort_.add(1);
-        return graph_.moves().of(of, from, wanted, counting::exact);
     }
 
     factor_graph& graph_;
     bool is_paper_;
     which states_;
-    double slack_;
     effort_count& effort_;
     model made_;
     memo<side> sides_;

@@ -37,9 +37,9 @@ struct factor {
     std::size_t first = 0;  ///< number of the first of these readers among those of the tensor
 };
 
-/// How moves are counted: as they are; as what they cost at least, open places being any that are cut so; or at least
-/// by the cuts alone. Likely: as they are between exact places, else at least.
-enum class counting : std::uint8_t { exact, likely, at_least, by_cuts };
+/// How moves are counted: as they are; as what they cost at least, open places being any that are cut so; or, likely,
+/// as they are between exact places, else at least.
+enum class counting : std::uint8_t { exact, likely, at_least };
 
 /// The places that one reader wants a tensor at, by operand.
 using wanted_places = std::vector<place_id>;
@@ -121,9 +121,7 @@ private:
         if (how == counting::likely) {
             how = table_.is_open(from) || table_.is_open(to) ? counting::at_least : counting::exact;
         }
-        const traffic moving = how == counting::by_cuts    ? table_.by_cuts(from, to)
-                               : how == counting::at_least ? table_.at_least(from, to)
-                                                           : table_.between(from, to);
+        const traffic moving = how == counting::at_least ? table_.at_least(from, to) : table_.between(from, to);
         return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
                                                     : redistribution_seconds(moving, element_bytes, asked_.machine);
     }

@@ -76,10 +76,11 @@ public:
         return true;
     }
 
-    /// Makes a placement of what a model takes: there and back through the graph, every vertex keeps its partition
-    /// vector and gets the order of axes and the cuts that suit its neighbours best. Vertices in equal surroundings are
-    /// looked at once. Of the rest, of which nothing is known, it takes the `best` known.
-    EINPARALLEL_INLINE bool round_off(std::vector<state> from, const std::vector<state>& best) {
+    /// Makes a placement of what a model takes, or a better one of a placement: there and back through the graph, every
+    /// vertex takes the state that suits its neighbours best. Vertices in equal surroundings are looked at once. Of the
+    /// rest, of which nothing is known, it begins with the `best` known. True where states are new. `further`: a vertex
+    /// may take any partition vector that is written down.
+    EINPARALLEL_INLINE bool round_off(std::vector<state> from, const std::vector<state>& best, bool further) {
         rounded_ = std::move(from);
         bool fresh = false;
         for (const bool forward : {true, false}) {
@@ -95,20 +96,15 @@ public:
                 }
                 const auto [place, unlike] = met.number_of(surroundings(variable, rounded_));
                 if (unlike) {
-                    domain& of = factors_.states_of(variable);
-                    std::vector<state> made;
-                    placements_of(variable, rounded_[variable], few_states, made);
-                    const std::size_t before = of.states.size();
-                    for (const mesh& like : like_neighbours(variable)) {
-                        fresh = of.follow(like) || fresh;
-                    }
-                    for (std::size_t number = before; number < of.states.size(); ++number) {
-                        placements_of(variable, state(of.states[number]), few_states, made);
-                    }
-                    fresh = add_best(variable, made) || fresh;
+                    fresh = fit(variable, further) || fresh;
                     known.push_back(rounded_[variable]);
                 }
                 rounded_[variable] = known[place];
+            }
+        }
+        for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
+            if (factors_.vertex_at(variable).is_input()) {
+                bind(variable);
             }
         }
         return fresh;
@@ -129,9 +125,65 @@ public:
         return changed;
     }
 
+    /// By variable: the placement that was made last.
+    [[nodiscard]] const std::vector<state>& rounded() const { return rounded_; }
+
 private:
     /// How many of more exact states are written down.
     static constexpr std::size_t beam = 8;
+
+    /// Binds an input where it suits its readers best.
+    EINPARALLEL_INLINE void bind(std::size_t variable) {
+        std::vector<state> places;
+        for (const tensor_reader& reader : factors_.factors()[factors_.touching(variable).front()].readers) {
+            for (const std::size_t operand : reader.operands) {
+                const state& reading = rounded_[reader.variable];
+                places.emplace_back().output = reading.operands.empty() || reading.open
+                                                   ? wherever(0)
+                                                   : factors_.places().whole_of(reading.operands[operand]);
+            }
+        }
+        std::ranges::copy_if(factors_.states_of(variable).states, std::back_inserter(places),
+                             [](const state& each) { return !each.open; });
+        std::vector<const state*> all = pointers(rounded_);
+        double least = std::numeric_limits<double>::infinity();
+        for (const state& each : places) {
+            if (const double cost = each.output < 0 ? least : cost_with(variable, each, all, counting::likely);
+                cost < least) {
+                least = cost;
+                rounded_[variable] = each;
+            }
+        }
+    }
+
+    /// The state of a vertex that suits its neighbours best: its own partition vector, those that follow the
+    /// neighbours' meshes, and some of what is written down and may be cheaper beside them.
+    EINPARALLEL_INLINE bool fit(std::size_t variable, bool further) {
+        const std::size_t most = further ? 30'000 / factors_.domains().size() : 0;  // that are looked at
+        constexpr std::size_t others = 8;
+        domain& of = factors_.states_of(variable);
+        std::vector<state> made;
+        placements_of(variable, rounded_[variable], few_states, made);
+        const std::size_t before = of.states.size();
+        bool fresh = false;
+        for (const mesh& like : like_neighbours(variable)) {
+            fresh = of.follow(like) || fresh;
+        }
+        std::vector<const state*> all = pointers(rounded_);
+        std::vector<ranked> order;
+        for (std::size_t number = 0; number < before && number < most; ++number) {
+            order.emplace_back(cost_with(variable, of.states[number], all, counting::likely), number);
+        }
+        const std::size_t kept = std::min(others, order.size());
+        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());
+        for (std::size_t place = 0; place < kept && order[place].first < forbidden_move; ++place) {
+            placements_of(variable, state(of.states[order[place].second]), few_states, made);
+        }
+        for (std::size_t number = before; number < of.states.size(); ++number) {
+            placements_of(variable, state(of.states[number]), few_states, made);
+        }
+        return add_best(variable, made) || fresh;
+    }
 
     /// Orders of a vertex's axes in which the rounded placement has its neighbours, as their labels stand in its own
     /// tensors.

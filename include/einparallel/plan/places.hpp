@@ -78,9 +78,6 @@ public:
     /// No more than what moves: between any two places that the numbers stand for.
     EINPARALLEL_INLINE traffic at_least(place_id from, place_id to);
 
-    /// The same by the cuts alone.
-    EINPARALLEL_INLINE traffic by_cuts(place_id from, place_id to);
-
     /// Where only elements count: messages and the busiest rank are not looked for.
     explicit place_table(bool elements_only = false) : elements_only_(elements_only) {}
 
@@ -124,16 +121,8 @@ private:
     std::vector<pair_traffic> by_pair_;
     memo<traffic> counted_;
 
-    /// What by_cuts() found last, by some bits that both numbers make: a search asks for the same pairs again and
-    /// again.
-    struct found_by_cuts {
-        place_id from = anywhere;
-        place_id to = anywhere;
-        traffic least;
-    };
-    static constexpr unsigned few_bits = 12;
-    std::vector<found_by_cuts> by_cuts_ = std::vector<found_by_cuts>(std::size_t{1} << few_bits);
-    EINPARALLEL_INLINE [[nodiscard]] traffic look_at_cuts(place_id from, place_id to) const;
+    /// No more than what moves, by the cuts alone.
+    EINPARALLEL_INLINE [[nodiscard]] traffic by_cuts(place_id from, place_id to) const;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

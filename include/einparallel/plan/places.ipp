@@ -217,7 +217,7 @@ EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
 }
 
 EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
-    if (from == to || from < 0 || to < 0 || is_open(from) || is_open(to)) {
+    if (from == to || from < 0 || to < 0 || is_open(from) || is_open(to) || bounds(from) != bounds(to)) {
         return false;
     }
     const rank_grid& before = places_[at(from)].grid;
@@ -271,20 +271,7 @@ EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
     return by_cuts(from, to);
 }
 
-EINPARALLEL_INLINE traffic place_table::by_cuts(place_id from, place_id to) {
-    if (from == to || from < 0 || to < 0) {
-        return {};
-    }
-    const std::uint32_t mixed =
-        (static_cast<std::uint32_t>(from) * 0x9E3779B9U + static_cast<std::uint32_t>(to)) * 0x85EBCA6BU;
-    found_by_cuts& known = by_cuts_[mixed >> (32 - few_bits)];
-    if (known.from != from || known.to != to) {
-        known = {from, to, look_at_cuts(from, to)};
-    }
-    return known.least;
-}
-
-EINPARALLEL_INLINE traffic place_table::look_at_cuts(place_id from, place_id to) const {
+EINPARALLEL_INLINE traffic place_table::by_cuts(place_id from, place_id to) const {
     const place& before = places_[at(from)];
     const place& after = places_[at(to)];
     if (!before.cut || !after.cut || !before.cut->points.empty() || !after.cut->points.empty()) {

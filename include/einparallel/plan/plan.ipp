@@ -181,21 +181,18 @@ struct plan_builder {
             }
             add_task(each, einsum, chosen, may_be[number], asked, own);
             add_costs(each, einsum, made.vertices_, asked);
-            const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
-                const std::vector<index> bounds = detail::bounds_of(labels, each.work.extents);
-                return chosen.feed.slices > 0 ? table.on_rank(bounds, chosen.feed.master)
-                                              : table.exact(bounds, ranks, labels, cut);
+            const auto place = [&](const std::vector<label_id>& labels, std::size_t cut) {
+                return detail::exact_place(chosen, each.work.extents, labels, cut, table);
             };
             const std::vector<label_id>& output = each.work.form.output;
-            resting[number] = chosen.output >= 0 ? chosen.output : place(output, chosen.ranks, chosen.cuts.output);
+            resting[number] = chosen.output >= 0 ? chosen.output : place(output, chosen.cuts.output);
             double bytes = detail::task_bytes(each.work);
             double bytes_again = each.lasts ? 0 : bytes;
             each.seconds_again = each.lasts ? 0 : each.seconds;
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
                 const vertex& read = *graph.vertices[input];
-                const detail::place_id where =
-                    place(each.work.form.operands[operand], chosen.ranks, chosen.cuts.operands[operand]);
+                const detail::place_id where = place(each.work.form.operands[operand], chosen.cuts.operands[operand]);
                 const bool is_output = detail::found_in(input, made.outputs_);
                 if (!resting[input] && copies[input].empty()) {
                     made.vertices_[input].resting = table.resting(is_output ? table.whole_of(where) : where);

@@ -62,7 +62,7 @@ public:
             }
         }
         factors_.update_bound();
-        const model of = model_writer(factors_, asked_, which::written, infinity, effort_).write(0);
+        const model of = model_writer(factors_, asked_, which::written, effort_).write(0);
         best_.states = taken(of, minimise_along_paths(of.sum));
         bound_ = solve(which::all).least.bound;
         return result();
@@ -94,13 +94,11 @@ private:
     EINPARALLEL_INLINE void refine(std::size_t effort) {
         constexpr std::size_t seeds = 3;  // rounds in which placements are also made of what no rest is part of
         std::size_t most = 1;
-        double gap = infinity;
         for (std::size_t round = 0;; ++round) {
             most = std::min<std::size_t>(2 * most, 64);
-            const answer loose = solve(which::all, infinity, most_entries);
+            const answer loose = solve(which::all, most_entries);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
             effort_.limit = 3 * std::min(effort, std::numeric_limits<std::size_t>::max() / 3);
-            const bool stays = best_.cost - bound_ >= std::exchange(gap, best_.cost - bound_);
             if (asked_.on_progress) {
                 asked_.on_progress({round, effort_.spent, effort, best_.cost, bound_});
             }
@@ -111,14 +109,9 @@ private:
                 drop(loose);
             }
             bool fresh = factors_.moves().settle(factors_.factors(), loose.taken);
-            for (domain& each : factors_.domains()) {  // vectors that seem as good as those which are written down
-                fresh = (stays && !each.states.empty() && each.grow(first_states)) || fresh;
-            }
             if (asked_.objective != objective::paper) {
-                fresh = written_.round_off(loose.taken, best_.states) || fresh;
-                if (round < seeds) {
-                    fresh = written_.round_off(solve(which::written).taken, best_.states) || fresh;
-                }
+                fresh = round_off(loose.taken) || fresh;
+                fresh = (round < seeds && round_off(solve(which::written).taken)) || fresh;
             }
             if (!open_further(loose, most) && !fresh) {
                 constexpr std::size_t all = 4096;  // exact states of an open one
@@ -135,9 +128,8 @@ private:
         }
     }
 
-    /// @param known what some placement costs
-    EINPARALLEL_INLINE answer solve(which states, double known = infinity, std::size_t entries = 0) {
-        answer made{model_writer(factors_, asked_, states, known, effort_).write(factor_limit_), {}, {}};
+    EINPARALLEL_INLINE answer solve(which states, std::size_t entries = 0) {
+        answer made{model_writer(factors_, asked_, states, effort_).write(factor_limit_), {}, {}};
         made.least = minimise(made.of.sum, split_limit_, entries, &effort_);
         made.taken = taken(made.of, made.least.states);
         return made;
@@ -208,18 +200,6 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE double total(const std::vector<state>& chosen) {
-        const std::vector<const state*> all = pointers(chosen);
-        double sum = 0;
-        for (const state& each : chosen) {
-            sum += each.cost;
-        }
-        for (const factor& each : factors_.factors()) {
-            sum += factors_.moves().of(each, all, counting::exact);
-        }
-        return sum;
-    }
-
     /// Writes down more where the bound's model takes what is not: further partition vectors, and of open states those
     /// that are taken or come next. False where there is nothing left to write.
     EINPARALLEL_INLINE bool open_further(const answer& loose, std::size_t most) {
@@ -271,45 +251,36 @@ private:
         return changed;
     }
 
-    /// One vertex at a time, as long as the plan becomes cheaper: where the tables did not know everything.
-    EINPARALLEL_INLINE void improve(std::vector<state>& chosen) {
-        constexpr int sweeps = 3;
-        const std::size_t most = std::size_t{60'000} / std::max<std::size_t>(chosen.size(), 1);
-        std::vector<const state*> all = pointers(chosen);
-        bool changed = true;
-        for (int sweep = 0; sweep < sweeps && std::exchange(changed, false); ++sweep) {
-            for (std::size_t variable = 0; variable < chosen.size(); ++variable) {
-                double least = written_.cost_with(variable, chosen[variable], all, counting::exact);
-                std::size_t tried = 0;
-                for (const state& each : factors_.states_of(variable).states) {
-                    if (each.open || !(each.cost < least) || ++tried > most) {
-                        continue;
-                    }
-                    if (const double cost = written_.cost_with(variable, each, all, counting::exact);
-                        better(cost, least)) {
-                        least = cost;
-                        chosen[variable] = each;
-                        changed = true;
-                    }
-                }
-            }
+    /// Keeps a placement where it is the cheapest so far; true where it has moves whose cost was an estimate.
+    EINPARALLEL_INLINE bool consider(std::vector<state> chosen) {
+        if (any_in(chosen, [](const state& each) { return each.open; })) {
+            return false;
         }
+        const bool estimated = factors_.moves().settle(factors_.factors(), chosen);
+        if (const double cost = factors_.cost_of(pointers(chosen)); better(cost, best_.cost)) {
+            best_ = {std::move(chosen), cost, 0};
+        }
+        return estimated;
     }
 
-    /// Solves the model over the exact states; again where it took moves whose cost was an estimate.
+    /// Makes a placement of what a model takes, or a better one of a placement. True where states are new.
+    EINPARALLEL_INLINE bool round_off(std::vector<state> from, bool further = false) {
+        const bool fresh = written_.round_off(std::move(from), best_.states, further);
+        consider(written_.rounded());
+        return fresh;
+    }
+
+    /// Solves the model over the exact states, and takes one vertex after the other from there: what is not written
+    /// down is in no table, and split tables do not know everything. Again where it took moves whose cost was an
+    /// estimate.
     EINPARALLEL_INLINE void find_best() {
         constexpr int times = 4;
         factors_.update_bound();
         bool estimated = true;
         for (int time = 0; time < times && std::exchange(estimated, false); ++time) {
-            answer exact = solve(which::exact, best_.cost);
-            if (!exact.of.whole || !exact.least.exact) {
-                improve(exact.taken);
-            }
-            estimated = factors_.moves().settle(factors_.factors(), exact.taken);
-            if (const double cost = total(exact.taken); better(cost, best_.cost)) {
-                best_ = {std::move(exact.taken), cost, 0};
-            }
+            std::vector<state> taken = solve(which::exact).taken;
+            estimated = consider(taken);
+            round_off(std::move(taken), true);
         }
     }
 

@@ -62,6 +62,14 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
     return work;
 }
 
+/// Where an exact state has a tensor with these labels. @param extents by label, with that of summands
+EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<index>& extents,
+                                        const std::vector<label_id>& labels, std::size_t cut, place_table& table) {
+    const std::vector<index> bounds = bounds_of(labels, extents);
+    return chosen.feed.slices > 0 ? table.on_rank(bounds, chosen.feed.master)
+                                  : table.exact(bounds, chosen.ranks, labels, cut);
+}
+
 /// The axes of a partition vector in their natural order: those that a pin names as it names them, labels of the output
 /// as they stand there, then the others. A ring over a contracted label so runs between neighbouring ranks.
 /// @param points by label, or fewer; cut points for the parts that are as many
