@@ -149,84 +149,31 @@ private:
     std::vector<std::uint64_t> inner_, inner_joined_, outer_joined_;
 };
 
-/// A network in which no tensor has only labels of another: those are multiplied into the other one first.
-struct absorbed_network {
-    product_network net;
-    std::vector<tensor_pair> steps;    ///< in the numbers of the whole network
-    std::vector<std::size_t> tensors;  ///< what the operands of `net` are there
-};
-
-EINPARALLEL_INLINE absorbed_network absorb(const product_network& whole) {
-    absorbed_network made{whole, {}, {}};
-    shrinking_network state(whole);
-    const std::size_t words = state.labels.words();
-    const auto larger = [&](std::size_t tensor) {
-        std::size_t label = state.having.size();
-        state.labels.each(tensor, [&](std::size_t each) { label = each; });
-        for (std::size_t place = 0; label < state.having.size() && place < state.having[label].size(); ++place) {
-            const std::size_t other = state.having[label][place];
-            bool has_all = other != tensor && state.alive[other];
-            for (std::size_t word = 0; word < words; ++word) {
-                has_all = has_all && (state.labels.of(tensor)[word] & ~state.labels.of(other)[word]) == 0;
-            }
-            if (has_all) {
-                return other;
-            }
-        }
-        return tensor;
-    };
-    for (std::size_t tensor = 0; tensor < whole.operands + state.found.steps.size(); ++tensor) {
-        if (const std::size_t other = state.alive[tensor] ? larger(tensor) : tensor; other != tensor) {
-            state.contract(tensor, other);
-        }
-    }
-    for (std::size_t tensor = 0; tensor < state.alive.size(); ++tensor) {
-        if (state.alive[tensor]) {
-            std::copy(state.labels.of(tensor), state.labels.of(tensor) + words,
-                      made.net.labels.of(made.tensors.size()));
-            made.tensors.push_back(tensor);
-        }
-    }
-    made.steps = std::move(state.found.steps);
-    made.net.operands = made.tensors.size();
-    std::copy(whole.output(), whole.output() + words, made.net.labels.of(made.net.operands));
-    return made;
-}
-
 EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
     constexpr double temperatures[] = {0.125, 1, 4};  // each run begins with the best order so far
     constexpr double most_turns = 4.5e6;
     constexpr double most_sweeps = 1500;  // of a run: the same turns in more runs find better orders
-    absorbed_network small = absorb(net);
-    const std::size_t operands = small.net.operands;
-    found_order best = greedy_order(small.net, 1);
+    found_order best = greedy_order(net, 1);
     const auto consider = [&](found_order other) {
         if (other.operations < best.operations) {
             best = std::move(other);
         }
     };
     for (const double weight : {0.5, 0.0, 2.0}) {
-        consider(greedy_order(small.net, weight));
+        consider(greedy_order(net, weight));
     }
     const double turns = std::min(best.operations, most_turns);
-    const double sweeps = std::floor(std::min(turns / 3 / static_cast<double>(operands), most_sweeps));
-    const auto runs = sweeps < 1 ? 0 : std::max<std::size_t>(3, static_cast<std::size_t>(turns / sweeps) / operands);
+    const double sweeps = std::floor(std::min(turns / 3 / static_cast<double>(net.operands), most_sweeps));
+    const auto runs =
+        sweeps < 1 ? 0 : std::max<std::size_t>(3, static_cast<std::size_t>(turns / sweeps) / net.operands);
     for (std::size_t run = 0; run < runs; ++run) {
-        annealed_tree tree(small.net, best.steps, run);
+        annealed_tree tree(net, best.steps, run);
         for (double sweep = 1; sweep <= sweeps; ++sweep) {
             const double left = 1 - sweep / sweeps;
             tree.sweep(temperatures[run % 3] * (left * left) * (left * left));
         }
         consider(tree.found());
     }
-    const auto number = [&](std::size_t tensor) {
-        return tensor < operands ? small.tensors[tensor] : tensor + 2 * (net.operands - operands);
-    };
-    for (const auto& [left, right] : best.steps) {
-        small.steps.push_back({number(left), number(right)});
-    }
-    best = greedy_order(net, 1);
-    consider(annealed_tree(net, small.steps, 0).found());
     return best;
 }
 
