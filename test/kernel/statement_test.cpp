@@ -9,7 +9,6 @@
 #include <complex>
 #include <limits>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -493,33 +492,6 @@ TEST_CASE("elements of another size are not the same elements, wherever they beg
     ep::array<std::complex<double>, 1> c({10});
     const ep::view<double, 1> reals(reinterpret_cast<double*>(c.data()), {10}, {1});
     CHECK_THROWS_AS((c(i) = reals(i) * std::complex<double>(1, 0)), ep::error);
-}
-
-namespace {
-
-/// Contracts when it is destroyed, which is after the thread's own scratch memory is gone.
-struct contracts_at_last {
-    double* result;
-    ~contracts_at_last() {
-        ep::array<double, 2> a({90, 80});
-        ep::array<double, 2> b({80, 70});
-        std::fill(a.data(), a.data() + a.size(), 1.0);
-        std::fill(b.data(), b.data() + b.size(), 1.0);
-        *result = ep::einsum<"ij,jk->ik">(a, b)(89, 69);
-    }
-};
-
-}  // namespace
-
-TEST_CASE("objects that outlive a thread's scratch memory contract") {
-    double result = 0;
-    std::thread([&result] {
-        static thread_local const contracts_at_last last{&result};  // made first, destroyed last
-        ep::array<double, 2> a({90, 80});
-        const auto c = ep::einsum<"ij,kj->ik">(a, a);
-        static_cast<void>(last);
-    }).join();
-    CHECK(result == 80.0);
 }
 
 }  // namespace statement_test

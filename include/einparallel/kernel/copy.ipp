@@ -209,7 +209,7 @@ private:
         const gemm_blocks outer(outer_, 1, tables[4]);
         index* const tight = tables[4];
         index* const buffer_rows = tables[5];
-        const scratch_lease<scratch_purpose::packing> lease(static_cast<std::size_t>(buffer_bytes_));
+        const scratch_memory buffer(static_cast<std::size_t>(buffer_bytes_));
         const index row_blocks = rows_.block_count();
         const index column_blocks = columns_.block_count();
         const auto start_of = [&](index unit) {
@@ -243,7 +243,7 @@ private:
                 for (index row = 0; row < rows.count; ++row) {
                     buffer_rows[row] = row * (follow_ ? length : ((length + 63) / 64 | 1) * 64);
                 }
-                through_buffer(into, from, block, tight, buffer_rows, lease.data());
+                through_buffer(into, from, block, tight, buffer_rows, buffer.data());
             } else {
                 functions_.turn(into, from, block);
             }

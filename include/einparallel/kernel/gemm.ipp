@@ -2,7 +2,6 @@
 
 #include <einparallel/kernel/gemm.hpp>
 
-#include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/small_vector.hpp>
@@ -72,8 +71,7 @@ public:
 
 private:
     static constexpr index rows_in_place = 6;
-    static constexpr index rows_ahead = 12;  ///< that are asked for before they are read: memory answers meanwhile
-    static constexpr std::size_t small_bytes = 16384;
+    static constexpr index rows_ahead = 18;      ///< that are asked for before they are read: memory answers meanwhile
     static constexpr index blocks_in_piece = 8;  ///< of the summed index, at least: a piece is worth adding up
     static constexpr index most_in_sum = 32;     ///< pieces
     static constexpr std::size_t pieces_bytes = std::size_t{4} << 20;
@@ -143,16 +141,9 @@ private:
         const std::size_t b_size =
             static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
         const std::size_t needed =
-            a_size + b_size +
-            sizeof(index) * static_cast<std::size_t>(2 * (rows_ + columns_ + depth_) +
-                                                     std::max({rows_, columns_, depth_}) + 2 * depth_);
-        alignas(64) std::byte on_stack[small_bytes];
-        if (needed <= small_bytes) {
-            walk(on_stack, a_size, b_size, from, into, blocks, steps);
-        } else {
-            const scratch_lease<scratch_purpose::packing> lease(needed);
-            walk(lease.data(), a_size, b_size, from, into, blocks, steps);
-        }
+            a_size + b_size + sizeof(index) * static_cast<std::size_t>(2 * (rows_ + columns_ + 2 * depth_));
+        const scratch_memory memory(needed);
+        walk(memory.data(), a_size, b_size, from, into, blocks, steps);
     }
 
     /// Computes the pieces of the sum on their own, and adds them up in order; one thread one after the other, in
@@ -160,7 +151,7 @@ private:
     void run_pieces(const operands& from, std::byte* c, bool add) const {
         const index bytes = m_.size * n_.size * signed_of(kernel_.c_element);
         const index together = threads_ > 1 ? pieces_ : 1;
-        const scratch_lease<scratch_purpose::pieces> lease(static_cast<std::size_t>(together * bytes));
+        const scratch_memory memory(static_cast<std::size_t>(together * bytes));
         gemm_axis m = m_;
         gemm_axis n = n_;
         small_vector<index, 256> places(static_cast<std::size_t>(2 * (m.size + n.size)));
@@ -176,14 +167,14 @@ private:
                 const thread_grid grid = grid_of(parts);
                 const even_part own(together, grid.piece_of(part), grid.pieces);
                 for (index piece = own.begin; piece < own.end; ++piece) {
-                    run_part(from, {m, n, lease.data() + piece * bytes, false}, blocks_of(grid, part),
+                    run_part(from, {m, n, memory.data() + piece * bytes, false}, blocks_of(grid, part),
                              even_part(k_.block_count(), first + piece, pieces_));
                 }
             });
             on_threads(threads_, [&](index part, index parts) {
                 const even_part own(m.size, part, parts);
                 for (index piece = 0; piece < together; ++piece) {
-                    const std::byte* const sums = lease.data() + piece * bytes;
+                    const std::byte* const sums = memory.data() + piece * bytes;
                     kernel_.scatter(kernel_.context, element_at(sums, own.begin * n.size, kernel_.c_element), n.size, c,
                                     rows + own.begin, own.end - own.begin, columns, n.size, add || first + piece > 0);
                 }
@@ -199,8 +190,7 @@ private:
         gemm_blocks m(into.m, rows_, tables);
         gemm_blocks n(into.n, columns_, tables + 2 * rows_);
         gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
-        index* const lines = tables + 2 * (rows_ + columns_ + depth_);
-        auto* const along = reinterpret_cast<small_step*>(lines + std::max({rows_, columns_, depth_}));
+        auto* const along = reinterpret_cast<small_step*>(tables + 2 * (rows_ + columns_ + depth_));
         const even_part& rows = blocks.rows;
         bool a_stays = false;
         for (index column = blocks.columns.begin; column < blocks.columns.end; ++column) {
@@ -221,9 +211,7 @@ private:
                     const std::byte* const a = element_at(from.a, m.start.first + k.start.first, kernel_.a_element);
                     std::byte* const c = element_at(into.c, m.start.second + n.start.second, kernel_.c_element);
                     if (in_place_) {
-                        const index line_count = along_rows_ ? k.lines(signed_of(kernel_.a_element), lines) : 0;
-                        multiply_in_place(a, next_of_a(from.a, m, k, row, step, rows), packed_b, along, lines,
-                                          line_count, m, n, k, c, add);
+                        multiply_in_place(a, packed_b, along, m, n, k, c, add);
                         report(hook_, m.count * n.count * k.count);
                         continue;
                     }
@@ -241,33 +229,13 @@ private:
     }
 
     static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
-    /// Where the block of A after this one begins.
-    const std::byte* next_of_a(const std::byte* a, const gemm_blocks& m, const gemm_blocks& k, index row, index step,
-                               even_part rows) const {
-        const bool below = row + 1 < rows.end;
-        const index next_step = below ? step : std::min(step + 1, k_.block_count() - 1);
-        return element_at(a, m.start_of(below ? row + 1 : rows.begin).first + k.start_of(next_step).first,
-                          kernel_.a_element);
-    }
-
     /// A block of A where it lies times one packed block of B: some rows of A, which stay in the first-level cache,
-    /// past all columns. `next_a` is where the next block begins.
-    void multiply_in_place(const std::byte* a, const std::byte* next_a, const std::byte* b, const small_step* along,
-                           const index* lines, index line_count, const gemm_blocks& m, const gemm_blocks& n,
-                           const gemm_blocks& k, std::byte* c, bool add) const {
-        lines_ahead ahead(signed_of(kernel_.a_element));
-        if (along_rows_) {  // columns that are contiguous are fetched ahead by the processor
-            const index asked = std::min(rows_ahead, m.count);  // of this block: by the one before
-            if (asked < m.count) {
-                ahead.add({a, m.first() + asked, m.count - asked, lines, line_count});
-            }
-            ahead.add({next_a, m.first(), asked, lines, line_count});
-            ahead.spread((m.count + rows_in_place - 1) / rows_in_place *
-                         ((n.count + kernel_.columns - 1) / kernel_.columns));
-        }
+    /// past all columns.
+    void multiply_in_place(const std::byte* a, const std::byte* b, const small_step* along, const gemm_blocks& m,
+                           const gemm_blocks& n, const gemm_blocks& k, std::byte* c, bool add) const {
         kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
                               b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns,
-                              along_rows_ ? &ahead : nullptr, even_steps(along, k.count)},
+                              along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
                              a, b, c, add);
     }
 

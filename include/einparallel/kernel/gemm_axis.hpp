@@ -164,26 +164,6 @@ public:
         run = 0;
     }
 
-    /// Where the cache lines of the first matrix lie that this block meets, in bytes: all offsets, but one of each 64
-    /// bytes along the loop of stride 1.
-    /// @return how many
-    EINPARALLEL_INLINE index lines(index element, index* into) const {
-        index found = 1;
-        into[0] = 0;
-        for (std::size_t position = axis_.loops.size(); position-- > 0;) {
-            const gemm_axis::loop& each = axis_.loops[position];
-            const index by = each.first == 1 ? 64 / element : 1;
-            index more = found;
-            for (index step = by; step < lengths_[position]; step += by) {
-                for (index inner = 0; inner < found; ++inner) {
-                    into[more++] = into[inner] + step * each.first * element;
-                }
-            }
-            found = more;
-        }
-        return found;
-    }
-
 private:
     EINPARALLEL_INLINE void fill() {
         filled_ = true;

@@ -41,8 +41,8 @@ public:
             multiply();
             return;
         }
-        const scratch_lease<scratch_purpose::reduction> lease((x_size + y_size) * sizeof(T));
-        T* const scratch = reinterpret_cast<T*>(lease.data());
+        const scratch_memory memory((x_size + y_size) * sizeof(T));
+        T* const scratch = reinterpret_cast<T*>(memory.data());
         if (x_size > 0) {
             x_ = reduced(x_slot, x_, scratch);
         }

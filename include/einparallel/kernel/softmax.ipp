@@ -66,12 +66,9 @@ public:
         on_threads(threads, [&](index part, index parts) {
             const even_part own(points * strips, part, parts);
             const bool gathered = !side_by_side && z_step_ != 1;
-            const scratch_lease<scratch_purpose::reduction> lease(static_cast<std::size_t>(side_by_side ? 2 * strip
-                                                                                           : gathered   ? extent_
-                                                                                                        : 0) *
-                                                                      sizeof(T) +
-                                                                  1);
-            T* const scratch = reinterpret_cast<T*>(lease.data());
+            const index elements = side_by_side ? 2 * strip : gathered ? extent_ : 0;
+            const scratch_memory memory(static_cast<std::size_t>(elements) * sizeof(T));
+            T* const scratch = reinterpret_cast<T*>(memory.data());
             odometer point(nest_, outer);
             index at[2] = {0, 0};
             point.go_to(own.begin / strips, at);

@@ -25,8 +25,8 @@ public:
     static constexpr index height = 32;
 
     turned_operands(const loop_nest& nest, const row_order& order, const row_operands& operands)
-        : turned_(found(nest, order, operands)), lease_(bytes_of(turned_)) {
-        std::byte* memory = lease_.data();
+        : turned_(found(nest, order, operands)), memory_(bytes_of(turned_)) {
+        std::byte* memory = memory_.data();
         for (turned& each : turned_) {
             each.tables = reinterpret_cast<index*>(memory);
             each.block = memory + table_bytes;
@@ -120,7 +120,7 @@ private:
     static constexpr index table_bytes = 2 * (width + height) * static_cast<index>(sizeof(index));
 
     turned_list turned_;
-    scratch_lease<scratch_purpose::packing> lease_;
+    scratch_memory memory_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -6,7 +6,6 @@
 #define EINPARALLEL_DETAIL_VECTOR_SMALL
 
 #include <einparallel/kernel/instruction_set.hpp>
-#include <einparallel/kernel/lines_ahead.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
@@ -28,10 +27,10 @@ struct small_call {
     const index* a_rows = nullptr;
     const small_step* along = nullptr;
     const index* c_rows = nullptr;
-    const void* scale = nullptr;   ///< of the elements' type
-    index b_gap = 0;               ///< between two vectors of columns of B and the next two
-    lines_ahead* ahead = nullptr;  ///< what is asked for meanwhile, at every two vectors
-    index even = 1;                ///< steps are evenly apart in stretches of so many: even_steps(along, k)
+    const void* scale = nullptr;  ///< of the elements' type
+    index b_gap = 0;              ///< between two vectors of columns of B and the next two
+    index ahead = 0;              ///< rows of A, contiguous, are asked for so many rows before they are read; 0: not
+    index even = 1;               ///< steps are evenly apart in stretches of so many: even_steps(along, k)
     index points = 1;
     index a_point = 0;  ///< from one point to the next
     index b_point = 0;
@@ -58,6 +57,19 @@ struct small_call {
         }
     }
     return even;
+}
+
+/// Asks for some steps of rows that will be read soon, which are contiguous along them. Never inlined: it is called
+/// between vector kernels, of which there are many.
+template <class T>
+[[gnu::noinline]] void ask_for(const T* a, const index* rows, index count, const small_step* first,
+                               const small_step* last) {
+    for (index row = 0; row < count; ++row) {
+        for (const small_step* step = first; step < last; step += 64 / sizeof(T)) {
+            __builtin_prefetch(a + rows[row] + step->a);
+        }
+    }
+    __asm__ volatile("");  // a function without any effect is not called
 }
 
 /// z[i][j] (+)= scale · x[i][j] · y[i][j] where nothing is summed: z is contiguous along j, and each operand contiguous
@@ -94,6 +106,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class T>
 struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
+    static constexpr index line = 64 / static_cast<index>(sizeof(T));
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
 
@@ -127,12 +140,14 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
 
     /// Operands in place: Rows rows times some columns, Parts vectors of Bytes bytes at a time, at some points. Rows
     /// may be copies of one another, and the last vector may overlap the one before. Few instructions surround the
-    /// multiply-adds of a small tile: what the compiler would compute again for every row is hidden from it.
+    /// multiply-adds of a small tile: what the compiler would compute again for every row is hidden from it. Rows at
+    /// a + soon[row], unless that is null, are asked for meanwhile: processors fetch ahead along few stretches of
+    /// memory.
     template <int Rows, int Parts, index Bytes>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void small_tiles(const small_call& call, const T* a,
-                                                                           const index* a_rows, const T* b, T* c,
-                                                                           const index* c_rows, index columns,
-                                                                           index points, bool add) {
+                                                                           const index* a_rows, const index* soon,
+                                                                           const T* b, T* c, const index* c_rows,
+                                                                           index columns, index points, bool add) {
         constexpr index wide = Bytes / static_cast<index>(sizeof(T));
         using part_vector = typename small_vectors<Bytes>::vector;
         using loose_part = typename small_vectors<Bytes>::loose;
@@ -146,13 +161,14 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 rows_of_a[row] = a + (point * call.a_point + a_rows[row]);
                 __asm__("" : "+r"(rows_of_a[row]));
             }
+            index asked = 0;
             index at_b = point * call.b_point;
             index at_c = point * call.c_point;
             for (index left = columns; left > 0; left -= Parts * wide) {
-                if (call.ahead != nullptr) {
-                    EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; part += 2) {
-                        call.ahead->ask();
-                    }
+                if (soon != nullptr) {
+                    const index due = std::min((asked + depth * Parts * wide / columns + line) / line * line, depth);
+                    ask_for(a, soon, Rows, along + asked, along + due);
+                    asked = due;
                 }
                 const index last = left < Parts * wide ? left - wide : (Parts - 1) * wide;
                 const index last_of_b = last + (Parts - 1) / 2 * call.b_gap;
@@ -233,13 +249,15 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                     a_rows = copies[0];
                     c_rows = copies[1];
                 }
+                const bool asks = call.ahead > 0 && row + call.ahead + high <= call.m;
+                const index* const soon = asks ? call.a_rows + row + call.ahead : nullptr;
                 row += high;
                 if (paired > 0) {
                     auto tiles = high == most ? &small_tiles<most, 2, Bytes> : &small_tiles<4, 2, Bytes>;
                     if constexpr (all_shapes) {
                         tiles = high == 2 ? &small_tiles<2, 2, Bytes> : tiles;
                     }
-                    tiles(call, left, a_rows, right, into, c_rows, paired, together, add);
+                    tiles(call, left, a_rows, soon, right, into, c_rows, paired, together, add);
                 }
                 if (odd) {
                     auto tiles = &small_tiles<4, odd_parts, Bytes>;
@@ -248,37 +266,48 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                                 : vectors == 1 ? &small_tiles<4, 1, Bytes>
                                                : tiles;
                     }
-                    tiles(call, left, a_rows, right + (paired + paired / (2 * wide) * call.b_gap), into + paired,
-                          c_rows, call.n - paired, together, add);
+                    tiles(call, left, a_rows, paired > 0 ? nullptr : soon,
+                          right + (paired + paired / (2 * wide) * call.b_gap), into + paired, c_rows, call.n - paired,
+                          together, add);
                 }
             }
         }
     }
 
-    EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
+    /// What the loop asks of the plane is copied first: stores may write to the plane for all the compiler knows.
+    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x,
+                                                                        const T* y) {
         typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-        for (index row = 0; row < plane.rows; ++row) {
+        const auto [rows, columns, z_row, x_row, y_row, x_moves, y_moves, add, streams, scale] = plane;
+        const bool scales = scale != T(1);
+        for (index row = 0; row < rows; ++row) {
+            const vector x_still = vector{} + *x;
+            const vector y_still = vector{} + *y;
             index at = 0;
-            for (; at + lanes <= plane.columns; at += lanes) {
-                vector value = plane.x_moves ? *reinterpret_cast<const loose*>(x + at) : vector{} + *x;
-                value *= plane.y_moves ? *reinterpret_cast<const loose*>(y + at) : vector{} + *y;
-                value *= plane.scale;
-                if (plane.streams) {
+            for (; at + lanes <= columns; at += lanes) {
+                vector value = x_moves ? *reinterpret_cast<const loose*>(x + at) : x_still;
+                value *= y_moves ? *reinterpret_cast<const loose*>(y + at) : y_still;
+                if (scales) {
+                    value *= scale;
+                }
+                auto* const into = reinterpret_cast<loose*>(z + at);
+                if (streams) {
                     doubles streamed;  // nvcc casts no vectors
                     __builtin_memcpy(&streamed, &value, sizeof(value));
                     EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(z + at), streamed);
+                } else if (add) {
+                    *into += value;
                 } else {
-                    auto* const into = reinterpret_cast<loose*>(z + at);
-                    *into = plane.add ? *into + value : value;
+                    *into = value;
                 }
             }
-            for (; at < plane.columns; ++at) {
-                const T value = plane.scale * (x[plane.x_moves ? at : 0] * y[plane.y_moves ? at : 0]);
-                z[at] = plane.add ? z[at] + value : value;
+            for (; at < columns; ++at) {
+                const T value = scale * (x[x_moves ? at : 0] * y[y_moves ? at : 0]);
+                z[at] = add ? z[at] + value : value;
             }
-            z += plane.z_row;
-            x += plane.x_row;
-            y += plane.y_row;
+            z += z_row;
+            x += x_row;
+            y += y_row;
         }
     }
 
