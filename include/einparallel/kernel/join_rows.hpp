@@ -13,7 +13,6 @@
 #include <boost/hana/basic_tuple.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
 #include <tuple>
 #include <type_traits>
@@ -104,14 +103,6 @@ public:
             return copy_;
         }
         filled_from_ = nullptr;
-        // Rows that jump are mostly walked along what is contiguous: once a line, ask for the next ones.
-#if defined(__GNUC__)
-        if (reinterpret_cast<std::uintptr_t>(x) % 64 < sizeof(T)) {
-            for (index i = 0; i < count; ++i) {
-                __builtin_prefetch(x + i * move + 64 / sizeof(T));
-            }
-        }
-#endif
         for (index i = 0; i < count; ++i) {
             copy_[i] = x[i * move];
         }

@@ -72,12 +72,14 @@ private:
     void pair(const T* x, index x_move, const T* y, index y_move, index count, bool first) {
         T* __restrict const sums = this->results_;
         if constexpr (std::is_floating_point_v<T>) {
-            if (first && (x_move | y_move | 1) == 1) {
+            constexpr index least = 16;  // points that are worth the call
+            if ((x_move | y_move | 1) == 1 && (first || count >= least)) {
                 product_plane<T> row;
                 row.rows = 1;
                 row.columns = count;
                 row.x_moves = x_move == 1;
                 row.y_moves = y_move == 1;
+                row.add = !first;
                 best_products<T>()(row, sums, x, y);
                 return;
             }

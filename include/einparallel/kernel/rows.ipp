@@ -104,24 +104,6 @@ EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
     walk.run(worker);
 }
 
-/// What rows report to a nest's hook: few rows are worth a call of their own.
-EINPARALLEL_INLINE class row_reports {
-public:
-    explicit row_reports(const loop_nest& nest) : hook_(nest.hook) {}
-    void add(index points) {
-        if (hook_ != nullptr && (points_ += points) >= together) {
-            hook_->report(points_);
-            points_ = 0;
-        }
-    }
-
-private:
-    static constexpr index together = index{1} << 14;
-
-    progress_hook* hook_;
-    index points_ = 0;
-};
-
 EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     loop_nest piece;
     small_vector<index, 12> offsets(nest_->slots, 0);
@@ -161,7 +143,6 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     odometer output(nest, order_.outer_output);
     odometer around(nest, sums ? order_.outer_contracted : odometer::loop_list());  // of sums along the row
     odometer inside(nest, sums ? odometer::loop_list() : order_.outer_contracted);
-    row_reports done(nest);
     const auto start_at = [&](index position, index row) {
         for (std::size_t slot = 0; slot < nest.slots; ++slot) {
             starts[slot] = position * along[slot] + row * across[slot];
@@ -186,7 +167,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                             blocks.point_to(row % height, places.data());
                         }
                         worker.accumulate(places.data(), steps + 1, count, first);
-                        done.add(count);
+                        report(nest.hook, count);
                         first = false;
                     } while (inside.advance(offsets.data()));
                     if (!sums) {
