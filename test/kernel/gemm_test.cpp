@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -129,25 +128,6 @@ TEST_CASE_TEMPLATE("gemm agrees with three loops where many rows pass few column
             for (const index k : {1, 32, 33, 127, 129, 257, 641}) {
                 check<T>(129 + k % 5, 16, k, layout, k % 2 == 0, set);
             }
-        }
-    }
-}
-
-TEST_CASE("every element of a block lies on a line that is listed") {
-    gemm_axis axis;
-    axis.add(3, 1000, 1);
-    axis.add(21, 1, 40);
-    axis.add(5, 30, 7);
-    axis.cut(60, 1, 8, 1);
-    std::vector<index> tables(2 * 400);
-    gemm_blocks blocks(axis, 400, tables.data());
-    for (index number = 0; number < axis.block_count(); ++number) {
-        blocks.go_to(number);
-        std::vector<index> lines(static_cast<std::size_t>(blocks.count));
-        lines.resize(static_cast<std::size_t>(blocks.lines(8, lines.data())));
-        for (index each = 0; each < blocks.count; ++each) {
-            const index at = 8 * blocks.first()[each];
-            CHECK(std::any_of(lines.begin(), lines.end(), [&](index line) { return line <= at && at < line + 64; }));
         }
     }
 }
