@@ -10,10 +10,30 @@
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 
+#include <concepts>
 #include <initializer_list>
+#include <type_traits>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Whose products are computed for T: signed integers are summed as unsigned ones, which are the same bits and may be
+/// read so, and need no kernels of their own.
+template <class T>
+struct summed_as {
+    using type = T;
+};
+template <std::signed_integral T>
+    requires(!std::is_same_v<T, wchar_t>)
+struct summed_as<T> {
+    using type = std::make_unsigned_t<T>;
+};
+template <>
+struct summed_as<char8_t> {
+    using type = unsigned char;
+};
+template <class T>
+using summed_as_t = typename summed_as<T>::type;
 
 /// Whether there are terms to sum; where not, writes zeros if the call overwrites. Loops that move nothing become part
 /// of the scale.
@@ -47,12 +67,9 @@ void contract_pair(const block_call& call, T scale) {
     }
 }
 
+/// … of one operand, or more than two.
 template <Element T>
-void contract_product(const block_call& call, T scale) {
-    if (call.operands.size() == 2) {
-        contract_pair(call, scale);
-        return;
-    }
+void contract_several(const block_call& call, T scale) {
     loop_nest nest(call);
     if (!has_terms(nest, call, scale)) {
         return;
@@ -70,6 +87,12 @@ void contract_product(const block_call& call, T scale) {
     }
     product_rows<T> worker(output, operands, scale, call.mode);
     run_rows(nest, worker);
+}
+
+template <Element T>
+void contract_product(const block_call& call, T scale) {
+    const auto factor = static_cast<summed_as_t<T>>(scale);
+    call.operands.size() == 2 ? contract_pair(call, factor) : contract_several(call, factor);
 }
 
 template <Element T>

@@ -16,7 +16,7 @@ void run_product(const product_form& form, std::span<block_handle> blocks, T sca
     operand_block operands[2];
     const block_call call = checked_call(form, blocks, sizeof(T), extents, operands);
     if constexpr (Operands == 2) {
-        contract_pair(call, scale);
+        contract_pair(call, static_cast<summed_as_t<T>>(scale));
     } else {
         contract_product(call, scale);
     }
