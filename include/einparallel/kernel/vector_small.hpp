@@ -59,8 +59,7 @@ struct small_call {
     return even;
 }
 
-/// Asks for some steps of rows that will be read soon, which are contiguous along them. Never inlined: it is called
-/// between vector kernels, of which there are many.
+/// Asks for some steps of rows, contiguous along them. Never inlined: called between vector kernels, which are many.
 template <class T>
 [[gnu::noinline]] void ask_for(const T* a, const index* rows, index count, const small_step* first,
                                const small_step* last) {
@@ -69,7 +68,7 @@ template <class T>
             __builtin_prefetch(a + rows[row] + step->a);
         }
     }
-    __asm__ volatile("");  // a function without any effect is not called
+    __asm__ volatile("");  // else calls are dropped: it has no effect
 }
 
 /// z[i][j] (+)= scale · x[i][j] · y[i][j] where nothing is summed: z is contiguous along j, and each operand contiguous
@@ -141,8 +140,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// Operands in place: Rows rows times some columns, Parts vectors of Bytes bytes at a time, at some points. Rows
     /// may be copies of one another, and the last vector may overlap the one before. Few instructions surround the
     /// multiply-adds of a small tile: what the compiler would compute again for every row is hidden from it. Rows at
-    /// a + soon[row], unless that is null, are asked for meanwhile: processors fetch ahead along few stretches of
-    /// memory.
+    /// a + soon[row], unless that is null, are asked for: processors fetch ahead along few stretches of memory.
     template <int Rows, int Parts, index Bytes>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void small_tiles(const small_call& call, const T* a,
                                                                            const index* a_rows, const index* soon,
@@ -274,12 +272,10 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// What the loop asks of the plane is copied first: stores may write to the plane for all the compiler knows.
-    [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x,
-                                                                        const T* y) {
+    /// The plane is copied first: for all the compiler knows stores may write to it.
+    EINPARALLEL_DETAIL_TARGET static void products(const product_plane<T>& plane, T* z, const T* x, const T* y) {
         typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
         const auto [rows, columns, z_row, x_row, y_row, x_moves, y_moves, add, streams, scale] = plane;
-        const bool scales = scale != T(1);
         for (index row = 0; row < rows; ++row) {
             const vector x_still = vector{} + *x;
             const vector y_still = vector{} + *y;
@@ -287,18 +283,13 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             for (; at + lanes <= columns; at += lanes) {
                 vector value = x_moves ? *reinterpret_cast<const loose*>(x + at) : x_still;
                 value *= y_moves ? *reinterpret_cast<const loose*>(y + at) : y_still;
-                if (scales) {
-                    value *= scale;
-                }
-                auto* const into = reinterpret_cast<loose*>(z + at);
+                value *= scale;
                 if (streams) {
                     doubles streamed;  // nvcc casts no vectors
                     __builtin_memcpy(&streamed, &value, sizeof(value));
                     EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(z + at), streamed);
-                } else if (add) {
-                    *into += value;
                 } else {
-                    *into = value;
+                    *reinterpret_cast<loose*>(z + at) = add ? *reinterpret_cast<loose*>(z + at) + value : value;
                 }
             }
             for (; at < columns; ++at) {
