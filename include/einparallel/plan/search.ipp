@@ -126,6 +126,10 @@ private:
             }
             find_best();
         }
+        for (double before = infinity; bound_ < best_.cost * (1 - 1e-12) && better(best_.cost, before);) {
+            before = best_.cost;  // once more from the best plan, which need not be the last one
+            round_off(best_.states, true);
+        }
     }
 
     EINPARALLEL_INLINE answer solve(which states, std::size_t entries = 0) {
