@@ -10,7 +10,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Scratch memory of one call, aligned to a cache line, not initialised. From the heap, which hands the same memory out
-/// again to a kernel that runs again: keeping it for each thread is not faster by 1 %.
+/// again to a kernel that runs again.
 class scratch_memory {
 public:
     explicit scratch_memory(std::size_t bytes) : whole_(bytes == 0 ? nullptr : new std::byte[bytes + alignment]) {}
