@@ -31,11 +31,27 @@ struct rank_grid {
         std::size_t dimension = 0;
         int weight = 1;  ///< in the number of the dimension's cell: part by part, piece by piece
     };
+    /// An extent in even parts, the longer ones first (block_of), divided once.
+    struct even_parts {
+        index shorter = 1;  ///< size of a part that is not a longer one
+        index longer = 0;   ///< number of parts that have one more
+
+        even_parts() = default;
+        even_parts(index extent, int parts) : shorter(extent / parts), longer(extent % parts) {}
+        [[nodiscard]] bool is_longer(index part) const { return part < longer; }
+        [[nodiscard]] index begin_of(index part) const { return part * shorter + (part < longer ? part : longer); }
+        [[nodiscard]] index part_at(index position) const {
+            const index first = longer * (shorter + 1);  // of the shorter ones
+            return position < first ? position / (shorter + 1) : longer + (position - first) / shorter;
+        }
+    };
     struct side {
         index extent = 1;
-        mesh_axis axis;           ///< the parts, and their cut points
-        int pieces = 1;           ///< of each part
-        std::vector<int> before;  ///< of short extents, by index: cells with elements that begin no later
+        mesh_axis axis;             ///< the parts, and their cut points
+        int pieces = 1;             ///< of each part
+        even_parts in_parts;        ///< as if there were no cut points
+        even_parts in_pieces[2];    ///< of a shorter part, and of a longer one
+        std::vector<int> before{};  ///< of short extents, by index: cells with elements that begin no later
 
         [[nodiscard]] index cells() const { return index{axis.parts} * pieces; }
         [[nodiscard]] interval cell(int number) const {

@@ -48,27 +48,20 @@ EINPARALLEL_INLINE double rank_grid::side::meeting(interval held) const {
         }
         return met;
     }
-    const int parts = axis.parts;
-    // The part of [0, bound) that an index lies in.
-    const auto part_at = [](index bound, int count, index position) {
-        const index small = bound / count;
-        const index larger = bound % count;
-        return position < larger * (small + 1) ? position / (small + 1)
-                                               : larger + (position - larger * (small + 1)) / small;
-    };
     const auto pieces_of = [&](index part) {
-        return std::min<index>(pieces, block_of(extent, parts, static_cast<int>(part)).size());
+        const even_parts& of = in_pieces[in_parts.is_longer(part) ? 1 : 0];
+        return of.shorter > 0 ? pieces : of.longer;
     };
     const auto piece_at = [&](index part, index position) {
-        const interval block = block_of(extent, parts, static_cast<int>(part));
-        return part_at(block.size(), pieces, position - block.begin);
+        const even_parts& of = in_pieces[in_parts.is_longer(part) ? 1 : 0];
+        return pieces == 1 ? 0 : of.part_at(position - in_parts.begin_of(part));
     };
-    const index first = part_at(extent, parts, held.begin);
-    const index last = part_at(extent, parts, held.end - 1);
+    const index first = in_parts.part_at(held.begin);
+    const index last = in_parts.part_at(held.end - 1);
     index count = piece_at(last, held.end - 1) + 1 - piece_at(first, held.begin);
     if (first != last) {  // what the first part has from there on, and all of the parts between
-        const index larger = std::clamp<index>(extent % parts - first, 0, last - first);
-        count += larger * pieces_of(first) + (last - first - larger) * pieces_of(last - 1);
+        const index longer = std::clamp<index>(in_parts.longer - first, 0, last - first);
+        count += longer * pieces_of(first) + (last - first - longer) * pieces_of(last - 1);
     }
     return static_cast<double>(count);
 }
@@ -87,7 +80,7 @@ EINPARALLEL_INLINE double rank_grid::side::most_meeting(const side& others) cons
 
 EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const mesh& over,
                                         const std::vector<label_id>& labels, std::size_t cut)
-    : ranks(over.size()),
+    : ranks(bounds.empty() ? 1 : over.size()),  // one element is on rank 0
       is_valid(true),
       is_binary(std::has_single_bit(static_cast<unsigned>(ranks))),
       is_even(is_binary) {
@@ -97,11 +90,11 @@ EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const 
     int stride = 1;
     for (const bool piece : {true, false}) {  // the digits of a part stand before those of its pieces
         stride = 1;
-        for (std::size_t axis = over.axes.size(); axis-- > 0; stride *= over.axes[axis].parts) {
+        for (std::size_t axis = bounds.empty() ? 0 : over.axes.size(); axis-- > 0; stride *= over.axes[axis].parts) {
             const auto& [label, parts, points] = over.axes[axis];
             const auto times = std::count(labels.begin(), labels.end(), label);
-            if (times > 1 || (times == 0 && bounds.empty())) {
-                is_valid = is_binary = is_even = false;  // a diagonal covers no tensor; or one element for many ranks
+            if (times > 1) {
+                is_valid = is_binary = is_even = false;  // a diagonal covers no tensor
                 return;
             }
             if (piece == (times == 0)) {
@@ -122,6 +115,9 @@ EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const 
             along.before.insert(along.before.end(), static_cast<std::size_t>(along.cell(number).size()),
                                 along.before.empty() ? 1 : along.before.back() + 1);
         }
+        along.in_parts = even_parts(along.extent, along.axis.parts);
+        along.in_pieces[0] = even_parts(along.in_parts.shorter, along.pieces);
+        along.in_pieces[1] = even_parts(along.in_parts.shorter + 1, along.pieces);
         is_even = is_even && along.extent % along.cells() == 0;
         mean *= static_cast<double>(along.extent) / static_cast<double>(along.cells());
     }
