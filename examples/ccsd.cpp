@@ -87,7 +87,7 @@ bool ccsd(ep::context& world, const std::string& folder, std::size_t runs) {
     // For a molecule this small the default objective, time, leaves nearly everything to one rank. Asked for the fewest
     // bytes, the planner cuts all einsums over all ranks, as it does for a larger molecule. A short search is enough
     // here. Integrals, and what is made of them alone, are brought and computed in the first run and kept.
-    const ep::options options{.objective = ep::objective::bytes, .runs = runs, .effort = 100'000};
+    const ep::options options{.objective = ep::objective::bytes, .runs = runs, .effort = 200'000};
     const ep::plan plan = ep::decompose(world, options, next.t1, next.t2, next.E);
     if (world.rank() == 0) {
         std::cout << plan.vertices().size() << " inputs and einsums, " << plan.bytes_sent()

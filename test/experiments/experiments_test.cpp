@@ -41,7 +41,7 @@ using ways = std::vector<way>;
 template <class... Outputs>
 ep::plan planned(const ep::context& world, const ep::cutting_rule& rule, const Outputs&... outputs) {
     // Every simulated rank plans, one after the other.
-    const ep::options asked{.processes = world.size(), .objective = ep::objective::bytes, .effort = 200'000};
+    const ep::options asked{.processes = world.size(), .objective = ep::objective::bytes, .effort = 400'000};
     return rule ? ep::plan_with(asked, rule, outputs...) : ep::decompose(asked, outputs...);
 }
 

@@ -183,7 +183,7 @@ TEST_CASE("data parallel LLaMA sends every weight in the first run, and nothing 
     CHECK(often.objective_cost() < 100 * once.objective_cost());
     // Where a replica has no room, weights go round as they do for one run.
     const ep::plan small = ep::decompose(
-        {.processes = 8, .memory_limit = often.peak_bytes(0) / 4, .runs = 100, .effort = 20'000}, graph.logits);
+        {.processes = 8, .memory_limit = often.peak_bytes(0) / 4, .runs = 100, .effort = 40'000}, graph.logits);
     CHECK(small.peak_bytes(0) <= often.peak_bytes(0) / 4);
 }
 

@@ -577,7 +577,7 @@ outcome compare_with_brute_force(const trials& of) {
                             .runs = !of.runs         ? 1U
                                     : trial % 2 == 0 ? 3U
                                                      : 100U,
-                            .effort = 30'000'000,
+                            .effort = 60'000'000,
                             .on_progress = [&](const search_progress& now) { spent = now.spent; }};
         brute_force all(outputs, asked, of.sums);
         if ((of.sums && all.offers() == 0) || all.assignments() > 1e12) {

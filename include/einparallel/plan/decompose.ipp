@@ -79,7 +79,7 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
             may_be[number] = only_cuts(*graph.vertices[number], parts[number], may_be[number]);
         }
     }
-    constexpr std::size_t enough = 500'000;  // with one vector each there is little to choose, and no bound to prove
+    constexpr std::size_t enough = 1'000'000;  // with one vector each there is little to choose, and no bound to prove
     asked.objective = objective::bytes;
     asked.memory_limit = 0;
     asked.on_progress = {};

@@ -35,7 +35,7 @@ public:
                                      const std::vector<vertex_cuts>& may_be, factor_graph& factors,
                                      const std::vector<state>& from)
         : graph_(graph),
-          effort_(asked.effort / 4),
+          effort_(asked.effort / 8),
           may_be_(may_be),
           factors_(factors),
           lasting_(graph, asked),

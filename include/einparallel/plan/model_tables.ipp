@@ -162,7 +162,7 @@ private:
         const std::size_t* const at = turn.data() + (of.maker && !of.is_bound ? 1 : 0);  // by reader
         std::vector<const wanted_places*> wanted(readers.size());
         do {
-            effort_.add(1);
+            const std::size_t compared = graph_.places().compared();
             const std::size_t made_as = !of.maker ? 0 : of.is_bound ? turn.back() : turn.front();
             for (std::size_t reader = 0; reader < readers.size(); ++reader) {
                 wanted[reader] = &readers[reader]->places[at[reader]];
@@ -170,6 +170,7 @@ private:
             costs.push_back(graph_.moves().of(of, maker.places[made_as].front(), wanted,
                                               states_ == which::exact ? counting::exact : counting::at_least) /
                             static_cast<double>(shares));
+            effort_.add(1 + effort_count::of_pair * (graph_.places().compared() - compared));
         } while (next_turn(turn, classes));
         return costs;
     }

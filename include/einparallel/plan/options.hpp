@@ -77,9 +77,9 @@ struct options {
     /// first run, where its readers want it and replicated where that pays, and kept in the context until
     /// plan::release.
     std::size_t runs = 1;
-    /// States and table entries that the search may look at: a count, so that every rank and every run plans alike.
-    /// More effort gives no worse plan.
-    std::size_t effort = 4'000'000;
+    /// Table entries that the search may look at, states and moves counted as so many: a count, so that every rank and
+    /// every run plans alike. More effort gives no worse plan.
+    std::size_t effort = 8'000'000;
     /// Ranks r with the same r / ranks_per_node read each other's blocks in place, in memory that they share; 1: all
     /// ranks send messages. See plan::bytes_read.
     int ranks_per_node = 1;

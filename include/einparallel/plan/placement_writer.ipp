@@ -33,12 +33,14 @@ public:
     EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, std::vector<const state*>& chosen,
                                         counting how) {
         const state* const before = std::exchange(chosen[variable], &tried);
+        const std::size_t compared = factors_.places().compared();
         double sum = tried.cost;
         for (const std::size_t number : factors_.touching(variable)) {
             sum += factors_.moves().of(factors_.factors()[number], chosen, how);
         }
         chosen[variable] = before;
-        effort_.add(factors_.touching(variable).size() + 1);
+        effort_.add(effort_count::of_move * (factors_.touching(variable).size() + 1) +
+                    effort_count::of_pair * (factors_.places().compared() - compared));
         return sum;
     }
 

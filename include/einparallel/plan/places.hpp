@@ -78,6 +78,9 @@ public:
     /// No more than what moves: between any two places that the numbers stand for.
     EINPARALLEL_INLINE traffic at_least(place_id from, place_id to);
 
+    /// Pairs of places whose traffic was worked out, not in closed form.
+    [[nodiscard]] std::size_t compared() const { return by_pair_.size(); }
+
     /// Where only elements count: messages and the busiest rank are not looked for.
     explicit place_table(bool elements_only = false) : elements_only_(elements_only) {}
 

@@ -89,7 +89,7 @@ private:
     };
 
     /// Round after round until bound and plan meet, nothing is left to write down, or the effort is spent: a round may
-    /// take twice as much again, and is then broken off. What is done does not depend on the effort, only how much of
+    /// take as much again, and is then broken off. What is done does not depend on the effort, only how much of
     /// it.
     EINPARALLEL_INLINE void refine(std::size_t effort) {
         constexpr std::size_t seeds = 3;  // rounds in which placements are also made of what no rest is part of
@@ -98,7 +98,7 @@ private:
             most = std::min<std::size_t>(2 * most, 64);
             const answer loose = solve(which::all, most_entries);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
-            effort_.limit = 3 * std::min(effort, std::numeric_limits<std::size_t>::max() / 3);
+            effort_.limit = 2 * std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
             if (asked_.on_progress) {
                 asked_.on_progress({round, effort_.spent, effort, best_.cost, bound_});
             }
@@ -279,12 +279,15 @@ private:
     /// estimate.
     EINPARALLEL_INLINE void find_best() {
         constexpr int times = 4;
+        constexpr double enough = 0.99;  // of the cost before; what gains less leaves the effort to the next round
         factors_.update_bound();
-        bool estimated = true;
-        for (int time = 0; time < times && std::exchange(estimated, false); ++time) {
+        bool again = true;
+        for (int time = 0; time < times && again; ++time) {
+            const double before = best_.cost;
             std::vector<state> taken = solve(which::exact).taken;
-            estimated = consider(taken);
+            again = consider(taken);
             round_off(std::move(taken), true);
+            again = again && best_.cost < before * enough;
         }
     }
 

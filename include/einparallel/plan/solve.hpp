@@ -25,7 +25,12 @@ constexpr bool better(double cost, double best) {
 struct effort_count {
     struct exceeded {};
 
-    std::size_t spent = 0;  ///< states and table entries
+    /// What takes as long as so many table entries (by regression over the cells of bench/planner_scale.cpp): a move to
+    /// or from a state that is tried beside its neighbours, and traffic between two places that is worked out anew.
+    static constexpr std::size_t of_move = 4;
+    static constexpr std::size_t of_pair = 16;
+
+    std::size_t spent = 0;  ///< in table entries
     std::size_t limit = std::numeric_limits<std::size_t>::max();
 
     /// @throws exceeded
