@@ -97,6 +97,7 @@ public:
 
     /// Looks up exactly what the moves between chosen states cost; true where some were estimates.
     EINPARALLEL_INLINE bool settle(const std::vector<factor>& factors, const std::vector<state>& chosen) {
+        from_ = anywhere;
         bool changed = false;
         for (const factor& tensor : factors) {
             const place_id from = tensor.maker ? chosen[*tensor.maker].output : tensor.from;
@@ -111,10 +112,28 @@ public:
     }
 
 private:
+    /// Tables are written from one place to many after another, combined in every way: each is looked up once.
     EINPARALLEL_INLINE double one(place_id from, place_id to, std::size_t element_bytes, counting how) {
         if (from == to || from < 0 || to < 0) {
             return 0;
         }
+        if (from_ != from || element_bytes_ != element_bytes || how_ != how) {
+            from_ = from;
+            element_bytes_ = element_bytes;
+            how_ = how;
+            ++origin_;
+        }
+        const auto at = static_cast<std::size_t>(to);
+        if (known_.size() <= at) {
+            known_.resize(2 * at + 1);
+        }
+        if (known_[at].first != origin_) {
+            known_[at] = {origin_, between(from, to, element_bytes, how)};
+        }
+        return known_[at].second;
+    }
+
+    EINPARALLEL_INLINE double between(place_id from, place_id to, std::size_t element_bytes, counting how) {
         if (table_.bounds(from) != table_.bounds(to)) {
             return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
         }
@@ -168,6 +187,11 @@ private:
 
     const options& asked_;
     place_table& table_;
+    place_id from_ = anywhere;  // of the moves that are known, by where they go
+    std::size_t element_bytes_ = 0;
+    counting how_ = counting::exact;
+    std::size_t origin_ = 0;
+    std::vector<std::pair<std::size_t, double>> known_;
     wanted_places places_;                            // scratch
     wanted_places counted_;                           // scratch
     std::vector<std::pair<double, place_id>> costs_;  // scratch: exact places first, then the dearest
