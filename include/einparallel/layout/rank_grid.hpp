@@ -47,11 +47,10 @@ struct rank_grid {
     };
     struct side {
         index extent = 1;
-        mesh_axis axis;             ///< the parts, and their cut points
-        int pieces = 1;             ///< of each part
-        even_parts in_parts;        ///< as if there were no cut points
-        even_parts in_pieces[2];    ///< of a shorter part, and of a longer one
-        std::vector<int> before{};  ///< of short extents, by index: cells with elements that begin no later
+        mesh_axis axis;           ///< the parts, and their cut points
+        int pieces = 1;           ///< of each part
+        even_parts in_parts;      ///< without cut points
+        even_parts in_pieces[2];  ///< of a shorter part, and of a longer one
 
         [[nodiscard]] index cells() const { return index{axis.parts} * pieces; }
         [[nodiscard]] interval cell(int number) const {

@@ -8,7 +8,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Extents and numbers of cells that are gone through one by one.
+/// Numbers of cells that are gone through one by one.
 inline constexpr index is_short = 4096;
 
 EINPARALLEL_INLINE std::vector<double> rank_grid::cells_of(const std::vector<int>& of_ranks) const {
@@ -37,10 +37,6 @@ EINPARALLEL_INLINE index rank_grid::side::largest() const {
 }
 
 EINPARALLEL_INLINE double rank_grid::side::meeting(interval held) const {
-    if (!before.empty()) {
-        const int first = before[static_cast<std::size_t>(held.begin)];
-        return before[static_cast<std::size_t>(held.end - 1)] + 1 - first;
-    }
     if (!axis.points.empty()) {
         int met = 0;
         for (int number = 0; number < cells(); ++number) {
@@ -111,10 +107,6 @@ EINPARALLEL_INLINE rank_grid::rank_grid(const std::vector<index>& bounds, const 
         }
     }
     for (side& along : sides) {
-        for (int number = 0; number < along.cells() && std::max(along.cells(), along.extent) <= is_short; ++number) {
-            along.before.insert(along.before.end(), static_cast<std::size_t>(along.cell(number).size()),
-                                along.before.empty() ? 1 : along.before.back() + 1);
-        }
         along.in_parts = even_parts(along.extent, along.axis.parts);
         along.in_pieces[0] = even_parts(along.in_parts.shorter, along.pieces);
         along.in_pieces[1] = even_parts(along.in_parts.shorter + 1, along.pieces);
