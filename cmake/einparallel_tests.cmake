@@ -132,15 +132,17 @@ function(einparallel_compilation target optimized units)
     endif()
 endfunction()
 
-# Where ranks are more than cores, those that wait sleep. (A sanitizer's library must be the first, so not there.)
+# Ranks that wait sleep, so that a program needs half as many cores as it has ranks, and other tests run beside it. (A
+# sanitizer's library must be the first, so not there.)
 if(EINPARALLEL_WITH_MPI AND EINPARALLEL_SANITIZERS STREQUAL "")
     add_library(einparallel_sleeping_waits MODULE "${einparallel_test_dir}/support/sleeping_waits.cpp")
-    target_link_libraries(einparallel_sleeping_waits PRIVATE MPI::MPI_CXX einparallel_warnings)
+    target_link_libraries(einparallel_sleeping_waits PRIVATE MPI::MPI_CXX einparallel_warnings ${CMAKE_DL_LIBS})
 endif()
 function(einparallel_share_cores test ranks)
-    if(ranks GREATER 2 AND TARGET einparallel_sleeping_waits)
+    if(ranks GREATER 1 AND TARGET einparallel_sleeping_waits)
+        math(EXPR cores "${ranks} / 2")
         set_tests_properties(
-            ${test} PROPERTIES ENVIRONMENT_MODIFICATION
+            ${test} PROPERTIES PROCESSORS ${cores} ENVIRONMENT_MODIFICATION
                                "LD_PRELOAD=path_list_append:$<TARGET_FILE:einparallel_sleeping_waits>"
         )
     endif()

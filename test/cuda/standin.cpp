@@ -201,24 +201,43 @@ std::string plain_name(const char* symbol) {
     return name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
 }
 
+/// A place that a call comes from.
+struct caller {
+    std::uint64_t offset = 0;  ///< in the file that was loaded
+    std::string name;          ///< empty for a lambda, and for what is hidden
+    /// Who brings in and out depends on when messages arrive; who copies to the host is the test.
+    bool is_last = false;
+};
+
+/// Looked up once: the search goes through all symbols of the file.
+const caller& caller_at(void* frame) {
+    static std::map<void*, caller> known;
+    const auto [found, is_new] = known.try_emplace(frame);
+    if (is_new) {
+        Dl_info of{};
+        dladdr(frame, &of);
+        const std::string symbol = of.dli_sname == nullptr ? "" : of.dli_sname;
+        constexpr std::array last{"9carry_out", "8bring_in", "9bring_out", "7on_host"};
+        found->second = {static_cast<std::uint64_t>(static_cast<const std::byte*>(frame) -
+                                                    static_cast<const std::byte*>(of.dli_fbase)),
+                         plain_name(symbol.c_str()), std::any_of(last.begin(), last.end(), [&](const char* each) {
+                             return symbol.find(each) != std::string::npos;
+                         })};
+    }
+    return found->second;
+}
+
 /// True where the caller's place is the one that does nothing.
 [[gnu::noinline]] bool is_dropped() {
     std::array<void*, 16> frames{};
     const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
     std::string name;
     std::uint64_t number = 0xcbf29ce484222325U;
-    const auto mix = [&](std::uint64_t part) { number = (number ^ part) * 0x100000001b3U; };
     for (std::size_t frame = 2; frame < static_cast<std::size_t>(depth); ++frame) {
-        Dl_info of{};
-        dladdr(frames[frame], &of);
-        mix(static_cast<std::uint64_t>(static_cast<const std::byte*>(frames[frame]) -
-                                       static_cast<const std::byte*>(of.dli_fbase)));
-        const std::string symbol = of.dli_sname == nullptr ? "" : of.dli_sname;  // no name: a lambda, or hidden
-        name += (name.empty() || symbol.empty() ? "" : " < ") + plain_name(symbol.c_str());
-        // Who brings in and out depends on when messages arrive; who copies to the host is the test.
-        constexpr std::array last{"9carry_out", "8bring_in", "9bring_out", "7on_host"};
-        if (std::any_of(last.begin(), last.end(),
-                        [&](const char* each) { return symbol.find(each) != std::string::npos; })) {
+        const caller& from = caller_at(frames[frame]);
+        number = (number ^ from.offset) * 0x100000001b3U;
+        name += (name.empty() || from.name.empty() ? "" : " < ") + from.name;
+        if (from.is_last) {
             break;
         }
     }

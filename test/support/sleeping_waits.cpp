@@ -1,6 +1,7 @@
-// Preloaded into MPI programs of more ranks than cores: ranks that wait in a blocking call of MPI sleep between looks
-// at it, where MPICH looks without end and keeps the core until the operating system takes it away.
+// Preloaded into MPI programs of several ranks: ranks that wait in a blocking call of MPI sleep between looks at it,
+// where MPICH looks without end and keeps the core until the operating system takes it away.
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <chrono>
@@ -8,12 +9,18 @@
 
 namespace {
 
+constexpr int patience = 200;  ///< looks without a rest
+
+void rest() {
+    std::this_thread::sleep_for(std::chrono::microseconds(1));
+}
+
 int wait_for(MPI_Request* request, MPI_Status* status, int code) {
     int done = 0;
     for (int looks = 0; code == MPI_SUCCESS && done == 0; ++looks) {
         code = PMPI_Test(request, &done, status);
-        if (done == 0 && looks > 200) {
-            std::this_thread::sleep_for(std::chrono::microseconds(1));
+        if (done == 0 && looks > patience) {
+            rest();
         }
     }
     return code;
@@ -22,6 +29,20 @@ int wait_for(MPI_Request* request, MPI_Status* status, int code) {
 }  // namespace
 
 extern "C" {
+
+// Where MPICH's network is UCX every look goes through here, those of files, windows and new communicators too.
+unsigned ucp_worker_progress(void* worker) {
+    using function = unsigned (*)(void*);
+    static const auto progress = reinterpret_cast<function>(dlsym(RTLD_NEXT, "ucp_worker_progress"));
+    thread_local int looks = 0;
+    const unsigned found = progress(worker);
+    looks = found == 0 ? looks + 1 : 0;
+    if (looks > patience) {
+        looks = patience;
+        rest();
+    }
+    return found;
+}
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     return wait_for(request, status, MPI_SUCCESS);
