@@ -64,6 +64,9 @@ TEST_CASE("four factors in any order are one product") {
 
     std::size_t unlike = 0;
     for (const double seconds_per_byte : {1e-13, 1e-11, 1e-9}) {
+        if (world.size() > 4 && seconds_per_byte != 1e-11) {
+            continue;  // of what many ranks plan a part
+        }
         ep::options asked{.machine = {.seconds_per_message = 1e-11, .seconds_per_byte = seconds_per_byte}};
         const ep::plan usual = ep::decompose(world, asked, Z, less);
         asked.order = ep::order::best_plan;

@@ -1,5 +1,6 @@
-// Core alone, neither MPI's headers nor its library: a plan for 4096 ranks, and a join, whose kernel is this unit's and
-// whose packing the library's.
+// Core alone, neither MPI's headers nor its library: a join, whose kernel is this unit's and whose packing the
+// library's; and, with the compiled library, a plan for 4096 ranks. (Header-only solver.cpp plans: each unit that does
+// compiles a planner.)
 
 #include <einparallel.hpp>
 
@@ -11,6 +12,8 @@ namespace ep = einparallel;
 
 int main() {
     EINPARALLEL_LABELS(i, j, k);
+    bool right = true;
+#if defined(EINPARALLEL_COMPILED)
     const ep::tensor<double, 2> A = ep::placeholder<double>({1 << 14, 1 << 14});
     const ep::tensor<double, 2> B = ep::placeholder<double>({1 << 14, 1 << 14});
     ep::tensor<double, 2> C;
@@ -22,6 +25,8 @@ int main() {
     } catch (const ep::error&) {  // thrown inside the library, shared or not
         refused = true;
     }
+    right = plan.cost() > 0 && refused;
+#endif
     const int n = 32;  // enough for a blocked product
     ep::array<float, 2> a({n, n});
     ep::array<float, 2> c({n, n});
@@ -31,7 +36,6 @@ int main() {
         }
     }
     c(i, k) = ep::max(a(i, j) + a(j, k));
-    bool right = true;
     for (int row = 0; row < n; ++row) {
         for (int column = 0; column < n; ++column) {
             float expected = 0;
@@ -42,5 +46,5 @@ int main() {
             right = right && c(row, column) == expected;
         }
     }
-    return plan.cost() > 0 && refused && right ? 0 : 1;
+    return right ? 0 : 1;
 }
