@@ -5,14 +5,15 @@
 namespace einparallel {
 
 EINPARALLEL_INLINE axis_placements placements_along(const einsum_form& form, const mesh_axis& axis) {
+    const placement cut = placement::shard(axis.label);
     axis_placements along;
-    bool used = false;
+    bool is_used = false;
     for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
         const bool has = form.in_operand(operand, axis.label);
-        used = used || has;
-        along.operands.push_back(operand_placement(axis.label, has));
+        is_used = is_used || has;
+        along.operands.push_back(has ? cut : placement::replicate());
     }
-    along.output = output_placement(axis.label, used, form.in_output(axis.label));
+    along.output = form.in_output(axis.label) ? cut : is_used ? placement::partial() : placement::replicate();
     return along;
 }
 
