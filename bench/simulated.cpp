@@ -302,26 +302,15 @@ struct simulated_space final : ep::memory_space {
         constexpr double operations = 4;  // for each element: of the largest, exp, their sum, the quotient
         smpi_execute_flops(operations * elements_of(call.extents));
     }
-    void combine(const ep::kernel& /*work*/, std::span<const ep::index> extents, void* /*into*/,
-                 std::span<const ep::index> /*into_strides*/, const void* /*from*/,
-                 std::span<const ep::index> /*from_strides*/) const override {
-        touch(extents);
-    }
-    void copy(std::span<const ep::index> extents, void* /*into*/, std::span<const ep::index> /*into_strides*/,
-              const void* /*from*/, std::span<const ep::index> /*from_strides*/,
-              std::size_t /*element_bytes*/) const override {
-        touch(extents);
+    void combine(const ep::kernel& /*work*/, const ep::box_pair& boxes) const override { copy(boxes); }
+    void copy(const ep::box_pair& boxes) const override {
+        smpi_execute_flops(elements_of(boxes.extents) * operations_per_touch);
     }
     void read(const ep::source& /*origin*/, const ep::box& /*region*/, void* /*into*/,
               std::size_t /*element_bytes*/) const override {}
     [[nodiscard]] const void* borrow(const ep::source& /*origin*/, const ep::box& /*region*/,
                                      std::vector<ep::index>& /*strides*/) const override {
         return nullptr;
-    }
-
-private:
-    static void touch(std::span<const ep::index> extents) {
-        smpi_execute_flops(elements_of(extents) * operations_per_touch);
     }
 };
 const simulated_space space;

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstddef>
-#include <type_traits>
 
 namespace einparallel {
 

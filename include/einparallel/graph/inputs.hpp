@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -43,23 +44,36 @@ void for_each_index(const box& region, Visit&& visit) {
     }
 }
 
-/// Elements that a pure function makes, on the rank that holds them.
-template <class T, std::size_t Rank, class Function>
-class generated_source final : public source {
+/// Elements that a function writes, on every rank for itself; a placeholder's, where there is none.
+class function_source final : public source {
 public:
-    explicit generated_source(Function function) : function_(std::move(function)) {}
+    using reader = std::function<void(const box& region, void* destination)>;
 
-    [[nodiscard]] source_kind kind() const override { return source_kind::everywhere; }
-    void read(const box& region, void* destination) const override {
-        T* next = static_cast<T*>(destination);
-        for_each_index<Rank>(
-            region, [&](const std::array<index, Rank>& at) { *next++ = static_cast<T>(std::apply(function_, at)); });
+    explicit function_source(std::string description, reader read = nullptr)
+        : description_(std::move(description)), read_(std::move(read)) {}
+
+    [[nodiscard]] source_kind kind() const override {
+        return read_ == nullptr ? source_kind::placeholder : source_kind::everywhere;
     }
-    [[nodiscard]] std::string description() const override { return "generate"; }
+    void read(const box& region, void* destination) const override { read_(region, destination); }
+    [[nodiscard]] std::string description() const override { return description_; }
 
 private:
-    Function function_;
+    std::string description_;
+    reader read_;
 };
+
+/// The source of generate(): the function may be one that only moves.
+template <class T, std::size_t Rank, class Function>
+std::shared_ptr<const source> generated(Function function) {
+    const auto kept = std::make_shared<const Function>(std::move(function));
+    return std::make_shared<function_source>("generate", [kept](const box& region, void* destination) {
+        const Function& made_by = *kept;
+        T* next = static_cast<T*>(destination);
+        for_each_index<Rank>(
+            region, [&](const std::array<index, Rank>& at) { *next++ = static_cast<T>(std::apply(made_by, at)); });
+    });
+}
 
 /// An input vertex with this source. A negative extent poisons it.
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(const std::vector<index>& bounds, element_type element,
@@ -107,9 +121,8 @@ auto generate(const extent (&extents)[Rank], Function function) {
         makes || !detail::is_element<T>,
         "ep::generate: the function (const) is called with one index for each extent, and returns an element");
     if constexpr (makes) {
-        return detail::input_tensor<T, Rank>(
-            detail::bounds_of(extents),
-            std::make_shared<detail::generated_source<T, Rank, Function>>(std::move(function)));
+        return detail::input_tensor<T, Rank>(detail::bounds_of(extents),
+                                             detail::generated<T, Rank>(std::move(function)));
     } else {
         return detail::refused();
     }
@@ -117,8 +130,7 @@ auto generate(const extent (&extents)[Rank], Function function) {
 /// The same of rank 0: `ep::generate<double>({}, [] { return 1.0; })`.
 template <Element T, class Function>
 tensor<T, 0> generate(std::array<extent, 0> /*none*/, Function function) {
-    return detail::input_tensor<T, 0>({},
-                                      std::make_shared<detail::generated_source<T, 0, Function>>(std::move(function)));
+    return detail::input_tensor<T, 0>({}, detail::generated<T, 0>(std::move(function)));
 }
 
 /// Other arguments: refused.

@@ -5,19 +5,14 @@
 #include <einparallel/io/npy.hpp>
 #include <einparallel/notation/element_type.hpp>
 
+#include <algorithm>
 #include <exception>
+#include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-class placeholder_source final : public source {
-public:
-    [[nodiscard]] source_kind kind() const override { return source_kind::placeholder; }
-    void read(const box& /*region*/, void* /*destination*/) const override {}
-    [[nodiscard]] std::string description() const override { return "placeholder"; }
-};
-
 EINPARALLEL_INLINE std::shared_ptr<const source> placeholder_origin() {
-    return std::make_shared<placeholder_source>();
+    return std::make_shared<function_source>("placeholder");
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(const std::vector<index>& bounds, element_type element,
@@ -36,25 +31,24 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(const std::vector<index>
     return made;
 }
 
-/// Every rank reads the box that it needs, and nothing else.
-class npy_source final : public source {
-public:
-    explicit npy_source(npy_file file) : file_(std::move(file)) {}
-
-    [[nodiscard]] source_kind kind() const override { return source_kind::everywhere; }
-    void read(const box& region, void* destination) const override { file_.read_box(region, destination); }
-    [[nodiscard]] std::string description() const override { return file_.path(); }
-
-private:
-    npy_file file_;
-};
+EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent) {
+    auto made = std::make_shared<vertex>();
+    made->bounds = {std::max<index>(extent, 0)};
+    made->element = element_type_of<index>();
+    made->origin = std::make_shared<function_source>("iota", [](const box& region, void* destination) {
+        std::iota(static_cast<index*>(destination), static_cast<index*>(destination) + region.size(),
+                  region.sides[0].begin);
+    });
+    made->failure = extent < 0 ? "ep::iota: no operand has this label, so that its extent is not known" : "";
+    return made;
+}
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {
     try {
-        npy_file file(path);
+        const npy_file file(path);
         file.require(element, rank);
-        const std::vector<index> bounds = file.shape();
-        return input_vertex(bounds, element, std::make_shared<npy_source>(std::move(file)));
+        const auto read = [file](const box& region, void* destination) { file.read_box(region, destination); };
+        return input_vertex(file.shape(), element, std::make_shared<function_source>(path, read));
     } catch (const std::exception& failed) {
         auto made = std::make_shared<vertex>();
         made->bounds.resize(rank);

@@ -16,7 +16,6 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 

@@ -20,27 +20,6 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
     return made;
 }
 
-class iota_source final : public source {
-public:
-    [[nodiscard]] source_kind kind() const override { return source_kind::everywhere; }
-    void read(const box& region, void* destination) const override {
-        auto* const elements = static_cast<index*>(destination);
-        for (index at = region.sides[0].begin; at < region.sides[0].end; ++at) {
-            elements[at - region.sides[0].begin] = at;
-        }
-    }
-    [[nodiscard]] std::string description() const override { return "iota"; }
-};
-
-EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent) {
-    auto made = std::make_shared<vertex>();
-    made->bounds = {std::max<index>(extent, 0)};
-    made->element = element_type_of<index>();
-    made->origin = std::make_shared<iota_source>();
-    made->failure = extent < 0 ? "ep::iota: no operand has this label, so that its extent is not known" : "";
-    return made;
-}
-
 /// "operand 2 ('B')", "operand 2 (generate)".
 EINPARALLEL_INLINE std::string operand_name(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
                                             std::size_t position) {

@@ -37,9 +37,7 @@ public:
     /// The elements of `region` where they already lie in memory, to be used in place and never written, with their
     /// strides in elements, none of them negative; no strides where they are dense and row-major. Null where a copy is
     /// needed.
-    [[nodiscard]] virtual const void* borrow(const box& region, std::vector<index>& strides) const {
-        static_cast<void>(region);
-        static_cast<void>(strides);
+    [[nodiscard]] virtual const void* borrow(const box& /*region*/, std::vector<index>& /*strides*/) const {
         return nullptr;
     }
 
@@ -51,11 +49,7 @@ public:
     [[nodiscard]] virtual bool lasts() const { return kind() != source_kind::placeholder; }
 
     /// True where elements that are somebody else's may lie in [begin, end).
-    [[nodiscard]] virtual bool lies_in(const void* begin, const void* end) const {
-        static_cast<void>(begin);
-        static_cast<void>(end);
-        return false;
-    }
+    [[nodiscard]] virtual bool lies_in(const void* /*begin*/, const void* /*end*/) const { return false; }
 
     /// True where the elements were somebody else's and are no more.
     [[nodiscard]] virtual bool is_gone() const { return false; }
@@ -68,16 +62,10 @@ public:
 
     /// Number of ranks that the tensor rests on, and what each of them holds. @pre kind() == resting
     [[nodiscard]] virtual int holders() const { return 0; }
-    [[nodiscard]] virtual box held_by(int rank) const {
-        static_cast<void>(rank);
-        return {};
-    }
+    [[nodiscard]] virtual box held_by(int /*rank*/) const { return {}; }
 
     /// True where what held_by(rank) says is here, on this rank. @pre kind() == resting
-    [[nodiscard]] virtual bool rests_here(int rank) const {
-        static_cast<void>(rank);
-        return true;
-    }
+    [[nodiscard]] virtual bool rests_here(int /*rank*/) const { return true; }
 
     /// For tables and errors: "generate", "from_root(0)", "w.npy".
     [[nodiscard]] virtual std::string description() const = 0;

@@ -5,7 +5,6 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

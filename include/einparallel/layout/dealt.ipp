@@ -2,8 +2,6 @@
 
 #include <einparallel/layout/dealt.hpp>
 
-#include <algorithm>
-
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE index dealt_dimension::count_of(int process) const {

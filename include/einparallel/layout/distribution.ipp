@@ -62,17 +62,7 @@ EINPARALLEL_INLINE int distribution::replica_number(int rank) const {
     if (!regular_ || rank >= mesh_.size()) {
         return 0;
     }
-    int number = 0;
-    int weight = 1;
-    for (std::size_t axis = mesh_.axes.size(); axis-- > 0;) {
-        const int parts = mesh_.axes[axis].parts;
-        if (replicates(mesh_.axes[axis])) {
-            number += weight * (rank % parts);
-            weight *= parts;
-        }
-        rank /= parts;
-    }
-    return number;
+    return mesh_.number(rank, [&](const mesh_axis& axis) { return replicates(axis); });
 }
 
 EINPARALLEL_INLINE box distribution::block_of_rank(int rank) const {
@@ -84,19 +74,10 @@ EINPARALLEL_INLINE box distribution::block_of_rank(int rank) const {
     }
     box block = whole_box(bounds_);
     for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
-        int part = 0;
-        int parts = 1;
-        int left = rank;
-        for (std::size_t axis = mesh_.axes.size(); axis-- > 0;) {
-            const mesh_axis& each = mesh_.axes[axis];
-            if (each.label == labels_[dimension]) {
-                part += parts * (left % each.parts);
-                parts *= each.parts;
-            }
-            left /= each.parts;
-        }
-        if (parts > 1) {
-            block.sides[dimension] = mesh_.block(labels_[dimension], bounds_[dimension], part);
+        const label_id label = labels_[dimension];
+        if (mesh_.parts(label) > 1) {
+            const int part = mesh_.number(rank, [&](const mesh_axis& axis) { return axis.label == label; });
+            block.sides[dimension] = mesh_.block(label, bounds_[dimension], part);
         }
     }
     return block;
@@ -121,23 +102,18 @@ EINPARALLEL_INLINE std::vector<int> distribution::replicas(int rank) const {
     if (!regular_ || rank >= mesh_.size()) {
         return {rank};
     }
-    std::vector<int> group{rank};
-    int stride = 1;
-    for (std::size_t axis = mesh_.axes.size(); axis-- > 0;) {
+    const std::vector<int> coordinate = mesh_.coordinates(rank);
+    std::vector<int> group{0};  // numbers over the axes so far
+    for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
+        const bool varies = replicates(mesh_.axes[axis]);
         const int parts = mesh_.axes[axis].parts;
-        if (replicates(mesh_.axes[axis])) {
-            // Innermost axes first: an outer axis repeats the whole group found so far, once per coordinate.
-            const int first = -(rank / stride % parts) * stride;
-            std::vector<int> wider;
-            wider.reserve(group.size() * static_cast<std::size_t>(parts));
-            for (int part = 0; part < parts; ++part) {
-                for (const int member : group) {
-                    wider.push_back(member + first + part * stride);
-                }
+        std::vector<int> finer;
+        for (const int member : group) {
+            for (int part = varies ? 0 : coordinate[axis]; part <= (varies ? parts - 1 : coordinate[axis]); ++part) {
+                finer.push_back(member * parts + part);
             }
-            group = std::move(wider);
         }
-        stride *= parts;
+        group = std::move(finer);
     }
     return group;
 }

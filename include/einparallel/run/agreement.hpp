@@ -1,20 +1,18 @@
 #pragma once
 // Ranks agree before they communicate: either all go on, or all throw the same sentence.
 
-#include <einparallel/cuda/error.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/function_ref.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <initializer_list>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -59,33 +57,9 @@ struct common {
     std::string_view sentence;
 };
 
-/// The sentence of what f() throws; empty where it throws nothing. `doing`, a text or a function that makes it, goes in
-/// front of what is not the library's own sentence.
-template <class Doing, class F>
-std::string failure_of(const Doing& doing, F&& f) {
-    const auto because = [&](std::string_view words) {
-        if constexpr (std::is_invocable_v<const Doing&>) {
-            return doing() + ": " + std::string(words);
-        } else {
-            return std::string(doing) + ": " + std::string(words);
-        }
-    };
-    try {
-        std::forward<F>(f)();
-        return {};
-    } catch (const cuda_error& call) {  // which does not know what it was called for
-        return because(call.what());
-    } catch (const error& known) {
-        const std::string sentence = known.what();  // an empty one would read as success
-        return sentence.empty() ? because("an error without a text was thrown") : sentence;
-    } catch (const std::bad_alloc&) {
-        return because("out of memory");
-    } catch (const std::exception& other) {
-        return because(other.what());
-    } catch (...) {
-        return because("an exception that is no std::exception was thrown");
-    }
-}
+/// The sentence of what f() throws; empty where it throws nothing. `doing` goes in front of what is not the library's
+/// own sentence.
+EINPARALLEL_INLINE std::string failure_of(std::string_view doing, function_ref<void()> f);
 
 /// What is said of a tensor in parts that belong to other ranks.
 inline constexpr const char* lies_elsewhere =
@@ -117,7 +91,7 @@ template <class F>
 auto agreed(const communicator& control, std::string_view doing, F&& f) {
     using result = decltype(f());
     if constexpr (std::is_void_v<result>) {
-        agree(control, failure_of(doing, std::forward<F>(f)));
+        agree(control, failure_of(doing, f));
     } else {
         std::vector<result> made;  // at most one, and no need for a default constructor
         agree(control, failure_of(doing, [&] { made.push_back(f()); }));

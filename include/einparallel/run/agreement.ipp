@@ -2,13 +2,12 @@
 
 #include <einparallel/run/agreement.hpp>
 
+#include <einparallel/cuda/error.hpp>
 #include <einparallel/mpi/collective.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <span>
-#include <string>
+#include <exception>
+#include <new>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -59,6 +58,25 @@ EINPARALLEL_INLINE agreed_error::agreed_error(const communicator& ranks, const s
 EINPARALLEL_INLINE bool agreed_error::is_thrown_on(const communicator& ranks) {
     const std::shared_ptr<const communicator*> last = last_agreed().lock();
     return last != nullptr && *last == &ranks;
+}
+
+EINPARALLEL_INLINE std::string failure_of(std::string_view doing, function_ref<void()> f) {
+    const auto because = [&](const char* words) { return std::string(doing) + ": " + words; };
+    try {
+        f();
+        return {};
+    } catch (const cuda_error& call) {  // which does not know what it was called for
+        return because(call.what());
+    } catch (const error& known) {
+        const std::string sentence = known.what();  // an empty one would read as success
+        return sentence.empty() ? because("an error without a text was thrown") : sentence;
+    } catch (const std::bad_alloc&) {
+        return because("out of memory");
+    } catch (const std::exception& other) {
+        return because(other.what());
+    } catch (...) {
+        return because("an exception that is no std::exception was thrown");
+    }
 }
 
 EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {

@@ -68,9 +68,9 @@ EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, 
 
 /// Calls visit(part in `whole`, the same in `memory`) for every part of a holder's box that a process has and that is
 /// regular in both: the same order wherever it is called. Either may be another rank's, without data.
-template <class Visit>
-void for_each_dealt_part(const dealt_matrix& how, int process, const strided_box& whole, const strided_box& memory,
-                         Visit visit) {
+EINPARALLEL_INLINE void for_each_dealt_part(const dealt_matrix& how, int process, const strided_box& whole,
+                                            const strided_box& memory,
+                                            function_ref<void(const strided_box&, const strided_box&)> visit) {
     if (process >= how.holders() || whole.held.empty()) {
         return;
     }

@@ -7,7 +7,7 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/paced_polls.ipp>
+#include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/transport.ipp>
 
 #include <mpi.h>
@@ -117,7 +117,7 @@ private:
         const memory_block from(space_.on_host(), bytes);
         std::fill_n(reinterpret_cast<double*>(from.data()), count, value);
         const std::array<index, 1> extents{count}, strides{1};
-        space_.finish(space_.bring_in(extents, made.data(), strides, from.data(), strides, sizeof(double), no_work));
+        space_.finish(space_.bring_in({extents, made.data(), strides, from.data(), strides, sizeof(double)}, no_work));
         return made;
     }
 
@@ -188,15 +188,14 @@ private:
     }
 
     /// f(); what it throws first is this rank's failure.
-    template <class F>
-    void attempt(F&& f) {
-        const std::string thrown = failure_of([&] { return "calibrate: rank " + std::to_string(rank_); }, f);
+    void attempt(function_ref<void()> f) {
+        const std::string thrown = failure_of(doing_, f);
         failure_ = failure_.empty() ? thrown : failure_;
     }
 
     void transpose(index side) {
         const std::array<index, 2> extents{side, side}, rows{side, 1}, columns{1, side};
-        attempt([&] { space_.copy(extents, product_.data(), rows, left_.data(), columns, sizeof(double)); });
+        attempt([&] { space_.copy({extents, product_.data(), rows, left_.data(), columns, sizeof(double)}); });
         finish_work();
     }
 
@@ -310,12 +309,11 @@ private:
     int rank_;
     int ranks_;
     double seconds_;
-    /// Depends on the template's argument, so that a unit which does not calibrate compiles no kernel.
-    using element = double;
-    const product_kernel<element> work_{1.0, 2};
+    const product_kernel<double> work_{1.0, 2};
     memory_block left_, right_, product_, sent_, received_;
     std::array<std::byte*, 2> starts_{};  ///< of the shift's buffers
     std::vector<double> samples_;
+    const std::string doing_ = "calibrate: rank " + std::to_string(rank_);
     std::string failure_;
     transport flight_;  ///< last: its destructor completes what uses the memory above
 };

@@ -18,10 +18,8 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <optional>
 #include <ostream>
 #include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -122,14 +120,6 @@ EINPARALLEL_INLINE bool is_backwards(const strided_box& of) {
     return !of.held.empty() && std::ranges::any_of(of.strides, [](index stride) { return stride < 0; });
 }
 
-/// into = from, over the whole box. @pre no element of one is an element of the other
-EINPARALLEL_INLINE void copy_part(const strided_box& into, const strided_box& from, const box& region) {
-    if (!region.empty()) {
-        copy_box(extents_of(region), into.element_bytes, into.first(region), into.strides, from.first(region),
-                 from.strides);
-    }
-}
-
 /// A program of messages and copies between strided boxes in memory, and buffers without a place.
 struct moving_program {
     program moves;
@@ -156,15 +146,14 @@ EINPARALLEL_INLINE std::size_t move_boxes(const context_state& world, const char
     std::optional<executable> moves;
     memory_block scratch;
     transport flight(world.payload);
-    const std::string unprepared = failure_of([&] { return call + (": rank " + std::to_string(watch.rank)); },
-                                              [&] {
-                                                  moving_program made = write();
-                                                  moves.emplace(std::move(made.moves), std::vector<executed_vertex>{});
-                                                  moves->lay_out(the_host, made.places);
-                                                  scratch = memory_block(the_host, moves->scratch_bytes());
-                                                  moves->settle(scratch.data());
-                                                  flight.reserve(moves->room());
-                                              });
+    const std::string unprepared = failure_of(call + (": rank " + std::to_string(watch.rank)), [&] {
+        moving_program made = write();
+        moves.emplace(std::move(made.moves), std::vector<executed_vertex>{});
+        moves->lay_out(the_host, made.places);
+        scratch = memory_block(the_host, moves->scratch_bytes());
+        moves->settle(scratch.data());
+        flight.reserve(moves->room());
+    });
     agree(world.control, unprepared, numbers);
     std::string failure;
     moves->carry_out(the_host, flight, watch, failure);

@@ -24,7 +24,7 @@ class memory_space;  // run/space.hpp
 namespace EINPARALLEL_DETAIL {
 
 struct plan_cache;           // run/plan_cache.ipp
-class communication_thread;  // run/communication_thread.ipp
+class communication_thread;  // run/message_progress.ipp
 class node_window;           // run/node_window.ipp
 
 /// What a context owns. Results refer to it weakly, so that the communicators go with the context, at the same point of

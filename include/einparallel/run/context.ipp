@@ -5,14 +5,13 @@
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/communication_thread.ipp>
+#include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.hpp>
 #include <einparallel/run/node_window.ipp>
 #include <einparallel/run/space.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {

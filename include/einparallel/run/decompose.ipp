@@ -7,13 +7,9 @@
 #include <einparallel/run/plan_cache.ipp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 

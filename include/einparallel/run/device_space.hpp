@@ -13,27 +13,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Where work on a device is given, and what it needs there.
-struct device_queue {
-    CUstream_st* work = nullptr;
-    cublasContext* blas = nullptr;
-    void* workspace = nullptr;
-};
-
-/// Bytes of workspace that contract_on_device() needs for calls of these shapes.
+/// Bytes of workspace that a device needs for calls of these shapes.
 EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call);
-/// Computes one block, in the order of the stream.
-EINPARALLEL_INLINE void contract_on_device(const device_queue& on, const kernel& work, const block_call& call);
-/// into = into ⊕ from, likewise.
-EINPARALLEL_INLINE void combine_on_device(const device_queue& on, const kernel& work, std::span<const index> extents,
-                                          void* into, std::span<const index> into_strides, const void* from,
-                                          std::span<const index> from_strides);
 
 /// Pinned memory of the host.
 class pinned_space final : public host_space {
@@ -118,10 +104,8 @@ public:
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
     void contract(const kernel& work, const block_call& call) const override;
     void softmax(element_type element, const block_call& call, label_id along) const override;
-    void combine(const kernel& work, std::span<const index> extents, void* into, std::span<const index> into_strides,
-                 const void* from, std::span<const index> from_strides) const override;
-    void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-              std::span<const index> from_strides, std::size_t element_bytes) const override;
+    void combine(const kernel& work, const box_pair& boxes) const override;
+    void copy(const box_pair& boxes) const override;
     void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const override;
     [[nodiscard]] const void* borrow(const source& origin, const box& region,
                                      std::vector<index>& strides) const override;
@@ -137,20 +121,17 @@ public:
     [[nodiscard]] bool times(activity what, std::size_t vertex) const override;
     [[nodiscard]] const memory_space& on_host() const override { return host_; }
     [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
-    work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
-                         const void* from, std::span<const index> from_strides, std::size_t element_bytes,
-                         work_token after) const override;
-    work_token bring_in(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* in,
-                        std::span<const index> in_strides, std::size_t element_bytes, work_token after) const override;
+    work_token bring_out(const box_pair& boxes, work_token after) const override;
+    work_token bring_in(const box_pair& boxes, work_token after) const override;
 
 private:
     enum lane_number : std::uint8_t { working, leaving, arriving };
 
+    [[nodiscard]] CUstream_st* stream_of(lane_number of) const { return lanes_->by_number[of].on.native(); }
     /// Stands for all work of a lane so far. Where an event has come to stand for later work of its lane, that is
     /// waited for too.
     EINPARALLEL_INLINE work_token mark(lane_number of) const;
     EINPARALLEL_INLINE const event& event_of(work_token work) const;
-    EINPARALLEL_INLINE device_queue queue() const;
     /// A source's elements where they lie, on this side or on the host's; or null. @throws error for an address of
     /// another kind
     EINPARALLEL_INLINE const void* place_of(const source& origin, const box& region, std::vector<index>& strides) const;
@@ -159,9 +140,7 @@ private:
     /// Gives work to a lane, between two events where it is watched. `bytes`: of a copy.
     template <class F>
     void give(lane_number on, activity what, std::size_t bytes, F&& work) const;
-    EINPARALLEL_INLINE void copy_on(lane_number on, std::span<const index> extents, void* into,
-                                    std::span<const index> into_strides, const void* from,
-                                    std::span<const index> from_strides, std::size_t element_bytes) const;
+    EINPARALLEL_INLINE void copy_on(lane_number on, activity what, const box_pair& boxes) const;
 
     device_settings settings_;
     pinned_space host_;

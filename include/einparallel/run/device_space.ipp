@@ -2,18 +2,56 @@
 
 #include <einparallel/run/device_space.hpp>
 
+#include <einparallel/cuda/check.hpp>
 #include <einparallel/cuda/device.hpp>
 #include <einparallel/device/blocks.hpp>
+#include <einparallel/device/contraction.hpp>
+#include <einparallel/device/functor.hpp>
+#include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/slabs.hpp>
 #include <einparallel/schedule/program.hpp>
 
-#include <numeric>
-#include <string>
+#include <cublas_v2.h>
+#include <complex>
+
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Gives products to cuBLAS, in full precision.
+EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_call& call) {
+    const blas_product& of = call.product;
+    const cublasOperation_t a_as = of.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t b_as = of.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const auto with = [&](auto scale, auto one, auto function, const char* name) {
+        using number = decltype(scale);
+        const number beta = call.add ? one : number{};
+        check_cublas(function(handle, a_as, b_as, of.m, of.n, of.k, &scale, static_cast<const number*>(call.a),
+                              of.a_leading, of.a_step, static_cast<const number*>(call.b), of.b_leading, of.b_step,
+                              &beta, static_cast<number*>(call.c), of.c_leading, of.c_step, of.batch),
+                     name);
+    };
+    const double real = call.scale.real();
+    const double imaginary = call.scale.imag();
+    if (call.element == element_type_of<float>()) {
+        with(static_cast<float>(real), 1.0F, cublasSgemmStridedBatched_64, "cublasSgemmStridedBatched");
+    } else if (call.element == element_type_of<double>()) {
+        with(real, 1.0, cublasDgemmStridedBatched_64, "cublasDgemmStridedBatched");
+    } else if (call.element == element_type_of<std::complex<float>>()) {
+        with(cuComplex{static_cast<float>(real), static_cast<float>(imaginary)}, cuComplex{1, 0},
+             cublasCgemmStridedBatched_64, "cublasCgemmStridedBatched");
+    } else {
+        with(cuDoubleComplex{real, imaginary}, cuDoubleComplex{1, 0}, cublasZgemmStridedBatched_64,
+             "cublasZgemmStridedBatched");
+    }
+}
+
+EINPARALLEL_INLINE std::size_t workspace_on_device(const kernel& work, const block_call& call) {
+    return work.on_device() != nullptr ? join_workspace_bytes(work.program(), call)
+                                       : workspace_on_device(work.program(), call);
+}
 
 EINPARALLEL_VIRTUAL void* pinned_space::allocate(std::size_t bytes) const {
     const device_guard here(device_);
@@ -29,7 +67,7 @@ EINPARALLEL_VIRTUAL device_space::device_space(const device_settings& settings)
     const device_guard here(settings_.device);
     lanes_.emplace(settings_);
     blas_workspace_ = memory_block(*this, blas_handle::workspace_bytes);
-    lanes_->blas.emplace(lanes_->by_number[working].on.native(), blas_workspace_.data());
+    lanes_->blas.emplace(stream_of(working), blas_workspace_.data());
     for (memory_block& each : read_through_) {
         each = memory_block(host_, settings_.slab);
     }
@@ -42,21 +80,11 @@ EINPARALLEL_VIRTUAL device_space::~device_space() {
     workspace_ = {};
 }
 
-EINPARALLEL_INLINE device_queue device_space::queue() const {
-    return {lanes_->by_number[working].on.native(), lanes_->blas->native(), workspace_.data()};
-}
-
-EINPARALLEL_INLINE std::size_t bytes_in_box(std::span<const index> extents, std::size_t element_bytes) {
-    return std::accumulate(extents.begin(), extents.end(), element_bytes,
-                           [](std::size_t bytes, index extent) { return bytes * static_cast<std::size_t>(extent); });
-}
-
 EINPARALLEL_VIRTUAL void device_space::watch(trace* seen) const {
     const device_guard here(settings_.device);
-    CUstream_st* const work = lanes_->by_number[working].on.native();
     if (seen != nullptr) {
         watch_.emplace(device_watch{.seen = seen});
-        watch_->origin.record(work);
+        watch_->origin.record(stream_of(working));
         watch_->origin.wait();
         watch_->zero = seen->now();
         return;
@@ -93,9 +121,9 @@ void device_space::give(lane_number on, activity what, std::size_t bytes, F&& wo
     }
     watched_work& noted =
         watch_->all.emplace_back(watched_work{.what = what, .vertex = watch_->vertex, .bytes = bytes});
-    noted.begin.record(lanes_->by_number[on].on.native());
+    noted.begin.record(stream_of(on));
     std::forward<F>(work)();
-    noted.end.record(lanes_->by_number[on].on.native());
+    noted.end.record(stream_of(on));
 }
 
 EINPARALLEL_VIRTUAL void device_space::begin(CUstream_st* application) const {
@@ -142,26 +170,38 @@ EINPARALLEL_VIRTUAL void device_space::trim() const {
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
-    give(working, said(), 0, [&] { contract_on_device(queue(), work, call); });
+    give(working, said(), 0, [&] {
+        if (const device_functor* const own = work.on_device()) {
+            join_on_device(work.program(), call, workspace_.data(),
+                           [&](const launch::strided_join& part) { own->join(stream_of(working), part, work); });
+        } else {
+            contract_on_device(
+                stream_of(working), work.program(), call, workspace_.data(),
+                [&](const blas_call& products) { multiply_on_device(lanes_->blas->native(), products); });
+        }
+    });
     report(call.hook, progress_hook::interval);  // between contractions, which go on after the call
 }
 
 EINPARALLEL_VIRTUAL void device_space::softmax(element_type element, const block_call& call, label_id along) const {
     const device_guard here(settings_.device);
-    give(working, said(), 0, [&] { softmax_on_device(queue().work, element, call, along); });
+    give(working, said(), 0, [&] { softmax_on_device(stream_of(working), element, call, along); });
 }
 
-EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, std::span<const index> extents, void* into,
-                                               std::span<const index> into_strides, const void* from,
-                                               std::span<const index> from_strides) const {
+EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pair& boxes) const {
     const device_guard here(settings_.device);
-    give(working, said(), 0,
-         [&] { combine_on_device(queue(), work, extents, into, into_strides, from, from_strides); });
+    const op_program sum = reduction_program(work.program().aggregates_by(), work.program().type());
+    give(working, said(), 0, [&] {
+        combine_on_device(sum, boxes.extents, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides,
+                          [&](const launch::strided_join& part) {
+                              sum.is_opaque() ? work.on_device()->combine(stream_of(working), part, work)
+                                              : launch::join(stream_of(working), part, sum);
+                          });
+    });
 }
 
-EINPARALLEL_INLINE void device_space::copy_on(lane_number on, std::span<const index> extents, void* into,
-                                              std::span<const index> into_strides, const void* from,
-                                              std::span<const index> from_strides, std::size_t element_bytes) const {
+EINPARALLEL_INLINE void device_space::copy_on(lane_number on, activity what, const box_pair& boxes) const {
+    const auto& [extents, into, into_strides, from, from_strides, element_bytes] = boxes;
     index dense = 1;
     bool is_dense = true;  // on both sides: the device's copy engines do it
     for (std::size_t dimension = extents.size(); dimension-- > 0;) {
@@ -169,20 +209,17 @@ EINPARALLEL_INLINE void device_space::copy_on(lane_number on, std::span<const in
                    (extents[dimension] == 1 || (into_strides[dimension] == dense && from_strides[dimension] == dense));
         dense *= extents[dimension];
     }
-    CUstream_st* const stream = lanes_->by_number[on].on.native();
-    if (is_dense) {
-        copy_bytes(stream, into, from, static_cast<std::size_t>(dense) * element_bytes);
-    } else {
-        copy_on_device(stream, extents, element_bytes, into, into_strides, from, from_strides);
-    }
+    const std::size_t bytes = static_cast<std::size_t>(dense) * element_bytes;
+    give(on, what, bytes, [&] {
+        is_dense ? copy_bytes(stream_of(on), boxes.into, boxes.from, bytes)
+                 : copy_on_device(stream_of(on), boxes.extents, boxes.element_bytes, boxes.into, boxes.into_strides,
+                                  boxes.from, boxes.from_strides);
+    });
 }
 
-EINPARALLEL_VIRTUAL void device_space::copy(std::span<const index> extents, void* into,
-                                            std::span<const index> into_strides, const void* from,
-                                            std::span<const index> from_strides, std::size_t element_bytes) const {
+EINPARALLEL_VIRTUAL void device_space::copy(const box_pair& boxes) const {
     const device_guard here(settings_.device);
-    give(working, said(), bytes_in_box(extents, element_bytes),
-         [&] { copy_on(working, extents, into, into_strides, from, from_strides, element_bytes); });
+    copy_on(working, said(), boxes);
 }
 
 EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& region, void* into,
@@ -195,9 +232,8 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
             throw error(origin.description() + ": device memory with a negative stride is not read");
         }
         const std::vector<index> dense = dense_strides(region);
-        give(working, activity::copy, 0, [&] {
-            copy_on(working, extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes);
-        });
+        copy_on(working, activity::copy,
+                {extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes});
         return;
     }
     // One slab is copied while the next is read.
@@ -208,8 +244,7 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
         std::byte* const through = read_through_[side].data();
         finish(read_done_[side]);
         origin.read(slab, through);
-        give(working, activity::copy_in, bytes,
-             [&] { copy_bytes(lanes_->by_number[working].on.native(), at, through, bytes); });
+        give(working, activity::copy_in, bytes, [&] { copy_bytes(stream_of(working), at, through, bytes); });
         read_done_[side] = given();
         at += bytes;
         side = 1 - side;
@@ -275,25 +310,17 @@ EINPARALLEL_VIRTUAL bool device_space::is_done(work_token work) const {
     return event_of(work).is_done();
 }
 
-EINPARALLEL_VIRTUAL work_token device_space::bring_out(std::span<const index> extents, void* out,
-                                                       std::span<const index> out_strides, const void* from,
-                                                       std::span<const index> from_strides, std::size_t element_bytes,
-                                                       work_token after) const {
+EINPARALLEL_VIRTUAL work_token device_space::bring_out(const box_pair& boxes, work_token after) const {
     const device_guard here(settings_.device);
     lanes_->by_number[leaving].on.wait_for(event_of(after));
-    give(leaving, activity::copy_out, bytes_in_box(extents, element_bytes),
-         [&] { copy_on(leaving, extents, out, out_strides, from, from_strides, element_bytes); });
+    copy_on(leaving, activity::copy_out, boxes);
     return mark(leaving);
 }
 
-EINPARALLEL_VIRTUAL work_token device_space::bring_in(std::span<const index> extents, void* into,
-                                                      std::span<const index> into_strides, const void* in,
-                                                      std::span<const index> in_strides, std::size_t element_bytes,
-                                                      work_token after) const {
+EINPARALLEL_VIRTUAL work_token device_space::bring_in(const box_pair& boxes, work_token after) const {
     const device_guard here(settings_.device);
     lanes_->by_number[arriving].on.wait_for(event_of(after));
-    give(arriving, activity::copy_in, bytes_in_box(extents, element_bytes),
-         [&] { copy_on(arriving, extents, into, into_strides, in, in_strides, element_bytes); });
+    copy_on(arriving, activity::copy_in, boxes);
     const work_token done = mark(arriving);
     lanes_->by_number[working].on.wait_for(event_of(done));
     return done;

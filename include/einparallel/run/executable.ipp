@@ -4,7 +4,7 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/paced_polls.ipp>
+#include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/program_memory.ipp>
 #include <einparallel/run/space.hpp>
@@ -16,8 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -187,7 +185,7 @@ private:
         const std::array<index, 1> all{static_cast<index>(made.block->bytes())};
         constexpr std::array<index, 1> dense{1};
         if (made.block->bytes() > 0) {
-            space.copy(all, made.on_host->data(), dense, made.block->data(), dense, 1);
+            space.copy({all, made.on_host->data(), dense, made.block->data(), dense, 1});
         }
     }
 
@@ -206,8 +204,8 @@ private:
     }
 
     /// f(); what it throws is this rank's failure at a vertex, where it is the first.
-    template <class F>
-    void attempt(const run_watch& watch, std::size_t vertex, std::string& failure, F&& f) const {
+    EINPARALLEL_INLINE void attempt(const run_watch& watch, std::size_t vertex, std::string& failure,
+                                    function_ref<void()> f) const {
         const std::string thrown = failure_of("", f);
         if (!thrown.empty() && failure.empty()) {
             const std::string where = vertex < vertices_.size() ? "vertex '" + vertices_[vertex].name + "', " : "";
@@ -232,15 +230,10 @@ private:
                 call->softmax.along == no_label ? space.contract(work, blocks)
                                                 : space.softmax(work.program().type(), blocks, call->softmax.along);
             } else if (auto* moved = std::get_if<prepared_move>(&done)) {
-                std::byte* const into = moved->into.address(starts_);
-                const std::byte* const from = moved->from.address(starts_);
-                if (vertex == local_move::no_vertex) {
-                    space.copy(moved->extents, into, moved->into.strides, from, moved->from.strides,
-                               moved->element_bytes);
-                } else {
-                    space.combine(*vertices_[vertex].work, moved->extents, into, moved->into.strides, from,
-                                  moved->from.strides);
-                }
+                const box_pair boxes{moved->extents,      moved->into.address(starts_),
+                                     moved->into.strides, moved->from.address(starts_),
+                                     moved->from.strides, moved->element_bytes};
+                vertex == local_move::no_vertex ? space.copy(boxes) : space.combine(*vertices_[vertex].work, boxes);
             }
         });
     }

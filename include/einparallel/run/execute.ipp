@@ -4,7 +4,7 @@
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/plan_call.ipp>
+#include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/run_inputs.ipp>
 #include <einparallel/run/run_outputs.ipp>
 
@@ -45,7 +45,7 @@ public:
         if (seen_ != nullptr) {
             seen_->forget();
         }
-        std::string failure = failure_of([&] { return "run: rank " + std::to_string(cache.rank); }, [&] { prepare(); });
+        std::string failure = failure_of("run: rank " + std::to_string(cache.rank), [&] { prepare(); });
         const double ready = seen_ != nullptr ? MPI_Wtime() : 0;
         const bool again = start(failure);
         inputs_.compare();

@@ -23,9 +23,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace einparallel {
-
-namespace EINPARALLEL_DETAIL {
+namespace einparallel::EINPARALLEL_DETAIL {
 
 /// What a graph consists of, fact by fact, as one text: subject, quantity and value of each fact, closed by \x1f, \x1f
 /// and \n. The structure first, then extents by label, then the inputs' own: the first difference between two ranks is
@@ -266,6 +264,4 @@ EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const optio
     throw agreed_error(control, "decompose: the graph is not the same on all ranks");
 }
 
-}  // namespace EINPARALLEL_DETAIL
-
-}  // namespace einparallel
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -22,7 +22,7 @@ EINPARALLEL_INLINE void refuse_view() {
 /// into = from, over the whole box, in a space that works on the memory of both.
 EINPARALLEL_INLINE void copy_in(const memory_space& space, const strided_box& into, const strided_box& from) {
     if (!from.held.empty()) {
-        space.copy(extents_of(from.held), into.data, into.strides, from.data, from.strides, from.element_bytes);
+        space.copy({extents_of(from.held), into.data, into.strides, from.data, from.strides, from.element_bytes});
         space.finish(space.given());
     }
 }

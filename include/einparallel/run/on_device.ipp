@@ -16,9 +16,7 @@
 #include <mpi-ext.h>
 #endif
 
-#include <algorithm>
 #include <memory>
-#include <string>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 

@@ -9,11 +9,9 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <utility>
 

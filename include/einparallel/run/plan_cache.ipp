@@ -7,6 +7,7 @@
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/binding.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/executable.ipp>
@@ -239,6 +240,36 @@ EINPARALLEL_INLINE plan_cache& cache_of(context_state& world, const memory_space
     const auto known = std::ranges::find(world.caches, &space, [](const auto& each) { return &each->space; });
     return known != world.caches.end() ? **known
                                        : *world.caches.emplace_back(std::make_shared<plan_cache>(world, space));
+}
+
+/// One call of run, as its inputs and its outputs see it.
+struct plan_call {
+    const plan& asked;
+    std::shared_ptr<context_state> world;
+    std::span<const binding> bound;
+    plan_cache& cache;
+    prepared_plan* ready = nullptr;  ///< where the plan could be prepared
+    fingerprint bound_signature{};   ///< of what is bound, and where it rests
+
+    [[nodiscard]] bool is_on_device() const { return !cache.space.is_host(); }
+    [[nodiscard]] executable& moves() const { return ready->moves(); }
+    [[nodiscard]] const planned_vertex& output(std::size_t position) const {
+        return asked.vertices()[asked.outputs()[position]];
+    }
+};
+
+/// "double, 3 x 4"
+EINPARALLEL_INLINE std::string shape_text(element_type element, const std::vector<index>& bounds) {
+    std::string text = name_of_element(element) + ",";
+    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+        text += (dimension == 0 ? " " : " x ") + std::to_string(bounds[dimension]);
+    }
+    return text;
+}
+
+EINPARALLEL_INLINE std::string name_of(const binding& each) {
+    const bool named = each.placeholder != nullptr && !each.placeholder->name.empty();
+    return named ? "'" + each.placeholder->name + "'" : "a tensor";
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -8,7 +8,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/memory_source.hpp>
-#include <einparallel/run/plan_call.ipp>
+#include <einparallel/run/plan_cache.ipp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/collect.ipp>
 #include <einparallel/run/host_copies.ipp>
-#include <einparallel/run/plan_call.ipp>
+#include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/results.hpp>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ public:
             if (each.to->dealt != nullptr) {
                 sent += move_dealt(*call_.world, *each.to, *each.from.where, each.from.elements, true);
             } else if (*each.from.where == *each.to->where) {
-                copy_part(each.to->elements, each.from.elements, each.to->elements.held);
+                copy_in(the_host, each.to->elements, each.from.elements);
             } else {
                 sent += fetch_to(*call_.world, each.from, "run", *each.to);
             }

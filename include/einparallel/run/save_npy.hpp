@@ -15,7 +15,7 @@ namespace EINPARALLEL_DETAIL {
 
 /// @param most_bytes that a rank gives to MPI in one call
 EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type element, const std::string& path,
-                                  index most_bytes = index{1} << 30);
+                                  std::size_t most_bytes = std::size_t{1} << 30);
 
 }  // namespace EINPARALLEL_DETAIL
 

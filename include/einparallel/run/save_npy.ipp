@@ -7,43 +7,25 @@
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/mpi/file.hpp>
 #include <einparallel/run/collect.ipp>
+#include <einparallel/run/slabs.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The parts of a box with at most so many elements each: halves, and halves of these, along the outermost dimension.
-EINPARALLEL_INLINE void add_slices(const box& whole, index most, std::vector<box>& into) {
-    if (whole.size() <= most) {
-        into.insert(into.end(), whole.empty() ? 0 : 1, whole);
-        return;
-    }
-    std::size_t dimension = 0;
-    while (whole.sides[dimension].size() == 1) {
-        ++dimension;
-    }
-    for (const int half : {0, 1}) {
-        box part = whole;
-        part.sides[dimension] = block_of(whole.sides[dimension], 2, half);
-        add_slices(part, most, into);
-    }
-}
-
 EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type element, const std::string& path,
-                                  index most_bytes) {
+                                  std::size_t most_bytes) {
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "save_npy");
     const communicator& control = world->control;
     const std::vector<index>& bounds = part.where->bounds();
     std::string failure;
-    const auto attempt = [&](const std::string& doing, auto&& f) {
+    const auto attempt = [&](const std::string& doing, function_ref<void()> f) {
         const std::string thrown = failure_of("", f);
         failure = !failure.empty() || thrown.empty() ? failure : doing + (thrown[0] == ':' ? "" : ": ") + thrown;
     };
@@ -61,12 +43,10 @@ EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type ele
             elements.data = copied.data();
             elements.strides = dense_strides(elements.held);
         }
-        std::vector<box> regions;
-        add_slices(elements.held, std::max<index>(1, most_bytes / static_cast<index>(element.bytes)), regions);
-        for (const box& region : regions) {
-            slices.emplace_back(type_of_box(whole_box(bounds), region, element.bytes),
-                                type_of_box(elements.held, region, element.bytes, largest_count, elements.strides));
-        }
+        for_each_slab(elements.held, element.bytes, most_bytes, [&](const box& slab) {
+            slices.emplace_back(type_of_box(whole_box(bounds), slab, element.bytes),
+                                type_of_box(elements.held, slab, element.bytes, largest_count, elements.strides));
+        });
     });
     agree(control, failure,
           {{fingerprint().add(fingerprint_of(part, 0)).add(name_of_element(element)).add(path).value(),

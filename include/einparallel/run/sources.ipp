@@ -6,9 +6,7 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <new>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,9 +31,19 @@ class too_little_memory : public error {
 using work_token = std::uint64_t;
 inline constexpr work_token no_work = 0;
 
+/// Elements in two places. Extents and strides in elements; no extent is 0.
+struct box_pair {
+    std::span<const index> extents;
+    void* into;
+    std::span<const index> into_strides;
+    const void* from;
+    std::span<const index> from_strides;
+    std::size_t element_bytes;
+};
+
 /// Memory of one kind, as the executor sees it: a value that neither the executor nor the transport looks behind.
-/// Outlives all memory taken from it. Extents and strides in elements; no extent is 0. Work is done in the order in
-/// which it is given, and may go on after the call: finish() waits for it. The host looks into on_host() only.
+/// Outlives all memory taken from it. Work is done in the order in which it is given, and may go on after the call:
+/// finish() waits for it. The host looks into on_host() only.
 class memory_space {
 public:
     memory_space() = default;
@@ -50,12 +59,9 @@ public:
     /// Z = softmax of one operand along a label, float or double.
     virtual void softmax(element_type element, const block_call& call, label_id along) const = 0;
     /// into = into ⊕ from
-    virtual void combine(const kernel& work, std::span<const index> extents, void* into,
-                         std::span<const index> into_strides, const void* from,
-                         std::span<const index> from_strides) const = 0;
+    virtual void combine(const kernel& work, const box_pair& boxes) const = 0;
     /// into = from
-    virtual void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                      std::span<const index> from_strides, std::size_t element_bytes) const = 0;
+    virtual void copy(const box_pair& boxes) const = 0;
 
     /// What is wrong with an address that is said to be a device's, or not to be; empty where nothing is.
     [[nodiscard]] virtual std::string refuses(const void* address, bool is_on_device) const = 0;
@@ -95,17 +101,13 @@ public:
     [[nodiscard]] virtual std::size_t staging() const { return 0; }
     /// Copies to on_host() when the work that `after` stands for is done. Later work does not wait: whoever lets it
     /// write `from` finishes this before.
-    virtual work_token bring_out(std::span<const index> extents, void* out, std::span<const index> out_strides,
-                                 const void* from, std::span<const index> from_strides, std::size_t element_bytes,
-                                 work_token /*after*/) const {
-        copy(extents, out, out_strides, from, from_strides, element_bytes);
+    virtual work_token bring_out(const box_pair& boxes, work_token /*after*/) const {
+        copy(boxes);
         return given();
     }
     /// Copies from on_host() when the work that `after` stands for is done. All later work waits.
-    virtual work_token bring_in(std::span<const index> extents, void* into, std::span<const index> into_strides,
-                                const void* in, std::span<const index> in_strides, std::size_t element_bytes,
-                                work_token /*after*/) const {
-        copy(extents, into, into_strides, in, in_strides, element_bytes);
+    virtual work_token bring_in(const box_pair& boxes, work_token /*after*/) const {
+        copy(boxes);
         return given();
     }
 
@@ -121,10 +123,8 @@ public:
     void deallocate(void* memory, std::size_t bytes) const noexcept override;
     void contract(const kernel& work, const block_call& call) const override;
     void softmax(element_type element, const block_call& call, label_id along) const override;
-    void combine(const kernel& work, std::span<const index> extents, void* into, std::span<const index> into_strides,
-                 const void* from, std::span<const index> from_strides) const override;
-    void copy(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-              std::span<const index> from_strides, std::size_t element_bytes) const override;
+    void combine(const kernel& work, const box_pair& boxes) const override;
+    void copy(const box_pair& boxes) const override;
     void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const override;
     [[nodiscard]] const void* borrow(const source& origin, const box& region,
                                      std::vector<index>& strides) const override;

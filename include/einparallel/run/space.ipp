@@ -29,16 +29,12 @@ EINPARALLEL_VIRTUAL void host_space::softmax(element_type element, const block_c
                                    : detail::softmax_block<double>(call, along);
 }
 
-EINPARALLEL_VIRTUAL void host_space::combine(const kernel& work, std::span<const index> extents, void* into,
-                                             std::span<const index> into_strides, const void* from,
-                                             std::span<const index> from_strides) const {
-    work.combine(extents, into, into_strides, from, from_strides);
+EINPARALLEL_VIRTUAL void host_space::combine(const kernel& work, const box_pair& boxes) const {
+    work.combine(boxes.extents, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides);
 }
 
-EINPARALLEL_VIRTUAL void host_space::copy(std::span<const index> extents, void* into,
-                                          std::span<const index> into_strides, const void* from,
-                                          std::span<const index> from_strides, std::size_t element_bytes) const {
-    copy_box(extents, element_bytes, into, into_strides, from, from_strides);
+EINPARALLEL_VIRTUAL void host_space::copy(const box_pair& boxes) const {
+    copy_box(boxes.extents, boxes.element_bytes, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides);
 }
 
 EINPARALLEL_VIRTUAL void host_space::read(const source& origin, const box& region, void* into,

@@ -11,7 +11,6 @@
 #include <array>
 #include <cstring>
 #include <iterator>
-#include <span>
 
 namespace einparallel {
 

@@ -4,6 +4,7 @@
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/node_window.ipp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/space.hpp>
@@ -77,8 +78,9 @@ public:
         for (const prepared_message& sent : of_step.sends) {
             leaving_.push_back({&sent, at, given});
             attempt([&] {
-                leaving_.back().copied = space_.bring_out(sent.extents, at, sent.dense, sent.block.address(starts),
-                                                          sent.block.strides, sent.element_bytes, given);
+                leaving_.back().copied = space_.bring_out(
+                    {sent.extents, at, sent.dense, sent.block.address(starts), sent.block.strides, sent.element_bytes},
+                    given);
             });
             at += staged(sent.elements.bytes);
         }
@@ -141,8 +143,7 @@ private:
     };
 
     /// f(); keeps what it throws first for complete(): a rank that fails keeps to the schedule.
-    template <class F>
-    void attempt(F&& f) noexcept {
+    EINPARALLEL_INLINE void attempt(function_ref<void()> f) noexcept {
         try {
             f();
         } catch (...) {
@@ -158,8 +159,9 @@ private:
     EINPARALLEL_INLINE void bring_in_next() {
         const prepared_message& next = step_->receives[brought_in_++];
         attempt([&] {
-            copied_in_[side_] = space_.bring_in(next.extents, next.block.address(starts_), next.block.strides,
-                                                in_[side_].data() + bytes_in_, next.dense, next.element_bytes, given_);
+            copied_in_[side_] = space_.bring_in({next.extents, next.block.address(starts_), next.block.strides,
+                                                 in_[side_].data() + bytes_in_, next.dense, next.element_bytes},
+                                                given_);
         });
         bytes_in_ += staged(next.elements.bytes);
     }

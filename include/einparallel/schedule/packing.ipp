@@ -3,7 +3,6 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/packing.hpp>
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>

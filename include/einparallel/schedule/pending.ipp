@@ -3,7 +3,6 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

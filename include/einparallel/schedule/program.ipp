@@ -3,7 +3,6 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {

@@ -7,7 +7,6 @@
 #include <einparallel/schedule/task.ipp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <map>

@@ -10,8 +10,6 @@
 #include <einparallel/schedule/ring_mn.ipp>
 #include <einparallel/schedule/steps.ipp>
 
-#include <algorithm>
-
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE bool runs_k_ring(const task& work) {

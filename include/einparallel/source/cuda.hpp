@@ -15,5 +15,4 @@
 #include <einparallel/device/contraction.ipp>
 #include <einparallel/device/join_shape.ipp>
 #include <einparallel/run/device_space.ipp>
-#include <einparallel/run/device_work.ipp>
 #include <einparallel/run/on_device.ipp>
