@@ -27,17 +27,6 @@ public:
     communicator(communicator&& other) noexcept
         : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
 
-    /// Frees its own and takes the other's. Collective where it has one.
-    communicator& operator=(communicator&& other) noexcept {
-        if (this != &other) {
-            release();
-            handle_ = std::exchange(other.handle_, MPI_COMM_NULL);
-            rank_ = other.rank_;
-            size_ = other.size_;
-        }
-        return *this;
-    }
-
     communicator(const communicator&) = delete;
     communicator& operator=(const communicator&) = delete;
 

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -83,15 +82,9 @@ struct box_type {
     std::size_t bytes = 0;      ///< bytes that travel
 };
 
-/// The elements at offset + Σ i[d]·strides[d] bytes, 0 <= i[d] < extents[d], in row-major order of i. Strides are in
-/// bytes, in any order. An empty box gives a count of 0.
-/// @pre no stride is negative (Open MPI 4.1 gets those wrong for elements of one byte)
-EINPARALLEL_INLINE box_type type_of_strided(std::span<const index> extents, std::span<const index> strides,
-                                            std::size_t element_bytes, std::ptrdiff_t offset = 0,
-                                            index limit = detail::largest_count);
-
-/// The elements of `region` in a buffer over `place`, dense and row-major or with these strides, in elements.
-/// @pre contains(place, region)
+/// The elements of `region` in a buffer over `place`, dense and row-major or with these strides, in elements and in any
+/// order. An empty region gives a count of 0.
+/// @pre contains(place, region); no stride is negative (Open MPI 4.1 gets those wrong for elements of one byte)
 EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes,
                                         index limit = detail::largest_count, std::vector<index> strides = {});
 

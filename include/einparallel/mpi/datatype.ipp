@@ -3,8 +3,6 @@
 #include <einparallel/mpi/datatype.hpp>
 
 #include <array>
-#include <functional>
-#include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -69,29 +67,28 @@ EINPARALLEL_INLINE std::pair<MPI_Datatype, index> unit_of(std::size_t element_by
 
 namespace einparallel {
 
-EINPARALLEL_INLINE box_type type_of_strided(std::span<const index> extents, std::span<const index> strides,
-                                            std::size_t element_bytes, std::ptrdiff_t offset, index limit) {
+EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes, index limit,
+                                        std::vector<index> strides) {
     const auto [unit, unit_bytes] = detail::unit_of(element_bytes);
-    const index element = static_cast<index>(element_bytes);
     box_type made;
-    made.offset = offset;
     made.type = datatype(unit);
-    const index total = std::accumulate(extents.begin(), extents.end(), index{1}, std::multiplies<>());
-    if (total <= 0) {
+    if (region.empty()) {
         return made;
     }
-    made.bytes = static_cast<std::size_t>(total) * element_bytes;
+    made.bytes = static_cast<std::size_t>(region.size()) * element_bytes;
+    strides = strides.empty() ? dense_strides(place) : std::move(strides);
 
     // Innermost first: what continues the contiguous run joins it, what continues the dimension inside joins that one.
     struct side {
         index length;
         index stride;
     };
-    index run = element;
+    index run = static_cast<index>(element_bytes);
     std::vector<side> sides;
-    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
-        const index length = extents[dimension];
-        const index stride = strides[dimension];
+    for (std::size_t dimension = region.rank(); dimension-- > 0;) {
+        const index length = region.sides[dimension].size();
+        const index stride = strides[dimension] * static_cast<index>(element_bytes);
+        made.offset += (region.sides[dimension].begin - place.sides[dimension].begin) * stride;
         if (length == 1) {
             continue;
         }
@@ -116,22 +113,6 @@ EINPARALLEL_INLINE box_type type_of_strided(std::span<const index> extents, std:
     }
     made.type.commit();
     return made;
-}
-
-EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes, index limit,
-                                        std::vector<index> strides) {
-    if (region.empty()) {
-        return type_of_strided(std::array<index, 1>{0}, std::array<index, 1>{0}, element_bytes, 0, limit);
-    }
-    strides = strides.empty() ? dense_strides(place) : std::move(strides);
-    std::vector<index> extents(region.rank());
-    std::ptrdiff_t offset = 0;
-    for (std::size_t dimension = 0; dimension < region.rank(); ++dimension) {
-        strides[dimension] *= static_cast<index>(element_bytes);
-        extents[dimension] = region.sides[dimension].size();
-        offset += (region.sides[dimension].begin - place.sides[dimension].begin) * strides[dimension];
-    }
-    return type_of_strided(extents, strides, element_bytes, offset, limit);
 }
 
 }  // namespace einparallel

@@ -167,22 +167,23 @@ EINPARALLEL_INLINE std::size_t fetch_boxes(const context_state& world, const dis
                                            std::initializer_list<common> numbers, const distribution& wanted,
                                            function_ref<strided_box()> place,
                                            function_ref<void()> finish = nothing_more) {
-    std::optional<distributed_part> copy;
+    distributed_part here;
     const auto write = [&] {
         const strided_box target = place();
-        const strided_box& elements = elements_for_host(part, copy);
+        here = on_host(part);
+        const strided_box& elements = here.elements;
         moving_program made;
         const buffer_id held = made.add(elements);
-        const buffer_id here = made.add(target);
+        const buffer_id there = made.add(target);
         buffer_id from = held;
         if (is_backwards(elements) || meet(elements, target)) {
             from = made.moves.add_buffer(elements.held, elements.element_bytes);
             made.add_step().move(from, held, elements.held);
         }
-        const buffer_id into = is_backwards(target) ? made.moves.add_buffer(target.held, target.element_bytes) : here;
+        const buffer_id into = is_backwards(target) ? made.moves.add_buffer(target.held, target.element_bytes) : there;
         made.add_step() = redistribution_step(*part.where, wanted, world.payload.rank(), from, into);
-        if (into != here) {
-            made.add_step().move(here, into, target.held);
+        if (into != there) {
+            made.add_step().move(there, into, target.held);
         }
         return made;
     };
@@ -258,11 +259,12 @@ EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_re
     const exclusive guard(*world, "allgather");
     const int rank = world->payload.rank();
     const int size = world->payload.size();
-    std::optional<distributed_part> copy;
+    distributed_part here;
     const auto ring = [&] {
         const box everything = whole_box(part.where->bounds());
         moving_program made;
-        const buffer_id own = made.add(elements_for_host(part, copy));
+        here = on_host(part);
+        const buffer_id own = made.add(here.elements);
         const buffer_id all =
             made.add({allocate(), everything, dense_strides(everything), part.elements.element_bytes});
         made.add_step().move(all, own, part.elements.held);

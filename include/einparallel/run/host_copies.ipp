@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -71,12 +70,6 @@ EINPARALLEL_INLINE void write_back(const distributed_part& part, const distribut
     if (copied.keep != nullptr) {
         copy_in(*space_of(part), part.elements, copied.elements);
     }
-}
-
-/// The elements of a part where the host reads them: its own, or those of a copy.
-EINPARALLEL_INLINE const strided_box& elements_for_host(const distributed_part& part,
-                                                        std::optional<distributed_part>& copy) {
-    return part.elements.is_on_device ? copy.emplace(on_host(part)).elements : part.elements;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

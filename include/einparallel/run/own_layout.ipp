@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -174,22 +175,23 @@ EINPARALLEL_INLINE std::string check_parts(const std::vector<index>& bounds, con
         return outside;
     }
     index held = 0;
-    std::vector<std::size_t> order;
+    std::vector<std::size_t> order;  // of the parts that hold something, by their first elements
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
         if (!parts[rank].empty()) {
             held += parts[rank].size();
             order.push_back(rank);
         }
     }
-    const auto first = [&](std::size_t rank) { return bounds.empty() ? index{0} : parts[rank].sides[0].begin; };
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return first(a) < first(b); });
+    const auto corner = [&](std::size_t rank) { return corner_of(parts[rank]); };
+    std::ranges::stable_sort(order, {}, corner);
     for (std::size_t position = 0; position < order.size(); ++position) {
         const box& part = parts[order[position]];
         for (std::size_t next = position + 1; next < order.size(); ++next) {
-            if (!bounds.empty() && first(order[next]) >= part.sides[0].end) {
+            const box& other = parts[order[next]];
+            if (!bounds.empty() && other.sides[0].begin >= part.sides[0].end) {
                 break;
             }
-            if (!intersect(part, parts[order[next]]).empty()) {
+            if (!intersect(part, other).empty()) {
                 const auto [lower, higher] = std::minmax(order[position], order[next]);
                 return "distributed: the parts of ranks " + std::to_string(lower) + " and " + std::to_string(higher) +
                        " overlap";
@@ -197,24 +199,18 @@ EINPARALLEL_INLINE std::string check_parts(const std::vector<index>& bounds, con
         }
     }
     const index wanted = whole_box(bounds).size();
-    if (held != wanted) {
-        const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
-        std::size_t before = order.size();  // the last part that begins in front of it
-        for (std::size_t position = 0; position < order.size(); ++position) {
-            if (std::ranges::lexicographical_compare(corner_of(parts[order[position]]), hole) &&
-                (before == order.size() || std::ranges::lexicographical_compare(corner_of(parts[order[before]]),
-                                                                                corner_of(parts[order[position]])))) {
-                before = position;
-            }
-        }
-        return "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) +
-               " elements: nobody has the element at " + numbers_text(hole) +
-               (before == order.size() ? std::string()
-                                       : "; in front of it is rank " + std::to_string(order[before]) + " with " +
-                                             numbers_text(extents_of(parts[order[before]])) + " elements from " +
-                                             numbers_text(corner_of(parts[order[before]])) + " on");
+    if (held == wanted) {
+        return {};
     }
-    return {};
+    const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
+    std::string mistake = "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) +
+                          " elements: nobody has the element at " + numbers_text(hole);
+    if (const auto behind = std::ranges::lower_bound(order, hole, {}, corner); behind != order.begin()) {
+        const std::size_t rank = *std::prev(behind);
+        mistake += "; in front of it is rank " + std::to_string(rank) + " with " +
+                   numbers_text(extents_of(parts[rank])) + " elements from " + numbers_text(corner(rank)) + " on";
+    }
+    return mistake;
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_own_layout(context& world,

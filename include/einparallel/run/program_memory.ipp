@@ -18,24 +18,21 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The memory of one result, from run to run: a block that the application has let go of is used again.
-class result_pool {
-public:
-    /// A block that nobody else holds. Steady use (the last result kept until the next has been made) allocates twice.
-    EINPARALLEL_INLINE std::shared_ptr<memory_block> take(const memory_space& space, std::size_t bytes) {
-        const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
-        const auto found = std::ranges::find_if(blocks_, is_free);
-        if (found == blocks_.end()) {
-            return blocks_.emplace_back(shared_block(space, bytes));
-        }
-        std::shared_ptr<memory_block> taken = *found;
-        std::erase_if(blocks_, is_free);
-        return taken;
-    }
+/// The memory of one result, from run to run: blocks that the application may have let go of.
+using result_pool = std::vector<std::shared_ptr<memory_block>>;
 
-private:
-    std::vector<std::shared_ptr<memory_block>> blocks_;
-};
+/// A block that nobody else holds. Steady use (the last result kept until the next has been made) allocates twice.
+EINPARALLEL_INLINE std::shared_ptr<memory_block> take_from(result_pool& pool, const memory_space& space,
+                                                           std::size_t bytes) {
+    const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
+    const auto found = std::ranges::find_if(pool, is_free);
+    if (found == pool.end()) {
+        return pool.emplace_back(shared_block(space, bytes));
+    }
+    std::shared_ptr<memory_block> taken = *found;
+    std::erase_if(pool, is_free);
+    return taken;
+}
 
 /// The application's memory for a result.
 struct result_target {
@@ -214,8 +211,8 @@ private:
                 each.on_host = results_[each.first].on_host;
             } else if (each.target.data == nullptr) {
                 const std::size_t bytes = program_[each.place].bytes();
-                each.block = each.pool.take(space, bytes);
-                each.on_host = comes_out ? each.host_pool.take(space.on_host(), bytes) : nullptr;
+                each.block = take_from(each.pool, space, bytes);
+                each.on_host = comes_out ? take_from(each.host_pool, space.on_host(), bytes) : nullptr;
             }
         }
     }

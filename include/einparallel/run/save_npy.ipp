@@ -32,11 +32,12 @@ EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type ele
     std::string preamble;
     std::vector<std::byte> copied;
     std::vector<std::pair<box_type, box_type>> slices;  // in the file, in memory
-    std::optional<distributed_part> copy;
-    strided_box elements = part.elements;
+    distributed_part here;
+    strided_box elements;
     attempt("save_npy", [&] {
         preamble = npy_preamble(element, bounds);
-        elements = elements_for_host(part, copy);
+        here = on_host(part);
+        elements = here.elements;
         if (is_backwards(elements)) {
             copied.resize(static_cast<std::size_t>(elements.held.size()) * element.bytes);
             elements.read(elements.held, copied.data(), "save_npy");

@@ -79,18 +79,9 @@ EINPARALLEL_INLINE void trace::note_exposed() {
     spans_.insert(spans_.end(), waits.begin(), waits.end());
 }
 
-namespace EINPARALLEL_DETAIL {
-
-/// Of a rank: work, messages, waiting, copies out of a device and into it.
-EINPARALLEL_INLINE std::size_t trace_lane(activity what) {
-    constexpr std::array<std::size_t, 9> lanes{0, 0, 0, 0, 1, 2, 2, 3, 4};
-    return lanes[static_cast<std::size_t>(what)];
-}
-
-}  // namespace EINPARALLEL_DETAIL
-
 EINPARALLEL_INLINE std::string trace::to_json() const {
     constexpr std::array<const char*, 5> lanes{"arithmetic", "transfer", "waiting", "copies out", "copies in"};
+    constexpr std::array<std::size_t, 9> lane_of{0, 0, 0, 0, 1, 2, 2, 3, 4};  // by activity
     constexpr std::array<const char*, 9> suffixes{"",      " combine", " copy",     " read",   " transfer",
                                                   " wait", "",         " copy out", " copy in"};
     const bool has_copies =
@@ -111,10 +102,9 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
                 json.key("args").open('{').key("name").value(lanes[lane]).close('}').close('}');
             }
         }
-        const std::string name = each.what == activity::agree ? "agree"
-                                                              : vertices_[static_cast<std::size_t>(each.vertex)].name +
-                                                                    suffixes[static_cast<std::size_t>(each.what)];
-        open_event("X", name, each.rank, detail::trace_lane(each.what));
+        const auto kind = static_cast<std::size_t>(each.what);
+        const std::string& vertex = vertices_[static_cast<std::size_t>(each.vertex)].name;
+        open_event("X", each.what == activity::agree ? "agree" : vertex + suffixes[kind], each.rank, lane_of[kind]);
         json.key("ts").value(1e6 * (each.begin - zero)).key("dur").value(1e6 * (each.end - each.begin));
         if (each.what == activity::transfer) {
             json.key("args").open('{').key("bytes").value(each.bytes).key("received").value(each.received).close('}');

@@ -36,11 +36,8 @@ template <class Moved>
 std::size_t bytes_of_steps(const program& of_rank, std::vector<Moved> step::*moved, bool again) {
     std::size_t bytes = 0;
     for (const step& each : of_rank.steps) {
-        if (again && each.once) {
-            continue;
-        }
         for (const Moved& part : each.*moved) {
-            bytes += bytes_of(of_rank, part.place, part.region);
+            bytes += again && each.once ? 0 : bytes_of(of_rank, part.place, part.region);
         }
     }
     return bytes;

@@ -45,8 +45,10 @@ EINPARALLEL_INLINE void ring_k(step_collector& steps, const rank_share& share, b
     const int last = 2 * ring.size() - 1;
 
     const auto half_of = [&](int turn) {
-        const box chunk = ring.piece(1 + turn / 2);
-        return piece_of(chunk, halved_dimension(chunk, cut), 2, turn % 2);
+        box half = ring.piece(1 + turn / 2);
+        interval& side = half.sides[halved_dimension(half, cut)];
+        side = block_of(side, 2, turn % 2);
+        return half;
     };
     const box own_halves[2] = {half_of(last - 1), half_of(last)};
     const box own = ring.piece(0);

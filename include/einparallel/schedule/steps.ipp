@@ -40,16 +40,6 @@ private:
     std::map<std::size_t, step> steps_;
 };
 
-/// Part `part` of `parts` of a box along one dimension; a box that cannot be cut (rank 0) is part 0 whole.
-EINPARALLEL_INLINE box piece_of(box whole, std::size_t dimension, int parts, int part) {
-    if (whole.rank() == 0) {
-        whole.nothing = whole.nothing || part > 0;
-    } else {
-        whole.sides[dimension] = block_of(whole.sides[dimension], parts, part);
-    }
-    return whole;
-}
-
 EINPARALLEL_INLINE std::size_t tree_rounds(int ranks) {
     return static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(ranks - 1)));
 }

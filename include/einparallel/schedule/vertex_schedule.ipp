@@ -5,9 +5,8 @@
 
 #include <einparallel/schedule/feed.ipp>
 #include <einparallel/schedule/gather.ipp>
-#include <einparallel/schedule/ring_double.ipp>
 #include <einparallel/schedule/ring_k.ipp>
-#include <einparallel/schedule/ring_mn.ipp>
+#include <einparallel/schedule/ring_operands.ipp>
 #include <einparallel/schedule/steps.ipp>
 
 namespace einparallel::EINPARALLEL_DETAIL {

@@ -50,7 +50,7 @@
 #include <einparallel/schedule/program.ipp>
 #include <einparallel/schedule/redistribute.ipp>
 #include <einparallel/schedule/ring_k.ipp>
-#include <einparallel/schedule/ring_mn.ipp>
+#include <einparallel/schedule/ring_operands.ipp>
 #include <einparallel/schedule/softmax.ipp>
 #include <einparallel/schedule/steps.ipp>
 #include <einparallel/schedule/task.ipp>

@@ -1,0 +1,1 @@
+#include <einparallel/source/mpi.hpp>
