@@ -82,6 +82,9 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(const std::vector<index>
 /// The source of elements that are bound at the run.
 EINPARALLEL_INLINE std::shared_ptr<const source> placeholder_origin();
 
+/// The vertex of load_npy; one that failed where the file does not hold such a tensor.
+EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank);
+
 /// A function makes elements of type T from as many indices.
 template <class T, class Function, std::size_t... Dimension>
 constexpr bool makes_elements(std::index_sequence<Dimension...> /*all*/) {
@@ -154,17 +157,6 @@ template <class T = detail::refused, class... Arguments>
 detail::other_than_extents<Arguments...> placeholder(const Arguments&... /*arguments*/) {
     return {};
 }
-
-}  // namespace EINPARALLEL_WAY
-
-namespace EINPARALLEL_DETAIL {
-
-/// The vertex of load_npy; one that failed where the file does not hold such a tensor.
-EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank);
-
-}  // namespace EINPARALLEL_DETAIL
-
-inline namespace EINPARALLEL_WAY {
 
 /// An input read from a .npy file, in C or Fortran order: every rank opens the file and reads its own part of it at
 /// each run. A file that is missing, truncated, or of another element type or rank fails the next decompose, on every

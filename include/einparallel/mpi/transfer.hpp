@@ -34,29 +34,11 @@ public:
     }
 
     /// Starts to receive from `peer` into the elements that `where` describes, from `buffer` on.
-    EINPARALLEL_INLINE void receive(void* buffer, const box_type& where, int peer) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        auto* first = static_cast<std::byte*>(buffer) + where.offset;
-        const MPI_Datatype type = where.type.native();
-#if MPI_VERSION >= 4
-        const int code = MPI_Irecv_c(first, where.count, type, peer, tag, ranks_, &request);
-#else
-        const int code = MPI_Irecv(first, static_cast<int>(where.count), type, peer, tag, ranks_, &request);
-#endif
-        keep(request, {peer, false}, code, "MPI_Irecv");
-    }
+    EINPARALLEL_INLINE void receive(void* buffer, const box_type& where, int peer) { start(buffer, where, {peer}); }
 
     /// Starts to send the elements that `where` describes, from `buffer` on, to `peer`.
     EINPARALLEL_INLINE void send(const void* buffer, const box_type& where, int peer) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        const auto* first = static_cast<const std::byte*>(buffer) + where.offset;
-        const MPI_Datatype type = where.type.native();
-#if MPI_VERSION >= 4
-        const int code = MPI_Isend_c(first, where.count, type, peer, tag, ranks_, &request);
-#else
-        const int code = MPI_Isend(first, static_cast<int>(where.count), type, peer, tag, ranks_, &request);
-#endif
-        keep(request, {peer, true}, code, "MPI_Isend");
+        start(const_cast<void*>(buffer), where, {peer, true});
         bytes_sent_ += where.bytes;
     }
 
@@ -74,9 +56,7 @@ public:
     }
 
     /// Messages that have arrived, from the first one started on.
-    [[nodiscard]] std::size_t arrived() const noexcept {
-        return arrived_;
-    }
+    [[nodiscard]] std::size_t arrived() const noexcept { return arrived_; }
 
     /// Completes the first message that poll() has not found arrived. @pre there is one
     EINPARALLEL_INLINE void wait_next() noexcept {
@@ -97,9 +77,7 @@ public:
     }
 
     /// Bytes handed to MPI since this object was made.
-    [[nodiscard]] std::size_t bytes_sent() const noexcept {
-        return bytes_sent_;
-    }
+    [[nodiscard]] std::size_t bytes_sent() const noexcept { return bytes_sent_; }
 
 private:
     static constexpr int tag = 0;
@@ -110,8 +88,19 @@ private:
         bool sends = false;  ///< this rank does
     };
 
-    EINPARALLEL_INLINE void keep(MPI_Request request, message_end end, int code, const char* call) {
-        note(code, call, end);
+    EINPARALLEL_INLINE void start(void* buffer, const box_type& where, message_end end) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        auto* const first = static_cast<std::byte*>(buffer) + where.offset;
+        const MPI_Datatype type = where.type.native();
+#if MPI_VERSION >= 4
+        const int code = end.sends ? MPI_Isend_c(first, where.count, type, end.peer, tag, ranks_, &request)
+                                   : MPI_Irecv_c(first, where.count, type, end.peer, tag, ranks_, &request);
+#else
+        const int count = static_cast<int>(where.count);
+        const int code = end.sends ? MPI_Isend(first, count, type, end.peer, tag, ranks_, &request)
+                                   : MPI_Irecv(first, count, type, end.peer, tag, ranks_, &request);
+#endif
+        note(code, end.sends ? "MPI_Isend" : "MPI_Irecv", end);
         requests_.push_back(request);  // null where the call failed: arrived
         ends_.push_back(end);
     }

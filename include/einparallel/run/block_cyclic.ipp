@@ -15,13 +15,6 @@ EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, 
                                                                 const process_grid& grid, void* local,
                                                                 element_type element) {
     const exclusive guard(*world.state(), "block_cyclic");
-    const index rows = descriptor[2];
-    const index columns = descriptor[3];
-    const index row_block = descriptor[4];
-    const index column_block = descriptor[5];
-    const index first_row = descriptor[6];
-    const index first_column = descriptor[7];
-    const index leading = descriptor[8];
     auto made = std::make_shared<distributed_part>();
     fingerprint common_numbers;
     const std::string failure = failure_of("block_cyclic", [&] {
@@ -30,8 +23,9 @@ EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, 
                 throw error("block_cyclic: " + otherwise);
             }
         };
-        expect(descriptor[0] == 1,
-               "the descriptor is of type " + std::to_string(descriptor[0]) + ", dense matrices have 1");
+        const auto& [type, unused, rows, columns, row_block, column_block, first_row, first_column, leading] =
+            descriptor;
+        expect(type == 1, "the descriptor is of type " + std::to_string(type) + ", dense matrices have 1");
         expect(rows >= 0 && columns >= 0 && is_countable(std::array{rows, columns}),
                "a matrix cannot be " + std::to_string(rows) + " x " + std::to_string(columns));
         expect(row_block >= 1 && column_block >= 1,

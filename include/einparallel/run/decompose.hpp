@@ -38,52 +38,6 @@ EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked,
 
 EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs);
 
-}  // namespace EINPARALLEL_DETAIL
-
-inline namespace EINPARALLEL_WAY {
-
-/// The plan for computing these tensors on the ranks of a context. Collective; no element moves. options.processes is
-/// left alone, or the size of the context. With options.powers_of_two the context needs a power of two of ranks. Where
-/// options.ranks_per_node asks for more shared memory than some rank has, the plan is made for 1: asked() says so.
-/// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or ask for
-/// different things, and whatever the planner throws
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan decompose(const context& world, const options& asked, const tensor<T, Rank>& output,
-                             const More&... more) {
-    return detail::decompose_on(world, asked, {output.node(), more.node()...});
-}
-/// The same with the default options.
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan decompose(const context& world, const tensor<T, Rank>& output, const More&... more) {
-    return detail::decompose_on(world, {}, {output.node(), more.node()...});
-}
-
-/// Braces that are no options: refused.
-template <std::size_t Count>
-detail::refused decompose(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
-                          const detail::anything& /*next*/, ...);
-
-/// plan_with on the ranks of a context: the plan in which every vertex is cut as `rule` says. Collective; no element
-/// moves. options.processes is left alone, or the size of the context.
-/// @throws error, the same on every rank: what decompose on a context throws of graphs and options, what plan_with
-/// throws, and where ranks cut differently
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule,
-                             const tensor<T, Rank>& output, const More&... more) {
-    return detail::plan_with_on(world, asked, {output.node(), more.node()...},
-                                [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
-}
-/// The same with the default options.
-template <class T, std::size_t Rank, detail::TensorOperand... More>
-[[nodiscard]] plan plan_with(const context& world, const cutting_rule& rule, const tensor<T, Rank>& output,
-                             const More&... more) {
-    return plan_with(world, options{}, rule, output, more...);
-}
-
-}  // namespace EINPARALLEL_WAY
-
-namespace EINPARALLEL_DETAIL {
-
 template <class... Arguments>
 struct other_than_bindings : refused {
     static_assert(
@@ -126,6 +80,44 @@ auto evaluate_on(context& world, const options& asked, const Arguments&... argum
 }  // namespace EINPARALLEL_DETAIL
 
 inline namespace EINPARALLEL_WAY {
+
+/// The plan for computing these tensors on the ranks of a context. Collective; no element moves. options.processes is
+/// left alone, or the size of the context. With options.powers_of_two the context needs a power of two of ranks. Where
+/// options.ranks_per_node asks for more shared memory than some rank has, the plan is made for 1: asked() says so.
+/// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or ask for
+/// different things, and whatever the planner throws
+template <class T, std::size_t Rank, detail::TensorOperand... More>
+[[nodiscard]] plan decompose(const context& world, const options& asked, const tensor<T, Rank>& output,
+                             const More&... more) {
+    return detail::decompose_on(world, asked, {output.node(), more.node()...});
+}
+/// The same with the default options.
+template <class T, std::size_t Rank, detail::TensorOperand... More>
+[[nodiscard]] plan decompose(const context& world, const tensor<T, Rank>& output, const More&... more) {
+    return detail::decompose_on(world, {}, {output.node(), more.node()...});
+}
+
+/// Braces that are no options: refused.
+template <std::size_t Count>
+detail::refused decompose(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
+                          const detail::anything& /*next*/, ...);
+
+/// plan_with on the ranks of a context: the plan in which every vertex is cut as `rule` says. Collective; no element
+/// moves. options.processes is left alone, or the size of the context.
+/// @throws error, the same on every rank: what decompose on a context throws of graphs and options, what plan_with
+/// throws, and where ranks cut differently
+template <class T, std::size_t Rank, detail::TensorOperand... More>
+[[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule,
+                             const tensor<T, Rank>& output, const More&... more) {
+    return detail::plan_with_on(world, asked, {output.node(), more.node()...},
+                                [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
+}
+/// The same with the default options.
+template <class T, std::size_t Rank, detail::TensorOperand... More>
+[[nodiscard]] plan plan_with(const context& world, const cutting_rule& rule, const tensor<T, Rank>& output,
+                             const More&... more) {
+    return plan_with(world, options{}, rule, output, more...);
+}
 
 /// decompose + run, with values for placeholders behind the outputs: `ep::evaluate(world, Z, ep::bind(X, x))`.
 /// Collective. One output: its ep::distributed; several: a std::tuple of them.

@@ -13,22 +13,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One sentence where the options are for another number of ranks than the context has; 1, the default, says nothing
-/// about it.
-EINPARALLEL_INLINE void check_ranks(const char* who, int asked, int ranks) {
-    if (asked != 1 && asked != ranks) {
-        throw error(std::string(who) + ": options.processes is " + std::to_string(asked) + ", the context has " +
-                    std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
-    }
-}
-
 /// The plan that `make` makes on every rank of the context. Collective.
 EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options asked, const planned_outputs& outputs,
                                 function_ref<plan(const options&, const planned_outputs&)> make) {
     const exclusive guard(*world.state(), who);
     static_cast<void>(agree_on_graph(world, asked, outputs));
     const auto planned = [&] {
-        check_ranks(who, asked.processes, world.size());
+        if (asked.processes != 1 && asked.processes != world.size()) {  // 1, the default, says nothing
+            throw error(who + (": options.processes is " + std::to_string(asked.processes)) + ", the context has " +
+                        std::to_string(world.size()) + (world.size() == 1 ? " rank" : " ranks"));
+        }
         asked.processes = world.size();
         plan made = make(asked, outputs);
         if (made.processes() != asked.processes) {

@@ -216,10 +216,10 @@ EINPARALLEL_INLINE std::string first_difference(std::string_view on_root, std::s
     return "decompose: the graphs differ: " + words_of(theirs) + " on rank 0 and " + words_of(ours) + on_rank;
 }
 
-/// Collective. Collects the graph behind the outputs and returns it where all ranks have the same; costs one allreduce
-/// of 24 bytes then. Otherwise all ranks throw the same sentence: why recording failed on the lowest rank where it did,
-/// or the first difference between rank 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i:
-/// extent 5 on rank 0 and 6 on rank 2"). What functors and sources compute is not compared.
+/// Collective. Collects the graph behind the outputs and returns it where all ranks have the same, after one allreduce.
+/// Otherwise all ranks throw the same sentence: why recording failed on the lowest rank where it did, or the first
+/// difference between rank 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i: extent 5 on
+/// rank 0 and 6 on rank 2"). What functors and sources compute is not compared.
 EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const options& asked,
                                                const std::vector<std::shared_ptr<vertex>>& outputs) {
     const communicator& control = world.control();

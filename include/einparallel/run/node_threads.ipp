@@ -19,13 +19,9 @@ EINPARALLEL_INLINE processor_set own_processors() {
     processor_set found{};
 #if defined(__linux__)
     cpu_set_t allowed;
-    CPU_ZERO(&allowed);
+    static_assert(sizeof(allowed) == sizeof(found));
     if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-        for (std::size_t processor = 0; processor < found.size() * 64; ++processor) {
-            if (CPU_ISSET(processor, &allowed)) {
-                found[processor / 64] |= static_cast<std::int64_t>(std::uint64_t{1} << (processor % 64));
-            }
-        }
+        found = std::bit_cast<processor_set>(allowed);
     }
 #endif
     return found;

@@ -94,6 +94,9 @@ EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_boxes(
     allgather(control, sent, all);
 
     return agreed(control, doing, [&] {
+        if (const std::string negative = negative_extent(bounds); !negative.empty()) {
+            throw error(doing + ": " + negative);
+        }
         std::vector<box> parts;
         for (std::size_t peer = 0; peer < static_cast<std::size_t>(control.size()); ++peer) {
             const std::int64_t* const theirs = all.data() + peer * count;
@@ -106,10 +109,6 @@ EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_boxes(
                     throw error(doing + ": dimension " + std::to_string(dimension) + ": extent " +
                                 std::to_string(first) + " on rank 0 and " + std::to_string(extent) + " on rank " +
                                 std::to_string(peer));
-                }
-                if (extent < 0) {
-                    throw error(doing + ": extent " + std::to_string(extent) + " of dimension " +
-                                std::to_string(dimension) + " is negative");
                 }
                 part.sides.push_back({theirs[2 + 3 * dimension], theirs[3 + 3 * dimension]});
             }

@@ -190,13 +190,9 @@ template <class T, std::size_t Rank, class Value>
                 value.part().where == nullptr ? nullptr : detail::distributed_input(value.part(), element_type_of<T>());
         }
     } else {
-        constexpr bool fits = [] {
-            if constexpr (detail::DenseOperand<Value>) {
-                return std::is_same_v<detail::input_of<Value>, tensor<T, Rank>>;
-            } else {
-                return false;
-            }
-        }();
+        constexpr bool fits = requires {
+            requires detail::DenseOperand<Value> && std::is_same_v<detail::input_of<Value>, tensor<T, Rank>>;
+        };
         static_assert(fits,
                       "bind: the value is no array, view, tensor or distributed tensor of the placeholder's element "
                       "type and rank");

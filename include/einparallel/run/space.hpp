@@ -144,44 +144,33 @@ struct memory_need {
     std::size_t of_vertex = 0;  ///< those
 };
 
+struct memory_release {
+    const memory_space* space = nullptr;
+    std::size_t bytes = 0;
+    void operator()(void* memory) const noexcept { space->deallocate(memory, bytes); }
+};
+
 /// One allocation in a memory space.
 class memory_block {
 public:
     memory_block() = default;
     /// No allocation for 0 bytes. @throws as allocate()
     memory_block(const memory_space& space, std::size_t bytes)
-        : space_(&space), bytes_(bytes), data_(bytes == 0 ? nullptr : space.allocate(bytes)) {}
-    memory_block(memory_block&& other) noexcept
-        : space_(other.space_), bytes_(std::exchange(other.bytes_, 0)), data_(std::exchange(other.data_, nullptr)) {}
-    memory_block& operator=(memory_block&& other) noexcept {
-        std::swap(space_, other.space_);
-        std::swap(bytes_, other.bytes_);
-        std::swap(data_, other.data_);
-        return *this;
-    }
-    memory_block(const memory_block&) = delete;
-    memory_block& operator=(const memory_block&) = delete;
-    ~memory_block() {
-        if (data_ != nullptr) {
-            space_->deallocate(data_, bytes_);
-        }
-    }
+        : data_(bytes == 0 ? nullptr : space.allocate(bytes), {&space, bytes}) {}
 
-    [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_.get()); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return data_.get_deleter().bytes; }
 
     /// Has at least so many bytes; what was in fewer is gone. @throws as allocate(): then there is no memory
-    void grow(const memory_space& space, std::size_t bytes) {
-        if (bytes_ < bytes) {
+    void grow(const memory_space& space, std::size_t least) {
+        if (bytes() < least) {
             *this = {};
-            *this = memory_block(space, bytes);
+            *this = memory_block(space, least);
         }
     }
 
 private:
-    const memory_space* space_ = nullptr;
-    std::size_t bytes_ = 0;
-    void* data_ = nullptr;
+    std::unique_ptr<void, memory_release> data_;
 };
 
 /// An allocation that keeps its space: results may outlive the context.

@@ -7,53 +7,6 @@
 #include <numeric>
 #include <utility>
 
-namespace einparallel {
-
-EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
-    std::vector<lifetime> alive(of_rank.buffers.size());
-    std::size_t position = 0;
-    const auto use = [&](const auto& parts, int writers) {
-        for (const auto& part : parts) {
-            lifetime& life = alive[static_cast<std::size_t>(part.place)];
-            life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
-            life.first = life.named ? life.first : position;
-            life.last = position;
-            life.named = true;
-            life.writers += writers;
-            life.written = writers > 0 ? position : life.written;
-            ++life.touches;
-        }
-    };
-    for (const step& each : of_rank.steps) {
-        use(each.receives, 1);
-        use(each.sends, 0);
-        use(each.reads, 0);
-        for (const action& done : each.work) {
-            const detail::accesses touched = detail::accesses_of(of_rank, done);
-            use(touched.reads, 0);
-            use(touched.writes, 1);
-            if (const auto* read = std::get_if<read_source>(&done)) {
-                alive[static_cast<std::size_t>(read->into)].input = read->vertex;
-            }
-        }
-        ++position;
-    }
-    for (const buffer_id result : of_rank.results) {
-        lifetime& life = alive[static_cast<std::size_t>(result)];
-        life.last = position;
-        life.named = true;
-        ++life.writers;
-        ++life.touches;
-    }
-    for (lifetime& life : alive) {
-        life.first = life.kept ? 0 : life.first;
-        life.last = life.kept ? position : life.last;
-    }
-    return alive;
-}
-
-}  // namespace einparallel
-
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vector<lifetime>& alive,
@@ -165,6 +118,49 @@ EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
+
+EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
+    std::vector<lifetime> alive(of_rank.buffers.size());
+    std::size_t position = 0;
+    const auto use = [&](const auto& parts, int writers) {
+        for (const auto& part : parts) {
+            lifetime& life = alive[static_cast<std::size_t>(part.place)];
+            life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
+            life.first = life.named ? life.first : position;
+            life.last = position;
+            life.named = true;
+            life.writers += writers;
+            life.written = writers > 0 ? position : life.written;
+            ++life.touches;
+        }
+    };
+    for (const step& each : of_rank.steps) {
+        use(each.receives, 1);
+        use(each.sends, 0);
+        use(each.reads, 0);
+        for (const action& done : each.work) {
+            const detail::accesses touched = detail::accesses_of(of_rank, done);
+            use(touched.reads, 0);
+            use(touched.writes, 1);
+            if (const auto* read = std::get_if<read_source>(&done)) {
+                alive[static_cast<std::size_t>(read->into)].input = read->vertex;
+            }
+        }
+        ++position;
+    }
+    for (const buffer_id result : of_rank.results) {
+        lifetime& life = alive[static_cast<std::size_t>(result)];
+        life.last = position;
+        life.named = true;
+        ++life.writers;
+        ++life.touches;
+    }
+    for (lifetime& life : alive) {
+        life.first = life.kept ? 0 : life.first;
+        life.last = life.kept ? position : life.last;
+    }
+    return alive;
+}
 
 EINPARALLEL_INLINE arena_plan plan_kept(const program& of_rank, detail::function_ref<bool(buffer_id)> outside) {
     arena_plan planned{std::vector<std::size_t>(of_rank.buffers.size(), not_in_arena), 0};

@@ -13,25 +13,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Slice `turn` of a worker's part.
-EINPARALLEL_INLINE std::vector<interval> fed_slice(const task& work, std::vector<interval> ranges, int turn) {
+/// Piece `turn` of a rank's part: of as many as there are slices, or, of the master's, phases. Its part is larger by
+/// two slices, so that the pieces are alike: ranks wait for each other in every phase.
+EINPARALLEL_INLINE std::vector<interval> fed_piece(const task& work, std::vector<interval> ranges, int pieces,
+                                                   int turn) {
     interval& side = ranges[static_cast<std::size_t>(work.feed.label)];
-    side = block_of(side, work.feed.slices, turn);
-    return ranges;
-}
-
-/// What the master contracts of its own part in phase `turn`: as much as a worker while the workers compute, and half
-/// of what it has more than they in the first phase and in the last. Ranks wait for each other in every phase.
-EINPARALLEL_INLINE std::vector<interval> masters_piece(const task& work, std::vector<interval> ranges, int turn) {
-    interval& side = ranges[static_cast<std::size_t>(work.feed.label)];
-    const double more = masters_excess(work);
-    const auto end_of = [&, whole = side](int phase) {
-        const double share = (more + (1 - 2 * more) * std::min(phase, work.feed.slices) / work.feed.slices);
-        return phase < 0                  ? whole.begin
-               : phase > work.feed.slices ? whole.end
-                                          : whole.begin + static_cast<index>(share * static_cast<double>(whole.size()));
-    };
-    side = {end_of(turn - 1), end_of(turn)};
+    side = block_of(side, pieces, turn);
     return ranges;
 }
 
@@ -41,7 +28,7 @@ EINPARALLEL_INLINE box fed_operand(const task& work, const std::vector<interval>
                                    int turn) {
     const std::vector<label_id>& labels = work.form.operands[operand];
     const bool whole = !work.form.in_operand(operand, work.feed.label);
-    const std::vector<interval> slice = fed_slice(work, ranges, turn);
+    const std::vector<interval> slice = fed_piece(work, ranges, work.feed.slices, turn);
     return turn >= work.feed.slices || (whole && turn > 0) ||
                    region_of(work.form.output, whole ? ranges : slice).empty()
                ? no_box(labels.size())
@@ -50,7 +37,8 @@ EINPARALLEL_INLINE box fed_operand(const task& work, const std::vector<interval>
 
 /// What comes back of the output in phase `turn`.
 EINPARALLEL_INLINE box fed_output(const task& work, const std::vector<interval>& ranges, int turn) {
-    return turn < 2 ? no_box(work.form.output.size()) : region_of(work.form.output, fed_slice(work, ranges, turn - 2));
+    return turn < 2 ? no_box(work.form.output.size())
+                    : region_of(work.form.output, fed_piece(work, ranges, work.feed.slices, turn - 2));
 }
 
 /// A slice comes, is contracted and goes back in three phases that follow each other: two more phases than slices. The
@@ -61,7 +49,7 @@ EINPARALLEL_INLINE void feed_workers(step_collector& steps, const rank_share& sh
     const int phases = work.feed.slices + 2;
     for (int turn = 0; turn < phases; ++turn) {
         step& now = steps.at(compute_phase + static_cast<std::size_t>(turn));
-        share.contract(now, share.operands, output, masters_piece(work, share.ranges, turn), write_mode::overwrite);
+        share.contract(now, share.operands, output, fed_piece(work, share.ranges, phases, turn), write_mode::overwrite);
         for (int worker = 0; worker < work.ranks.size(); ++worker) {
             if (worker == work.feed.master) {
                 continue;
@@ -86,7 +74,7 @@ EINPARALLEL_INLINE void work_for_master(step_collector& steps, const rank_share&
         step& now = steps.at(compute_phase + static_cast<std::size_t>(turn));
         now.send(work.feed.master, made, fed_output(work, share.ranges, turn));
         if (turn >= 1 && turn <= slices) {
-            std::vector<interval> slice = fed_slice(work, share.ranges, turn - 1);
+            std::vector<interval> slice = fed_piece(work, share.ranges, slices, turn - 1);
             made = steps.target().add_buffer(region_of(work.form.output, slice), work.output_bytes);
             share.contract(now, fed, made, std::move(slice), write_mode::overwrite);
         }

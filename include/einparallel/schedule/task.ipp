@@ -5,24 +5,6 @@
 
 #include <utility>
 
-namespace einparallel {
-
-EINPARALLEL_INLINE std::vector<std::size_t> task::held_operands() const {
-    std::vector<std::size_t> all;
-    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-        if (holds(operand)) {
-            all.push_back(operand);
-        }
-    }
-    return all;
-}
-
-EINPARALLEL_INLINE std::size_t task::own_labels() const {
-    return extents.size() - (carried != no_label ? 1 : 0) - (pending != no_label ? 1 : 0);
-}
-
-}  // namespace einparallel
-
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& labels,
@@ -98,6 +80,20 @@ EINPARALLEL_INLINE double masters_excess(const task& work) {
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
+
+EINPARALLEL_INLINE std::vector<std::size_t> task::held_operands() const {
+    std::vector<std::size_t> all;
+    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+        if (holds(operand)) {
+            all.push_back(operand);
+        }
+    }
+    return all;
+}
+
+EINPARALLEL_INLINE std::size_t task::own_labels() const {
+    return extents.size() - (carried != no_label ? 1 : 0) - (pending != no_label ? 1 : 0);
+}
 
 EINPARALLEL_INLINE task_cuts choose_cuts(const einsum_form& form, const std::vector<index>& extents,
                                          const mesh& ranks) {
