@@ -35,14 +35,12 @@ TEST_CASE("a duplicate has the ranks of its original, a context of its own and e
     CHECK(handler == MPI_ERRORS_ARE_FATAL);
 }
 
-TEST_CASE("moving leaves nothing behind, and a move onto a held duplicate frees that one") {
+TEST_CASE("moving leaves nothing behind") {
     ep::communicator first = ep::communicator::duplicate_of(MPI_COMM_WORLD);
     const MPI_Comm handle = first.native();
-    ep::communicator second = std::move(first);
+    const ep::communicator second = std::move(first);
     CHECK(second.native() == handle);
     CHECK(first.native() == MPI_COMM_NULL);
-    second = ep::communicator::duplicate_of(MPI_COMM_WORLD);
-    CHECK(second.native() != MPI_COMM_NULL);
     int size = 0;
     CHECK(MPI_Comm_size(second.native(), &size) == MPI_SUCCESS);
 }

@@ -210,18 +210,14 @@ private:
                 offset += (at[place].begin - middle[place].begin) * strides[place + 1];
             }
             std::byte* const corner = destination + offset * width;
-            for (index slow_tile = 0; slow_tile < slow; slow_tile += tile) {
-                const index slow_end = std::min(slow_tile + tile, slow);
-                for (index fast_tile = 0; fast_tile < fast; fast_tile += tile) {
-                    const index fast_end = std::min(fast_tile + tile, fast);
-                    for (index f = fast_tile; f < fast_end; ++f) {
-                        for (index s = slow_tile; s < slow_end; ++s) {
-                            std::memcpy(corner + (f * strides[rank - 1] + s) * width, line + (s * slice + f) * width,
-                                        Bytes);
-                        }
+            for_each_tile({{0, slow}, {0, fast}}, {tile, tile}, [&](const sides& part) {
+                for (index f = part[1].begin; f < part[1].end; ++f) {
+                    for (index s = part[0].begin; s < part[0].end; ++s) {
+                        std::memcpy(corner + (f * strides[rank - 1] + s) * width, line + (s * slice + f) * width,
+                                    Bytes);
                     }
                 }
-            }
+            });
             line += fast * width;
         });
     }

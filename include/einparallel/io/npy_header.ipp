@@ -167,19 +167,11 @@ private:
     }
 
     static bool known(element_type type) {
-        switch (type.kind) {
-            case 'b':
-                return type.bytes == sizeof(bool);
-            case 'i':
-            case 'u':
-                return type.bytes == 1 || type.bytes == 2 || type.bytes == 4 || type.bytes == 8;
-            case 'f':
-                return type.bytes == 4 || type.bytes == 8;
-            case 'c':
-                return type.bytes == 8 || type.bytes == 16;
-            default:
-                return false;
-        }
+        const auto [kind, bytes] = type;
+        return kind == 'b'   ? bytes == sizeof(bool)
+               : kind == 'f' ? bytes == 4 || bytes == 8
+               : kind == 'c' ? bytes == 8 || bytes == 16
+                             : (kind == 'i' || kind == 'u') && bytes <= 8 && std::has_single_bit(bytes);
     }
 
     const std::string& path_;

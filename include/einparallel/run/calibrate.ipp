@@ -128,8 +128,7 @@ private:
 
     /// The median duration of work(); 0 where the clock does not move. Short work is repeated, up to `repetitions`
     /// times, until a sample is long enough. Stops after `share` of the seconds. Collective.
-    template <class Work>
-    double duration(double share, index repetitions, Work&& work) {
+    double duration(double share, index repetitions, function_ref<void()> work) {
         samples_.clear();
         const double begin = MPI_Wtime();
         work();  // memory is touched, connections are made

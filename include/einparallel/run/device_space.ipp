@@ -10,7 +10,7 @@
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/run/slabs.hpp>
+#include <einparallel/notation/tiles.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <cublas_v2.h>

@@ -7,7 +7,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
-#include <einparallel/run/slabs.hpp>
+#include <einparallel/notation/tiles.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>
 

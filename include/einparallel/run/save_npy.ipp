@@ -6,8 +6,8 @@
 #include <einparallel/io/npy_header.hpp>
 #include <einparallel/mpi/collective.hpp>
 #include <einparallel/mpi/file.hpp>
+#include <einparallel/notation/tiles.hpp>
 #include <einparallel/run/collect.ipp>
-#include <einparallel/run/slabs.hpp>
 
 #include <cstddef>
 #include <cstdint>
