@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/kernel/blas.hpp>
-#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/communicator.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>

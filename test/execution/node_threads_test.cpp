@@ -1,7 +1,7 @@
 // Threads of ranks that share a node, in a program that links OpenMP.
 
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/communicator.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/node_threads.hpp>
 

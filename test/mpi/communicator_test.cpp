@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <einparallel/mpi/collective.hpp>
 #include <einparallel/mpi/communicator.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/transfer.hpp>
 
 #include <cstddef>

@@ -20,28 +20,15 @@ EINPARALLEL_INLINE std::vector<dealt_run> dealt_dimension::runs_in(interval side
     const index turn = (process - first + processes) % processes;
     // The process's own blocks that meet the side: number c of them is block turn + c · processes.
     const auto own_before = [&](index blocks) { return blocks > turn ? (blocks - turn - 1) / processes + 1 : 0; };
-    index from = own_before(side.begin / block);
-    index to = own_before((side.end - 1) / block + 1);
-    const auto part_of = [&](index cycle) {
+    const index end = own_before((side.end - 1) / block + 1);
+    for (index cycle = own_before(side.begin / block); cycle < end; ++cycle) {
         const index begin = (turn + cycle * processes) * block;
-        return intersect(side, {begin, begin + block});
-    };
-    const auto add = [&](index cycle, index cycles) {
-        const interval part = part_of(cycle);
-        const index begin = (turn + cycle * processes) * block;
-        runs.push_back({cycles, part.size(), part.begin, cycle * block + part.begin - begin});
-    };
-    const auto is_whole = [&](index cycle) { return part_of(cycle).size() == block; };
-    if (from < to && !is_whole(from)) {
-        add(from++, 1);
-    }
-    const bool ends_inside = from < to && !is_whole(to - 1);
-    to -= ends_inside ? 1 : 0;
-    if (from < to) {
-        add(from, to - from);
-    }
-    if (ends_inside) {
-        add(to, 1);
+        const interval part = intersect(side, {begin, begin + block});
+        if (!runs.empty() && runs.back().length == block && part.size() == block) {
+            ++runs.back().cycles;
+        } else {
+            runs.push_back({1, part.size(), part.begin, cycle * block + part.begin - begin});
+        }
     }
     return runs;
 }

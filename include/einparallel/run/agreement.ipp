@@ -3,7 +3,6 @@
 #include <einparallel/run/agreement.hpp>
 
 #include <einparallel/cuda/error.hpp>
-#include <einparallel/mpi/collective.hpp>
 
 #include <algorithm>
 #include <exception>

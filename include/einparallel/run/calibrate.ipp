@@ -5,7 +5,7 @@
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
-#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/communicator.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/transport.ipp>

@@ -1,6 +1,7 @@
 #pragma once
 // Brings elements of a distributed tensor to the ranks that ask for them: all to one, all to all, or a box to each.
 
+#include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -91,3 +92,19 @@ EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const bo
 EINPARALLEL_INLINE std::size_t fetch_like(const distributed_part& part, const distributed_part& there);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+/// A value for a placeholder, or the memory for an output, types erased: what ep::bind and ep::into return and a run
+/// takes.
+struct binding {
+    std::shared_ptr<vertex> placeholder;                     ///< what is bound
+    std::shared_ptr<vertex> value;                           ///< where its elements come from
+    std::shared_ptr<const detail::distributed_part> into{};  ///< of an output: where they go
+    element_type element{};                                  ///< of that memory
+
+    /// True for an output.
+    [[nodiscard]] bool is_output() const { return into != nullptr; }
+};
+
+}  // namespace einparallel

@@ -9,7 +9,6 @@
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/run/binding.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>

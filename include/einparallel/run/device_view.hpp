@@ -6,7 +6,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/refused.hpp>
-#include <einparallel/run/binding.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/sources.hpp>

@@ -3,7 +3,6 @@
 #include <einparallel/run/node_threads.hpp>
 
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/mpi/collective.hpp>
 
 #include <sched.h>
 

@@ -1,7 +1,6 @@
 #pragma once
 // Memory that the ranks of one node share, owned by a context.
 
-#include <einparallel/mpi/collective.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/compiled.hpp>

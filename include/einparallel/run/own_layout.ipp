@@ -2,7 +2,7 @@
 
 #include <einparallel/run/own_layout.hpp>
 
-#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/agreement.hpp>

@@ -3,7 +3,7 @@
 
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/block_cyclic.ipp>

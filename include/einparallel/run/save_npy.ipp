@@ -4,7 +4,7 @@
 
 #include <einparallel/io/file.hpp>
 #include <einparallel/io/npy_header.hpp>
-#include <einparallel/mpi/collective.hpp>
+#include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/file.hpp>
 #include <einparallel/notation/tiles.hpp>
 #include <einparallel/run/collect.ipp>

@@ -10,7 +10,6 @@
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/run/binding.hpp>
 #include <einparallel/run/distributed.hpp>
 
 #include <cstddef>

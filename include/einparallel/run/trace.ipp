@@ -2,7 +2,6 @@
 
 #include <einparallel/run/trace.hpp>
 
-#include <einparallel/mpi/collective.hpp>
 #include <einparallel/plan/json_writer.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>

@@ -3,7 +3,6 @@
 
 #include <einparallel/source/interface.hpp>
 
-#include <einparallel/mpi/collective.ipp>
 #include <einparallel/mpi/communicator.ipp>
 #include <einparallel/mpi/datatype.ipp>
 #include <einparallel/mpi/error.ipp>
