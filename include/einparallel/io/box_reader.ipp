@@ -73,6 +73,13 @@ private:
         for (std::size_t place = 0; place < part.size(); ++place) {
             first += part[place].begin * file_strides_[place];
         }
+        spans_.assign(outer + 1, run);
+        are_near_.assign(outer + 1, run * bytes_ <= short_bytes);
+        for (std::size_t place = outer; place-- > 0;) {
+            const index gap = file_strides_[place] - spans_[place + 1];
+            spans_[place] = spans_[place + 1] + (part[place].size() - 1) * file_strides_[place];
+            are_near_[place] = are_near_[place + 1] && (part[place].size() == 1 || gap * bytes_ <= short_bytes);
+        }
         read_runs(part, 0, outer, run, first, destination);
     }
 
@@ -84,14 +91,12 @@ private:
             file_.read(destination, bytes_of(run), data_offset_ + bytes_of(first));
             return destination + run * bytes_;
         }
-        // From here to the last wanted element of one step of this dimension, and the gap to the next step.
-        const index span = span_of(part, place + 1, outer, run);
-        const index gap = (file_strides_[place] - span) * bytes_;
+        const index span = spans_[place + 1];
         const index count = part[place].size();
-        const bool one_stretch = run * bytes_ <= short_bytes && span * bytes_ <= staging_bytes && gap <= short_bytes &&
-                                 gaps_are_short(part, place + 1, outer, run);
         const index together =
-            one_stretch ? std::clamp((staging_bytes / bytes_ - span) / file_strides_[place] + 1, index{1}, count) : 1;
+            are_near_[place] && span * bytes_ <= staging_bytes
+                ? std::clamp((staging_bytes / bytes_ - span) / file_strides_[place] + 1, index{1}, count)
+                : 1;
         for (index step = 0; step < count; step += together) {
             const index here = first + step * file_strides_[place];
             const index steps = std::min(together, count - step);
@@ -120,25 +125,6 @@ private:
             destination = pick(part, place + 1, outer, run, first + step * file_strides_[place], destination);
         }
         return destination;
-    }
-
-    /// Elements from the first to the last wanted one of dimensions [place, …), both counted.
-    [[nodiscard]] index span_of(const sides& part, std::size_t place, std::size_t outer, index run) const {
-        index span = run;
-        for (; place < outer; ++place) {
-            span += (part[place].size() - 1) * file_strides_[place];
-        }
-        return span;
-    }
-
-    [[nodiscard]] bool gaps_are_short(const sides& part, std::size_t place, std::size_t outer, index run) const {
-        for (; place < outer; ++place) {
-            const index gap = file_strides_[place] - span_of(part, place + 1, outer, run);
-            if (part[place].size() > 1 && gap * bytes_ > short_bytes) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /// A Fortran file: chunks that fit into the staging memory are read in the file's order and then turned round.
@@ -231,6 +217,8 @@ private:
     std::vector<index> bounds_;
     sides region_;
     std::vector<index> file_strides_;
+    std::vector<index> spans_;    ///< by dimension: elements from the first wanted one to the last, both counted
+    std::vector<bool> are_near_;  ///< by dimension: short runs with short gaps between them
     std::vector<std::byte> sieve_;
     std::vector<std::byte> staging_;
 };

@@ -51,16 +51,11 @@ EINPARALLEL_INLINE datatype repeat(index count, index stride, const datatype& el
 }
 
 EINPARALLEL_INLINE std::pair<MPI_Datatype, index> unit_of(std::size_t element_bytes) {
-    if (element_bytes % 8 == 0) {
-        return {MPI_UINT64_T, 8};
-    }
-    if (element_bytes % 4 == 0) {
-        return {MPI_UINT32_T, 4};
-    }
-    if (element_bytes % 2 == 0) {
-        return {MPI_UINT16_T, 2};
-    }
-    return {MPI_BYTE, 1};
+    using unit = std::pair<MPI_Datatype, index>;
+    return element_bytes % 8 == 0   ? unit{MPI_UINT64_T, 8}
+           : element_bytes % 4 == 0 ? unit{MPI_UINT32_T, 4}
+           : element_bytes % 2 == 0 ? unit{MPI_UINT16_T, 2}
+                                    : unit{MPI_BYTE, 1};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

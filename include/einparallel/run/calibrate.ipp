@@ -71,9 +71,9 @@ public:
         found.operations_per_touch = measured(touching() / found.seconds_per_flop, found.operations_per_touch);
         if (ranks_ > 1) {
             const prepared_messages kilobytes = shift_of(few_bytes);
-            const double few = duration(0.15, 256, [&] { shift(kilobytes); });
+            const double few = duration(0.15, 256, [&] { shift(kilobytes, [] {}); });
             const prepared_messages megabytes = shift_of(sizes_.message_bytes);
-            const double shifted = duration(0.25, 8, [&] { shift(megabytes); });
+            const double shifted = duration(0.25, 8, [&] { shift(megabytes, [] {}); });
             found.seconds_per_byte = measured((shifted - few) / static_cast<double>(sizes_.message_bytes - few_bytes),
                                               found.seconds_per_byte);
             found.seconds_per_message =
@@ -173,13 +173,11 @@ private:
         shifted.receives.push_back({(rank_ + half) % ranks_, moves.add_buffer(region, sizeof(double)), region});
         return prepared_messages(moves, 0, {}, space_.staging());
     }
-    void start_shift(const prepared_messages& shifted) { flight_.start(shifted, starts_); }
-    void finish_shift(const prepared_messages& shifted) {
+    /// Computes while the messages are under way.
+    void shift(const prepared_messages& shifted, function_ref<void()> compute) {
+        flight_.start(shifted, starts_);
+        compute();
         attempt([&] { flight_.complete(shifted); });
-    }
-    void shift(const prepared_messages& shifted) {
-        start_shift(shifted);
-        finish_shift(shifted);
         finish_work();
     }
     void finish_work() {
@@ -289,12 +287,7 @@ private:
             compute();
             finish_work();
         });
-        const double both = duration(0.2, 4, [&] {
-            start_shift(megabytes);
-            compute();
-            finish_shift(megabytes);
-            finish_work();
-        });
+        const double both = duration(0.2, 4, [&] { shift(megabytes, compute); });
         const double shorter = std::min(alone, transfer);
         if (shorter <= 0 || both <= 0) {
             return found.exposed;

@@ -26,8 +26,6 @@ EINPARALLEL_INLINE void read_neighbours(std::span<program> node, int first,
 struct neighbour_phase {
     int rank = 0;
     std::size_t phase = 0;
-
-    friend bool operator==(const neighbour_phase&, const neighbour_phase&) = default;
 };
 
 /// Where one rank finds the buffers that a node shares, and whom it waits for.
@@ -43,8 +41,6 @@ struct window_plan {
     [[nodiscard]] bool holds(buffer_id number) const {
         return segment > 0 && offsets[static_cast<std::size_t>(number)] != not_in_arena;
     }
-
-    friend bool operator==(const window_plan&, const window_plan&) = default;
 };
 
 /// Offsets for the buffers that the ranks of a node read of each other, as plan_arena places the others: a buffer lives

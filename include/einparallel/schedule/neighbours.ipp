@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -84,16 +85,11 @@ public:
     }
 
     EINPARALLEL_INLINE void replace() {
-        for (;;) {
-            std::size_t phase = std::numeric_limits<std::size_t>::max();
-            for (const node_member& each : members_) {
-                phase = each.next < each.of->steps.size() ? std::min(phase, each.of->steps[each.next].phase) : phase;
-            }
-            if (phase == std::numeric_limits<std::size_t>::max()) {
-                break;
-            }
-            replace(phase);
+        std::set<std::size_t> phases;
+        for (const node_member& each : members_) {
+            std::ranges::for_each(each.of->steps, [&](const step& one) { phases.insert(one.phase); });
         }
+        std::ranges::for_each(phases, [&](std::size_t phase) { replace(phase); });
         for (node_member& each : members_) {
             each.of->steps = std::move(each.steps);
         }

@@ -32,8 +32,6 @@ struct buffer {
     int neighbour = 0;
     std::vector<index> strides{};  ///< in elements, of memory that is not dense; the executor's to say
 
-    friend bool operator==(const buffer&, const buffer&) = default;
-
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(region.size()) * element_bytes; }
 };
 
@@ -66,16 +64,12 @@ struct message {
     int peer = 0;
     buffer_id place = no_buffer;
     box region;
-
-    friend bool operator==(const message&, const message&) = default;
 };
 
 /// Reads a box of an input from its source into the whole of a buffer.
 struct read_source {
     std::size_t vertex = 0;  ///< number of the input in the plan
     buffer_id into = no_buffer;
-
-    friend bool operator==(const read_source&, const read_source&) = default;
 };
 
 /// A softmax of whole rows, in the place of a vertex that divides by their sums.
@@ -87,8 +81,6 @@ struct softmax_call {
     [[nodiscard]] const std::vector<label_id>& operand_labels(const einsum_form& form, std::size_t operand) const {
         return along == no_label ? form.operands[operand] : labels;
     }
-
-    friend bool operator==(const softmax_call&, const softmax_call&) = default;
 };
 
 /// One call of a vertex's kernel on the sub-box of its iteration space given by `ranges` (by label, global indices).
@@ -100,8 +92,6 @@ struct contraction {
     std::vector<interval> ranges;
     write_mode mode = write_mode::overwrite;
     softmax_call softmax{};  ///< instead of the kernel (schedule/softmax.hpp)
-
-    friend bool operator==(const contraction&, const contraction&) = default;
 };
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
@@ -112,8 +102,6 @@ struct local_move {
     buffer_id from = no_buffer;
     box region;
     std::size_t vertex = no_vertex;  ///< whose ⊕; none: a copy
-
-    friend bool operator==(const local_move&, const local_move&) = default;
 };
 
 /// Work of later steps reads `region` of `place`, a neighbour's buffer, in place: it is complete once the neighbour has
@@ -122,8 +110,6 @@ struct neighbour_read {
     buffer_id place = no_buffer;
     box region;
     std::size_t ready = 0;
-
-    friend bool operator==(const neighbour_read&, const neighbour_read&) = default;
 };
 
 using action = std::variant<read_source, contraction, local_move>;
@@ -141,8 +127,6 @@ struct step {
     std::vector<neighbour_read> reads{};
     std::size_t vertex = 0;  ///< that it serves: computes it, or brings its operands
     bool once = false;       ///< left out by later runs, which read what it wrote: the same in all steps of a phase
-
-    friend bool operator==(const step&, const step&) = default;
 
     /// Adds messages, and moves of this rank's own elements, where the region is not empty.
     EINPARALLEL_INLINE void send(int peer, buffer_id place, const box& region);
@@ -164,8 +148,6 @@ struct program {
     std::vector<buffer> buffers;
     std::vector<step> steps;
     std::vector<buffer_id> results;  ///< per output of the plan: this rank's part of it
-
-    friend bool operator==(const program&, const program&) = default;
 
     [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[static_cast<std::size_t>(number)]; }
     [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[static_cast<std::size_t>(number)]; }
