@@ -94,16 +94,16 @@ EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_vi
         // The ranks that make that call say its name, the others what is more; less than 2^63, for MPICH 4.0 takes the
         // minimum of unsigned numbers as if they had a sign.
         constexpr std::uint64_t more = ~std::uint64_t{0} >> 1U;
-        for (std::size_t end = 0; end < 2; ++end) {
-            std::array<std::uint64_t, 4> name{};
-            for (std::size_t part = 0; part < name.size(); ++part) {
-                name[part] = letters(0) == ends[end] ? letters(8 * part) : more;
-            }
-            allreduce_minimum(control, name);
-            for (unsigned letter = 0; letter < 32; ++letter) {
-                names[end] += static_cast<char>(name[letter / 8] >> (56 - 8 * (letter % 8)) & 0xffU);
-            }
-            names[end] = names[end].front() == 0 ? "another" : names[end].substr(0, names[end].find(char{0}));
+        std::array<std::uint64_t, 8> words{};
+        for (std::size_t word = 0; word < words.size(); ++word) {
+            words[word] = letters(0) == ends[word / 4] ? letters(8 * (word % 4)) : more;
+        }
+        allreduce_minimum(control, words);
+        for (unsigned letter = 0; letter < 64; ++letter) {
+            names[letter / 32] += static_cast<char>(words[letter / 8] >> (56 - 8 * (letter % 8)) & 0xffU);
+        }
+        for (std::string& name : names) {
+            name = name.front() == 0 ? "another" : name.substr(0, name.find(char{0}));
         }
         throw agreed_error(control, "the ranks of a context are in different collective calls, " + names[0] + " and " +
                                         names[1] + ": all of them make the same calls in the same order");

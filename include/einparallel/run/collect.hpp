@@ -72,19 +72,16 @@ EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distribu
 /// Collects the tensor on `root`, in a dense array that allocate() makes there. Collective.
 EINPARALLEL_INLINE void gather_part(const distributed_part& part, int root, function_ref<std::byte*()> allocate);
 
-/// Collects the tensor on every rank, in dense arrays that allocate() makes. Collective. In step t a rank sends on what
-/// it received in step t-1, first its own part.
+/// Collects the tensor on every rank, in dense arrays that allocate() makes. Collective.
 EINPARALLEL_INLINE void allgather_part(const distributed_part& part, function_ref<std::byte*()> allocate);
 
 /// What is wrong with memory to write to; empty where nothing is.
 EINPARALLEL_INLINE std::string check_target(const strided_box& target);
 
-/// Brings the box `mine` of a tensor to where place() says, which also allocates. Every rank knows its own box only;
-/// boxes of different ranks may overlap. `mistake`: what this rank has found wrong already; empty where nothing is.
-/// Collective. Messages go straight from who holds to who wants, one for each pair of ranks whose boxes meet: nothing
-/// is sent that is not wanted, and between strided memory without copies. Where the target meets the memory of the
-/// tensor itself (ghost cells around its own block), what others want of it is copied first.
-/// Returns the bytes that this rank sent. @throws error, the same on every rank
+/// Brings the box `mine` of a tensor to where place() says, which also allocates (distributed::fetch_into). Every rank
+/// knows its own box only. `mistake`: what this rank has found wrong already; empty where nothing is. Where the target
+/// meets the memory of the tensor itself (ghost cells around its own block), what others want of it is copied first.
+/// Collective. Returns the bytes that this rank sent. @throws error, the same on every rank
 EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const box& mine, const std::string& mistake,
                                           function_ref<strided_box()> place);
 

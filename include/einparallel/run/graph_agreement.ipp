@@ -92,13 +92,6 @@ private:
         add(subject, quantity, std::to_string(value));
     }
 
-    /// With as many digits as tell any two numbers apart.
-    void add_number(std::string_view subject, std::string_view quantity, double value) {
-        std::array<char, 32> digits{};
-        std::snprintf(digits.data(), digits.size(), "%.17g", value);
-        add(subject, quantity, digits.data());
-    }
-
     void add_fields(const std::string& of, const auto& fields) {
         describe(fields, [&](std::string_view name, const auto& value) {
             using field = std::remove_cvref_t<decltype(value)>;
@@ -108,7 +101,9 @@ private:
             } else if constexpr (std::is_same_v<field, bool>) {
                 add("options", quantity, value ? "true" : "false");
             } else if constexpr (std::is_floating_point_v<field>) {
-                add_number("options", quantity, value);
+                std::array<char, 32> digits{};  // as many as tell any two numbers apart
+                std::snprintf(digits.data(), digits.size(), "%.17g", value);
+                add("options", quantity, digits.data());
             } else if constexpr (std::is_integral_v<field>) {
                 add("options", quantity, std::to_string(value));
             } else {

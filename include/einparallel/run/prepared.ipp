@@ -53,9 +53,8 @@ EINPARALLEL_INLINE prepared_block prepare_block(const program& of_rank, buffer_i
     return ready;
 }
 
-/// A message made ready: contiguous elements, or those that a derived datatype describes. Boxes in short runs have been
-/// packed by the space before (schedule/packing.hpp). Where messages travel through the host `elements` are those
-/// there, a dense box that is copied to or from the block.
+/// A message made ready: contiguous elements, or those that a derived datatype describes. Where messages travel through
+/// the host `elements` are those there, a dense box that is copied to or from the block.
 struct prepared_message {
     int peer = 0;
     prepared_block block;

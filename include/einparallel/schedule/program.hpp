@@ -21,9 +21,9 @@ inline constexpr buffer_id no_buffer = -1;
 struct buffer {
     box region;
     std::size_t element_bytes = 0;
-    /// A hint for whoever lays buffers out in memory, free to be ignored: these elements may lie inside the memory of
-    /// buffer `lender`, from byte `lender_offset` on, which has no use for that part of it while they live. The k ring
-    /// borrows two of its three half-chunks from the output in this way.
+    /// A hint for whoever lays buffers out, free to be ignored: these elements may lie in the memory of buffer
+    /// `lender`, from byte `lender_offset` on, which has no use for that part of it while they live (two half-chunks of
+    /// a k ring).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
     /// Where not no_buffer: the elements are those of this buffer of rank `neighbour`, of the same node, whose region
