@@ -4,7 +4,6 @@
 
 #include <einparallel/kernel/contraction_order.hpp>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

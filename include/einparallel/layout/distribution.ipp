@@ -126,9 +126,7 @@ EINPARALLEL_INLINE std::vector<int> distribution::ranks_meeting(const box& regio
     std::vector<int> candidates{0};
     if (!regular_) {
         candidates.resize(boxes_.size());
-        for (std::size_t rank = 0; rank < boxes_.size(); ++rank) {
-            candidates[rank] = static_cast<int>(rank);
-        }
+        std::iota(candidates.begin(), candidates.end(), 0);
     } else {
         for (const mesh_axis& axis : mesh_.axes) {
             std::vector<int> finer;

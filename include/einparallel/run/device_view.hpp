@@ -3,7 +3,6 @@
 
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/refused.hpp>
 #include <einparallel/run/collect.hpp>

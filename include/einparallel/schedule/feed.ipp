@@ -6,7 +6,6 @@
 #include <einparallel/schedule/program.ipp>
 #include <einparallel/schedule/steps.ipp>
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>

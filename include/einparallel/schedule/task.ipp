@@ -1,6 +1,5 @@
 #pragma once
 
-#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <utility>
