@@ -1,6 +1,6 @@
 #pragma once
-// Rings of operands: pieces travel while the arithmetic goes on, of one operand (the m/n ring; thesis §5.2, algorithm 2)
-// or of several that are cut along one label (the double ring; Cannon 1969, for any two numbers of sharers).
+// Rings of operands: pieces travel while the arithmetic goes on, of one operand (the m/n ring; thesis §5.2, algorithm
+// 2) or of several that are cut along one label (the double ring; Cannon 1969, for any two numbers of sharers).
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/steps.ipp>
