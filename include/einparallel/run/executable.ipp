@@ -204,10 +204,18 @@ private:
     }
 
     /// f(); what it throws is this rank's failure at a vertex, where it is the first.
-    EINPARALLEL_INLINE void attempt(const run_watch& watch, std::size_t vertex, std::string& failure,
-                                    function_ref<void()> f) const {
-        const std::string thrown = failure_of("", f);
-        if (!thrown.empty() && failure.empty()) {
+    template <class F>
+    void attempt(const run_watch& watch, std::size_t vertex, std::string& failure, F&& f) const {
+        try {
+            f();
+        } catch (...) {
+            note(watch, vertex, failure);
+        }
+    }
+    /// The exception that is being handled.
+    EINPARALLEL_INLINE void note(const run_watch& watch, std::size_t vertex, std::string& failure) const {
+        const std::string thrown = failure_of("", [] { throw; });
+        if (failure.empty()) {
             const std::string where = vertex < vertices_.size() ? "vertex '" + vertices_[vertex].name + "', " : "";
             failure = watch.call + (": " + where) + "rank " + std::to_string(watch.rank) +
                       (thrown.starts_with(": ") ? "" : ": ") + thrown;

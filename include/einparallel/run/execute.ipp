@@ -45,7 +45,7 @@ public:
         if (seen_ != nullptr) {
             seen_->forget();
         }
-        std::string failure = failure_of("run: rank " + std::to_string(cache.rank), [&] { prepare(); });
+        std::string failure = failure_of(cache.doing, [&] { prepare(); });
         const double ready = seen_ != nullptr ? MPI_Wtime() : 0;
         const bool again = start(failure);
         inputs_.compare();

@@ -203,6 +203,7 @@ struct plan_cache {
         : rank(ranks.payload.rank()), space(of), transfers(ranks.payload, of) {}
 
     int rank;
+    const std::string doing = "run: rank " + std::to_string(rank);
     const memory_space& space;
     memory_block scratch;  ///< runs follow each other, so all plans share it
     transport transfers;
