@@ -250,7 +250,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
             states = smallest.first > limit ? memory.fit() : std::vector<state>{};
         }
         other.effort = asked.effort / 8;
-        for (const std::size_t eighths : {7, 6, 5, 4}) {
+        for (std::size_t eighths = 7; eighths > 3; --eighths) {
             other.memory_limit = limit / 8 * eighths;
             try {
                 consider(best_plan(graph, other.memory_limit > 0 ? other : asked, limit));

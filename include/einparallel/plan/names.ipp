@@ -154,7 +154,9 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
 
 /// The formula of a vertex whose operands have these names.
 EINPARALLEL_INLINE std::string formula_text(const vertex& of, std::vector<std::string> names) {
-    std::ranges::transform(names, names.begin(), name_in_formula);
+    for (std::string& name : names) {
+        name = name_in_formula(name);
+    }
     return of.work->program().formula(names, of.form.output.size() < of.form.names.size());
 }
 
