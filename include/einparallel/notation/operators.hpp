@@ -101,8 +101,8 @@ struct extreme_type {
         return (Largest ? a < b : b < a) || b != b ? b : a;
     }
 };
-using max_type = extreme_type<true>;
-using min_type = extreme_type<false>;
+using max_type = extreme_type<true>;   ///< of ep::max
+using min_type = extreme_type<false>;  ///< of ep::min
 
 inline constexpr sum_type sum{};    ///< a + b
 inline constexpr prod_type prod{};  ///< a · b
