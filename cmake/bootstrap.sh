@@ -72,6 +72,7 @@ is_there() {
         eigen) has_header Eigen/Core eigen3/Eigen/Core ;;
         doctest) has_header doctest/doctest.h ;;
         simgrid) has smpirun && has_header smpi/smpi_helpers.h ;;
+        doxygen) has doxygen ;;
     esac
 }
 
@@ -113,6 +114,7 @@ package() {
         debian:simgrid) printf 'libsimgrid-dev' ;;
         fedora:simgrid) printf 'simgrid-devel' ;;
         *:cmake) printf 'cmake' ;;
+        *:doxygen) printf 'doxygen' ;;
         other:simgrid | arch:simgrid | suse:simgrid) ;;
         other:compiler) printf 'a C++20 compiler' ;;
         other:build) printf 'Ninja or Make' ;;
