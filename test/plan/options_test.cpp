@@ -157,6 +157,18 @@ TEST_CASE("powers_of_two plans for the next power of two") {
     CHECK(planned.vertices().back().work.ranks.size() == 8);
 }
 
+TEST_CASE("the paper's linearisation keeps to a memory limit: what it takes along its paths may be open states") {
+    const node X = input({64, 64}, source_kind::placeholder);
+    const node first = einsum("ij,jk->ik", {X, X});
+    const node outputs = einsum("ij,jk->ik", {first, einsum("ij,kj->ik", {X, input({64, 64})})});
+    for (const objective wanted : {objective::time, objective::bytes}) {
+        options asked{.processes = 4, .objective = wanted, .method = method::linearized};
+        const std::size_t peak = decompose_vertices(asked, {outputs}).peak_bytes(0);
+        asked.memory_limit = peak * 9 / 10;
+        CHECK(decompose_vertices(asked, {outputs}).peak_bytes(0) <= asked.memory_limit);
+    }
+}
+
 TEST_CASE("a memory limit is kept, or the error says by whom it is not") {
     const node chain = einsum("ij,jk->ik", {product(240, 240, 240), input({240, 240})});
     for (const objective wanted : {objective::paper, objective::bytes, objective::time}) {

@@ -56,7 +56,7 @@ public:
         for (std::size_t variable = 0; variable < factors.size(); ++variable) {
             const std::size_t kind = factors.kind_of(variable);
             groups_[factors.size() > few ? kind : variable].push_back(variable);
-            from_.push_back(footprint_of(variable, from[factors.vertex_of(variable)]));
+            from_.push_back(footprint_of(variable, exact_of(variable, from[factors.vertex_of(variable)])));
             if (of_kind_[kind].empty()) {
                 write_footprints(variable);
             }
@@ -137,16 +137,26 @@ private:
 
     /// Of every state that is written down, or of one that an open state stands for.
     EINPARALLEL_INLINE void write_footprints(std::size_t variable) {
-        domain& of = factors_.states_of(variable);
-        for (const state& each : of.states) {
+        for (const state& each : factors_.states_of(variable).states) {
             if (each.cost == std::numeric_limits<double>::infinity() ||
                 (each.open && factors_.vertex_at(variable).is_input())) {
                 continue;
             }
-            std::vector<state> exact;  // one of them
-            each.open ? static_cast<void>(of.placements_of(each, 0, exact)) : exact.push_back(each);
-            of_kind_[factors_.kind_of(variable)].push_back(footprint_of(variable, exact.front()));
+            of_kind_[factors_.kind_of(variable)].push_back(footprint_of(variable, exact_of(variable, each)));
         }
+    }
+
+    /// A state that is open, as those along paths are, stands for others: one of them; of a tensor that is bound, where
+    /// its readers want it.
+    EINPARALLEL_INLINE state exact_of(std::size_t variable, const state& from) {
+        if (!from.open) {
+            return from;
+        }
+        std::vector<state> exact(factors_.vertex_at(variable).is_input() ? 1 : 0);
+        if (exact.empty()) {
+            factors_.states_of(variable).placements_of(from, 0, exact);
+        }
+        return exact.front();
     }
 
     EINPARALLEL_INLINE footprint footprint_of(std::size_t variable, const state& chosen) {
