@@ -208,7 +208,9 @@ struct plan_builder {
                     each.seconds += detail::gather_seconds(each.work, operand, asked.machine);
                     bytes += detail::gathered_bytes(each.work, operand);
                 }
-                if (detail::found_in(where, copies[input])) {
+                if (detail::any_in(copies[input], [&](detail::place_id known) {  // of many ranks by two descriptions
+                        return known == where || table.resting(known) == table.resting(where);
+                    })) {
                     continue;
                 }
                 copies[input].push_back(where);
