@@ -3,11 +3,15 @@
 // maker and its readers. Objectives differ in what a state costs and in what a move costs, in nothing else.
 //
 // Where to change what, in this room:
-//   a fourth objective         domain::cost_of and move_cost::one; cheapest_partitions::cost, a bound of the former
-//                              by the partition vector alone; plan::objective_cost; its name: options.hpp, names.ipp,
-//                              check_options in decompose.ipp. Who compares with objective::time besides lets fewer
-//                              ranks compete, or has costs depend on how blocks rest
-//   a new term of the machine  options.hpp (machine), traffic.ipp (work) or redistribution_seconds (moves)
+//   a fourth objective         domain::cost_of and move_cost::between; cheapest_partitions::cost, in each of its three
+//                              places, a bound of the former by the partition vector alone; plan::objective_cost; its
+//                              name: options.hpp, names.ipp, check_options in decompose.ipp. One that counts messages
+//                              or the busiest rank also where decompose.ipp makes a place_table, which else adds up
+//                              elements only. Who compares with objective::time besides lets fewer ranks compete, or
+//                              has costs depend on how blocks rest or on what travels
+//   a new term of the machine  options.hpp (machine and its describe), machine_text in names.ipp; traffic.ipp for work,
+//                              and cheapest_partitions::cost, which must stay below it; redistribution_seconds for
+//                              moves
 //   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
 //                              constraints.ipp what the user fixed, offers.ipp which sums may stay pending and
 //                              where blocks may be uneven
