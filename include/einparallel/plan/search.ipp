@@ -281,13 +281,14 @@ private:
         constexpr int times = 4;
         constexpr double enough = 0.99;  // of the cost before; what gains less leaves the effort to the next round
         factors_.update_bound();
-        bool again = true;
-        for (int time = 0; time < times && again; ++time) {
+        for (int time = 0; time < times; ++time) {
             const double before = best_.cost;
             std::vector<state> taken = solve(which::exact).taken;
-            again = consider(taken);
+            const bool estimated = consider(taken);
             round_off(std::move(taken), true);
-            again = again && best_.cost < before * enough;
+            if (!estimated || best_.cost >= before * enough) {
+                break;
+            }
         }
     }
 
