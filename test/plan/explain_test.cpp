@@ -367,7 +367,7 @@ U       input      paper     64 64
 Y1      ij,jk->ik  sum X*U   i:64 j:64 k:64  i:2  mn ring U  32768           0      0  65536   8.06us    1.28
 D       input      paper     64 64
 v4      ik,kj->ij  sum Y1*D  i:64 k:64 j:64  i:2  mn ring D  32768           0      0  81920   8.06us    1.28
-Z1      ij,ij->ij  f(v4)     i:64 j:64       i:2  c              0           0      0  49152   41.0ns       -
+Z1      ij,ij->ij  f(v4)     i:64 j:64       i:2  c              0           0      0  32768   41.0ns       -
 × 4     5 rows     to Z4
 U       input      paper     64 64
 Y5      ij,jk->ik  sum Z4*U  i:64 j:64 k:64  i:2  mn ring U  32768           0      0  65536   8.06us    1.28

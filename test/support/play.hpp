@@ -69,28 +69,30 @@ public:
 
     void contract(const block_call& call) const override {
         double* const out = static_cast<double*>(call.output.data);
-        if (call.mode == write_mode::overwrite) {
-            std::vector<index> shape;
-            for (const label_id label : call.output.labels) {
-                shape.push_back(label == no_label ? 1 : call.extents[static_cast<std::size_t>(label)]);
-            }
-            for_each_point(shape, [&](const std::vector<index>& point) {
-                index at = 0;
-                for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
-                    at += point[dimension] * call.output.strides[dimension];
-                }
-                out[at] = identity_of(operators_);
-            });
+        std::map<index, double> sums;  // by place; written when all is read, for the output may lie where an operand does
+        std::vector<index> shape;
+        for (const label_id label : call.output.labels) {
+            shape.push_back(label == no_label ? 1 : call.extents[static_cast<std::size_t>(label)]);
         }
+        for_each_point(shape, [&](const std::vector<index>& point) {
+            index at = 0;
+            for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
+                at += point[dimension] * call.output.strides[dimension];
+            }
+            sums[at] = call.mode == write_mode::overwrite ? identity_of(operators_) : out[at];
+        });
         for_each_point(call.extents, [&](const std::vector<index>& point) {
             double joined = unit_of(operators_);
             for (const operand_block& operand : call.operands) {
                 joined = join(operators_, joined,
                               static_cast<const double*>(operand.data)[offset(operand.labels, operand.strides, point)]);
             }
-            double& place = out[offset(call.output.labels, call.output.strides, point)];
+            double& place = sums[offset(call.output.labels, call.output.strides, point)];
             place = aggregate(operators_, place, joined);
         });
+        for (const auto& [at, sum] : sums) {
+            out[at] = sum;
+        }
     }
 
     void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,

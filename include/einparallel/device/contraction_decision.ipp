@@ -36,6 +36,9 @@ public:
     device_choice(const block_call& call, element_type type, const device_rates& rates)
         : nest_(call), type_(type), rates_(rates) {
         best_.mode = call.mode;
+        for (const operand_block& operand : call.operands) {
+            in_place_ = in_place_ || (operand.data != nullptr && operand.data == call.output.data);
+        }
     }
 
     [[nodiscard]] device_contraction decide() {
@@ -44,7 +47,7 @@ public:
             return best_;
         }
         best_.way = device_way::join;
-        if (nest_.sum_empty || (type_.kind != 'f' && type_.kind != 'c')) {
+        if (nest_.sum_empty || in_place_ || (type_.kind != 'f' && type_.kind != 'c')) {
             return best_;
         }
         const auto bytes = static_cast<double>(type_.bytes);
@@ -313,6 +316,7 @@ private:
     loop_nest nest_;
     element_type type_;
     device_rates rates_;
+    bool in_place_ = false;  ///< written over an operand, which no matrix product may
     index repeats_ = 1;
     device_contraction best_;
 };

@@ -69,7 +69,8 @@ public:
     kernel& operator=(const kernel&) = delete;
     virtual ~kernel() = default;
 
-    /// Computes one block. May throw what a user's functor throws.
+    /// Computes one block. May throw what a user's functor throws. Where nothing is aggregated and the call overwrites,
+    /// the output may be the same memory as one operand, label for label.
     virtual void contract(const block_call& call) const = 0;
 
     /// into[i] = into[i] ⊕ from[i] over a box with these extents; strides in elements.

@@ -10,7 +10,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// z = softmax of x along a label of a call on blocks with one operand, both tensors with the same labels.
-/// @pre the output does not overlap the operand
+/// @pre the output does not overlap the operand, or is the same memory, label for label
 template <class T>
 [[gnu::visibility("default")]] void softmax_block(const block_call& call, label_id along);
 

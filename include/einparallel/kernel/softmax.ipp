@@ -40,8 +40,8 @@ struct softmax_functions {
 template <class T>
 class softmax_rows {
 public:
-    /// @param nest slots 0 and 1 are z and x; every loop moves z, and `along` is the one of the softmax. z and x are
-    /// not the same memory.
+    /// @param nest slots 0 and 1 are z and x; every loop moves z, and `along` is the one of the softmax. z and x may
+    /// be the same memory where they have the same strides.
     softmax_rows(loop_nest& nest, index along_extent, index along_z, index along_x, T* z, const T* x)
         : nest_(nest), extent_(along_extent), z_step_(along_z), x_step_(along_x), z_(z), x_(x) {}
 

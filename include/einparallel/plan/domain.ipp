@@ -37,7 +37,7 @@ struct seen_tensors {
     std::vector<bool> operands;
     std::vector<bool> rests;           ///< operands that rest somewhere, so that it matters how
     std::vector<place_id> from;        ///< where operands lie that lie somewhere already
-    std::vector<std::size_t> same_as;  ///< by operand, under a memory limit: the first that reads the same tensor
+    shared_memory sharing;             ///< under a memory limit
     bool output = false;
     bool pieces = true;  ///< where blocks rest counts, not only how large they are
     lasting_work lasting;
@@ -219,7 +219,7 @@ private:
         }
         if (asked_->memory_limit > 0) {
             made.cuts = cuts_for(made, summed, true).front();
-            const double memory = task_memory(work_of(made), seen_.same_as);
+            const double memory = task_memory(work_of(made), seen_.sharing);
             if (memory > static_cast<double>(asked_->memory_limit)) {
                 least_memory_ = std::min(least_memory_, memory);
                 return false;
@@ -322,7 +322,7 @@ private:
             const auto memory_of = [&](const task_cuts& cuts) {
                 state other = of;
                 other.cuts = cuts;
-                return task_memory(work_of(other), seen_.same_as);
+                return task_memory(work_of(other), seen_.sharing);
             };
             const task_cuts least = *std::ranges::min_element(found, {}, memory_of);
             std::erase_if(found, [&](const task_cuts& cuts) {

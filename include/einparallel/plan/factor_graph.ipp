@@ -89,7 +89,7 @@ public:
                 seen.from.push_back(lies[input]);
                 if (asked.memory_limit > 0) {
                     const auto first = std::ranges::find(graph.inputs[number], input) - graph.inputs[number].begin();
-                    seen.same_as.push_back(static_cast<std::size_t>(first));
+                    seen.sharing.same_as.push_back(static_cast<std::size_t>(first));
                 }
                 std::vector<tensor_reader>& known = readers[input];
                 if (known.empty() || known.back().variable != variable) {
@@ -97,6 +97,7 @@ public:
                 }
                 known.back().operands.push_back(operand);
             }
+            seen.sharing.overwritten = asked.memory_limit > 0 ? overwritten_operand(graph, number, lasting) : std::nullopt;
             seen.output = readings[number] > 0;
             seen.pieces = pieces;
             seen.lasting = lasting.work_of(number);
@@ -255,7 +256,8 @@ private:
             key.insert(key.end(), axis.points.begin(), axis.points.end());
         }
         key.push_back(std::bit_cast<index>(seen.lasting.runs));
-        key.insert(key.end(), seen.same_as.begin(), seen.same_as.end());
+        key.insert(key.end(), seen.sharing.same_as.begin(), seen.sharing.same_as.end());
+        key.push_back(seen.sharing.overwritten ? static_cast<index>(*seen.sharing.overwritten) : -1);
         for (const double once : seen.lasting.once) {
             key.push_back(std::bit_cast<index>(once));
         }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -20,9 +21,10 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// A state, and what it takes of a rank's memory.
 struct footprint {
     state of;
-    std::vector<place_id> operands;  ///< where each is wanted
-    std::vector<bool> gathered;      ///< by operand: its piece is not needed once its block is there
+    std::vector<place_id> operands{};  ///< where each is wanted
+    std::vector<bool> gathered{};      ///< by operand: its piece is not needed once its block is there
     place_id output = anywhere;
+    std::optional<std::size_t> overwritten{};  ///< the operand that the output may be computed in place of
     double memory = 0;  ///< bytes of the work, in the way that takes the least
     double work = 0;    ///< the same without the pieces of its tensors
 };
@@ -160,7 +162,7 @@ private:
     }
 
     EINPARALLEL_INLINE footprint footprint_of(std::size_t variable, const state& chosen) {
-        footprint made{chosen, {}, {}, chosen.output, 0, 0};
+        footprint made{.of = chosen, .output = chosen.output};
         const std::size_t number = factors_.vertex_of(variable);
         const vertex& einsum = *graph_.vertices[number];
         if (einsum.is_input()) {
@@ -172,6 +174,7 @@ private:
             made.output = exact_place(chosen, work.extents, work.form.output, chosen.cuts.output, table);
         }
         const std::vector<std::size_t> travelling = travelling_operands(work);
+        made.overwritten = overwritten_operand(graph_, number, lasting_);
         made.memory = task_memory(work);
         made.work = made.memory - largest_shares(work.output, work.output_bytes).piece;
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
@@ -212,6 +215,16 @@ private:
         here->last = std::max(here->last, 2 * reader + (gathered ? 0 : 1));
     }
 
+    /// The operand is gone while its reader works, where that writes its output to the same place.
+    EINPARALLEL_INLINE void compute_in_place(std::size_t reader, const footprint& takes) {
+        if (!takes.overwritten || takes.operands[*takes.overwritten] != takes.output) {
+            return;
+        }
+        for (copy& each : copies_[graph_.inputs[reader][*takes.overwritten]]) {
+            each.last -= each.place == takes.output && each.last == 2 * reader + 1 ? 1 : 0;
+        }
+    }
+
     /// Bytes beyond the limit with the chosen states. Nothing shares memory with results, which are the application's.
     EINPARALLEL_INLINE double excess() {
         const std::size_t count = graph_.vertices.size();
@@ -234,6 +247,9 @@ private:
             for (std::size_t operand = 0; operand < takes.operands.size(); ++operand) {
                 bring(graph_.inputs[number][operand], takes.operands[operand], number, takes.gathered[operand]);
             }
+        }
+        for (std::size_t variable = 0; variable < chosen_.size(); ++variable) {
+            compute_in_place(factors_.vertex_of(variable), *chosen_[variable]);
         }
         for (const std::size_t output : graph_.outputs) {
             if (!copies_[output].empty()) {

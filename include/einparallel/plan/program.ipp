@@ -5,6 +5,7 @@
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -53,9 +54,13 @@ public:
             kept[output] = made.lasts ? written_.results.size() : 0;
             mark_steps(output);
         }
-        fuse_softmax(
-            written_, [&](std::size_t number) -> const einsum_form& { return plan_.vertices()[number].work.form; },
-            [&](std::size_t number) -> const op_program& { return plan_.vertices()[number].origin->work->program(); });
+        const auto form_of = [&](std::size_t number) -> const einsum_form& {
+            return plan_.vertices()[number].work.form;
+        };
+        fuse_softmax(written_, form_of, [&](std::size_t number) -> const op_program& {
+            return plan_.vertices()[number].origin->work->program();
+        });
+        compute_in_place(written_, form_of);
         return std::move(written_);
     }
 

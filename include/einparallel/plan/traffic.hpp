@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -115,9 +116,19 @@ EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, 
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const options& asked, const lasting_work& lasting = {});
 
+/// The operand that a vertex may be computed in place of (schedule/in_place.hpp) once nobody else reads it.
+EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_graph& graph, std::size_t number,
+                                                                  const lasting_tensors& lasting);
+
+/// Which tensors of a vertex may lie in one place.
+struct shared_memory {
+    std::vector<std::size_t> same_as{};        ///< by operand, the first that reads its tensor; empty where all differ
+    std::optional<std::size_t> overwritten{};  ///< the operand that the output may be computed in place of
+};
+
 /// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
 /// goes round (of several, beside what rests), and what is written. What two operands read of one tensor counts once
-/// where neither is gathered. `same_as`: by operand, the first that reads its tensor; empty where all differ.
-EINPARALLEL_INLINE double task_memory(const task& work, const std::vector<std::size_t>& same_as = {});
+/// where neither is gathered, and an operand in whose place the output may be computed counts with that.
+EINPARALLEL_INLINE double task_memory(const task& work, const shared_memory& sharing = {});
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

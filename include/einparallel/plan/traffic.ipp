@@ -3,6 +3,7 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/traffic.hpp>
 
+#include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <cmath>
@@ -323,16 +324,33 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     travel(best);
 }
 
-EINPARALLEL_INLINE double task_memory(const task& work, const std::vector<std::size_t>& same_as) {
+EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_graph& graph, std::size_t number,
+                                                                  const lasting_tensors& lasting) {
+    const vertex& einsum = *graph.vertices[number];
+    const std::vector<std::size_t>& inputs = graph.inputs[number];
+    const auto is_kept = [&](std::size_t each) { return found_in(each, graph.outputs) || lasting.lasts(each); };
+    for (std::size_t operand = 0; operand < inputs.size() && !is_kept(number); ++operand) {
+        if (is_elementwise_in(einsum.form, operand) && !is_kept(inputs[operand]) &&
+            einsum.operands[operand]->element.bytes == einsum.element.bytes &&
+            std::ranges::count(inputs, inputs[operand]) == 1) {
+            return operand;
+        }
+    }
+    return std::nullopt;
+}
+
+EINPARALLEL_INLINE double task_memory(const task& work, const shared_memory& sharing) {
     const std::vector<std::size_t> travelling = travelling_operands(work);
     const int slices = ring_slices(work, travelling);
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const distribution& resting = work.operands[operand];
         const largest_shares share(resting, work.operand_bytes[operand]);
-        const std::size_t first = same_as.empty() ? operand : same_as[operand];
+        const std::size_t first = sharing.same_as.empty() ? operand : sharing.same_as[operand];
         if (!found_in(operand, travelling)) {
-            const bool counted = first != operand && resting.replication() == 1 && resting == work.operands[first];
+            const bool counted =
+                (first != operand && resting.replication() == 1 && resting == work.operands[first]) ||
+                (sharing.overwritten == operand && work.form.operands[operand] == work.form.output);
             bytes += resting.replication() > 1 ? share.block : counted ? 0 : share.piece;
         } else {
             bytes += 2 * share.block / slices + (travelling.size() > 1 ? share.piece : 0);

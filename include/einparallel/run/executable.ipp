@@ -55,11 +55,14 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] memory_need need(
         function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
         std::vector<std::size_t> bytes(program_.buffers.size(), 0);
+        std::vector<lifetime> lives = alive_;
+        const std::vector<buffer_id> lenders =
+            lend(program_, lives, [&](buffer_id number) { return lies_elsewhere(number); });
         for (std::size_t number = 0; number < bytes.size(); ++number) {
-            const buffer& each = program_.buffers[number];
-            bytes[number] = borrowed_[number] != nullptr || each.lender != no_buffer ? 0 : each.bytes();
+            const bool is_own = borrowed_[number] == nullptr && lenders[number] == no_buffer;
+            bytes[number] = is_own ? program_.buffers[number].bytes() : 0;
         }
-        const std::vector<std::size_t> alive = bytes_alive(alive_, bytes, steps_.size());
+        const std::vector<std::size_t> alive = bytes_alive(lives, bytes, steps_.size());
         memory_need most;
         for (std::size_t position = 0; position < steps_.size(); ++position) {
             std::size_t of_step = 0;

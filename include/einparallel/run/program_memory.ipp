@@ -173,10 +173,7 @@ protected:
             arena_plan kept = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
             is_kept_ = is_kept_ && kept == kept_places_;
             kept_places_ = std::move(kept);
-            places_ = plan_arena(program_, [&](buffer_id number) {
-                return is_borrowed(number) || program_.is_result(number) || window_.holds(number) ||
-                       kept_places_.holds(number);
-            });
+            places_ = plan_arena(program_, [&](buffer_id number) { return lies_elsewhere(number); });
             is_planned_ = true;
         }
         if (!is_kept_) {
@@ -188,6 +185,12 @@ protected:
 
     [[nodiscard]] bool is_borrowed(buffer_id number) const {
         return borrowed_[static_cast<std::size_t>(number)] != nullptr;
+    }
+
+    /// Not in the scratch memory.
+    [[nodiscard]] bool lies_elsewhere(buffer_id number) const {
+        return is_borrowed(number) || program_.is_result(number) || window_.holds(number) ||
+               alive_[static_cast<std::size_t>(number)].kept;
     }
 
     program program_;

@@ -13,14 +13,17 @@ EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vect
                                                function_ref<bool(buffer_id)> outside) {
     std::vector<buffer_id> lenders(alive.size(), no_buffer);
     for (std::size_t number = 0; number < alive.size(); ++number) {
-        const buffer_id from = of_rank.buffers[number].lender;
-        if (from == no_buffer || !alive[number].named) {
+        buffer_id from = of_rank.buffers[number].lender;
+        if (from == no_buffer || !alive[number].named || outside(from)) {
             continue;
         }
+        const buffer_id further = lenders[static_cast<std::size_t>(from)];
+        from = further == no_buffer ? from : further;
         lifetime& lender = alive[static_cast<std::size_t>(from)];
-        if (lender.named && !outside(from)) {
+        if (lender.named) {
             lenders[number] = from;
             lender.first = std::min(lender.first, alive[number].first);
+            lender.last = std::max(lender.last, alive[number].last);
         }
     }
     return lenders;

@@ -22,8 +22,8 @@ struct buffer {
     box region;
     std::size_t element_bytes = 0;
     /// A hint for whoever lays buffers out, free to be ignored: these elements may lie in the memory of buffer
-    /// `lender`, from byte `lender_offset` on, which has no use for that part of it while they live (two half-chunks of
-    /// a k ring).
+    /// `lender`, an earlier one, from byte `lender_offset` on, which has no use for that part of it while they live:
+    /// two half-chunks of a k ring, and what is computed in place of an operand (schedule/in_place.hpp).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
     /// Where not no_buffer: the elements are those of this buffer of rank `neighbour`, of the same node, whose region

@@ -44,6 +44,7 @@
 #include <einparallel/plan/vertex_cuts.ipp>
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/gather.ipp>
+#include <einparallel/schedule/in_place.ipp>
 #include <einparallel/schedule/neighbours.ipp>
 #include <einparallel/schedule/packing.ipp>
 #include <einparallel/schedule/pending.ipp>

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <einparallel/schedule/in_place.hpp>
+
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/schedule/arena.hpp>
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, std::size_t operand) {
+    return form.operands[operand] == form.output && all_in(form.operands, [&](const std::vector<label_id>& labels) {
+               return all_in(labels, [&](label_id each) { return each == no_label || form.in_output(each); });
+           });
+}
+
+/// How often a step names a buffer.
+EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffer_id place) {
+    int times = 0;
+    const auto count = [&](const auto& parts) {
+        for (const auto& each : parts) {
+            times += each.place == place ? 1 : 0;
+        }
+    };
+    count(in.receives);
+    count(in.sends);
+    count(in.reads);
+    for (const action& done : in.work) {
+        const accesses touched = accesses_of(of_rank, done);
+        count(touched.reads);
+        count(touched.writes);
+    }
+    return times;
+}
+
+EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of) {
+    const std::vector<lifetime> alive = lifetimes_of(of_rank);
+    const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[static_cast<std::size_t>(place)]; };
+    // Each element of the output is made of the one at its place, by calls that are all that names `from` after the
+    // first of them has begun, and all that writes `into`.
+    const auto is_replaced = [&](buffer_id from, buffer_id into) {
+        index elements = 0;
+        int calls = 0;
+        for (std::size_t position = life_of(into).first; position <= life_of(from).last; ++position) {
+            const step& each = of_rank.steps[position];
+            const int before = calls;
+            for (const action& done : each.work) {
+                const auto* const call = std::get_if<contraction>(&done);
+                if (call == nullptr || call->output != into || call->mode != write_mode::overwrite) {
+                    continue;
+                }
+                const einsum_form& form = form_of(call->vertex);
+                for (std::size_t operand = 0; operand < call->operands.size(); ++operand) {
+                    // A softmax stands for a quotient whose dividend has the labels of its own operand.
+                    const bool is_same_place = call->softmax.along == no_label ? is_elementwise_in(form, operand)
+                                                                               : call->softmax.labels == form.output;
+                    if (call->operands[operand] == from && is_same_place) {
+                        elements += region_of(form.output, call->ranges).size();
+                        ++calls;
+                    }
+                }
+            }
+            if (times_named(of_rank, each, from) != calls - before) {
+                return false;
+            }
+        }
+        return calls == life_of(into).writers && elements == of_rank[into].region.size();
+    };
+    for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
+        for (const action& done : of_rank.steps[position].work) {
+            const auto* const call = std::get_if<contraction>(&done);
+            if (call == nullptr || life_of(call->output).first != position || life_of(call->output).kept ||
+                of_rank.is_result(call->output) || of_rank[call->output].lender != no_buffer) {
+                continue;
+            }
+            buffer& output = of_rank[call->output];
+            for (const buffer_id from : call->operands) {
+                const buffer& read = of_rank[from];
+                if (!life_of(from).kept && !of_rank.is_result(from) && !read.region.empty() &&
+                    read.region == output.region && read.element_bytes == output.element_bytes &&
+                    is_replaced(from, call->output)) {
+                    output.lender = from;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
