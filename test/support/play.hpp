@@ -69,7 +69,8 @@ public:
 
     void contract(const block_call& call) const override {
         double* const out = static_cast<double*>(call.output.data);
-        std::map<index, double> sums;  // by place; written when all is read, for the output may lie where an operand does
+        std::map<index, double>
+            sums;  // by place; written when all is read, for the output may lie where an operand does
         std::vector<index> shape;
         for (const label_id label : call.output.labels) {
             shape.push_back(label == no_label ? 1 : call.extents[static_cast<std::size_t>(label)]);

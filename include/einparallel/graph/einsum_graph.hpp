@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct einsum_graph {
     /// is Z.1, Z.2, ….
     EINPARALLEL_INLINE [[nodiscard]] std::string name_of(std::size_t number) const;
 };
+
+/// The same graph with its einsums in another order, and inputs just before they are read first. Names stay.
+/// @param einsums numbers of all einsums, each after those that it reads
+/// @param number_of becomes the new number of every vertex
+EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, std::span<const std::size_t> einsums,
+                                         std::vector<std::size_t>& number_of);
 
 /// Fills in whose intermediates the vertices are: those of the first result that is made of them.
 EINPARALLEL_INLINE void find_results(einsum_graph& graph);

@@ -5,6 +5,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
 
+#include <algorithm>
 #include <map>
 #include <typeinfo>
 #include <utility>
@@ -25,6 +26,39 @@ EINPARALLEL_INLINE std::string einsum_graph::name_of(std::size_t number) const {
         return name_of(result_of[number]) + "." + std::to_string(step_of[number]);
     }
     return "v" + std::to_string(number);
+}
+
+EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, std::span<const std::size_t> einsums,
+                                         std::vector<std::size_t>& number_of) {
+    constexpr std::size_t unknown = static_cast<std::size_t>(-1);
+    number_of.assign(graph.vertices.size(), unknown);
+    std::vector<std::size_t> all;
+    const auto add = [&](std::size_t number) {
+        if (number_of[number] == unknown) {
+            number_of[number] = all.size();
+            all.push_back(number);
+        }
+    };
+    for (const std::size_t einsum : einsums) {
+        std::ranges::for_each(graph.inputs[einsum], add);
+        add(einsum);
+    }
+    std::ranges::for_each(graph.outputs, add);  // inputs that nobody reads
+    einsum_graph made;
+    for (const std::size_t number : all) {
+        made.vertices.push_back(graph.vertices[number]);
+        made.origins.push_back(graph.origins[number]);
+        made.step_of.push_back(graph.step_of[number]);
+        made.result_of.push_back(number_of[graph.result_of[number]]);
+        std::vector<std::size_t>& inputs = made.inputs.emplace_back();
+        for (const std::size_t input : graph.inputs[number]) {
+            inputs.push_back(number_of[input]);
+        }
+    }
+    for (const std::size_t output : graph.outputs) {
+        made.outputs.push_back(number_of[output]);
+    }
+    return made;
 }
 
 EINPARALLEL_INLINE void find_results(einsum_graph& graph) {

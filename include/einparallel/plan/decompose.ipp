@@ -208,8 +208,9 @@ EINPARALLEL_INLINE std::vector<std::size_t> held_with_results(const plan& made, 
 }
 
 /// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: what a search over
-/// states that alone keep to the limit has written down is searched again for states that fit together; and searches
-/// over states that keep to a share of it may find cheaper ones.
+/// states that alone keep to the limit has written down is searched again for states that fit together, and for the
+/// order in which the vertices take their turns; and searches over states that keep to a share of the limit may find
+/// cheaper plans.
 EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
     constexpr int rounds = 24;
     const std::size_t limit = asked.memory_limit;
@@ -239,15 +240,27 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
         const placed_graph found =
             asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort / 8, true);
         memory_search memory(graph, asked, may_be, search.factors(), found.states);
-        std::vector<state> states = memory.fit();
-        for (int round = 0; round < rounds && !states.empty() && smallest.first > limit; ++round) {
-            const plan made = plan_of(graph, asked, may_be, std::move(states), table, limit);
+        for (int round = 0; round < rounds && smallest.first > limit; ++round) {
+            std::vector<std::size_t> order;
+            const std::vector<state> states = memory.fit(order);
+            if (states.empty()) {
+                break;
+            }
+            std::vector<std::size_t> number_of;
+            const einsum_graph ordered = in_order(graph, order, number_of);
+            std::vector<state> states_there(states.size());
+            std::vector<vertex_cuts> cuts_there(states.size());
+            for (std::size_t number = 0; number < states.size(); ++number) {
+                states_there[number_of[number]] = states[number];
+                cuts_there[number_of[number]] = may_be[number];
+            }
+            plan made = plan_of(ordered, asked, std::move(cuts_there), std::move(states_there), table, limit);
             const auto peak = peak_of(made, ranks, limit + 1);
             const std::vector<std::size_t> held = held_with_results(made, -peak.second);
-            memory.settle(static_cast<std::size_t>(std::ranges::max_element(held) - held.begin()),
+            const std::ptrdiff_t at = std::ranges::max_element(held) - held.begin();
+            memory.settle(static_cast<std::size_t>(std::ranges::find(number_of, at) - number_of.begin()),
                           static_cast<double>(peak.first));
-            consider(made);
-            states = smallest.first > limit ? memory.fit() : std::vector<state>{};
+            consider(std::move(made));
         }
         other.effort = asked.effort / 8;
         for (std::size_t eighths = 7; eighths > 3; --eighths) {

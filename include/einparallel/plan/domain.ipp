@@ -35,9 +35,9 @@ struct vertex_cuts {
 /// The tensors of a vertex that others see: which operands move to it, and whether anybody reads its output.
 struct seen_tensors {
     std::vector<bool> operands;
-    std::vector<bool> rests;           ///< operands that rest somewhere, so that it matters how
-    std::vector<place_id> from;        ///< where operands lie that lie somewhere already
-    shared_memory sharing;             ///< under a memory limit
+    std::vector<bool> rests;     ///< operands that rest somewhere, so that it matters how
+    std::vector<place_id> from;  ///< where operands lie that lie somewhere already
+    shared_memory sharing;       ///< under a memory limit
     bool output = false;
     bool pieces = true;  ///< where blocks rest counts, not only how large they are
     lasting_work lasting;

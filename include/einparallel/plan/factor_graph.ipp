@@ -19,8 +19,9 @@
 //                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; memory_search.ipp,
-//                              which of them fit together under a memory limit; decompose.ipp puts the stages
-//                              together, plan.ipp writes the plan
+//                              which of them fit together under a memory limit, and in which order (held_memory.ipp:
+//                              what a rank then holds); decompose.ipp puts the stages together, plan.ipp writes the
+//                              plan
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
@@ -97,7 +98,8 @@ public:
                 }
                 known.back().operands.push_back(operand);
             }
-            seen.sharing.overwritten = asked.memory_limit > 0 ? overwritten_operand(graph, number, lasting) : std::nullopt;
+            seen.sharing.overwritten =
+                asked.memory_limit > 0 ? overwritten_operand(graph, number, lasting) : std::nullopt;
             seen.output = readings[number] > 0;
             seen.pieces = pieces;
             seen.lasting = lasting.work_of(number);

@@ -348,9 +348,8 @@ EINPARALLEL_INLINE double task_memory(const task& work, const shared_memory& sha
         const largest_shares share(resting, work.operand_bytes[operand]);
         const std::size_t first = sharing.same_as.empty() ? operand : sharing.same_as[operand];
         if (!found_in(operand, travelling)) {
-            const bool counted =
-                (first != operand && resting.replication() == 1 && resting == work.operands[first]) ||
-                (sharing.overwritten == operand && work.form.operands[operand] == work.form.output);
+            const bool counted = (first != operand && resting.replication() == 1 && resting == work.operands[first]) ||
+                                 (sharing.overwritten == operand && work.form.operands[operand] == work.form.output);
             bytes += resting.replication() > 1 ? share.block : counted ? 0 : share.piece;
         } else {
             bytes += 2 * share.block / slices + (travelling.size() > 1 ? share.piece : 0);

@@ -13,8 +13,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// True where an element of the output is made of the operand's at the same place, and of no other of it.
 EINPARALLEL_INLINE bool is_elementwise_in(const einsum_form& form, std::size_t operand);
 
-/// Names as lender of an output (buffer::lender) the operand whose elements it replaces one by one: where from the first
-/// of the calls that write it, nobody on this rank but them names the operand.
+/// Names as lender of an output (buffer::lender) the operand whose elements it replaces one by one: where from the
+/// first of the calls that write it, nobody on this rank but them names the operand.
 EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

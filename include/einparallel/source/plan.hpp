@@ -25,6 +25,7 @@
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/explain.ipp>
 #include <einparallel/plan/factor_graph.ipp>
+#include <einparallel/plan/held_memory.ipp>
 #include <einparallel/plan/json.ipp>
 #include <einparallel/plan/linearize.ipp>
 #include <einparallel/plan/model_tables.ipp>

@@ -1,1 +1,0 @@
-#include <einparallel/source/core.hpp>

@@ -1,1 +1,0 @@
-#include <einparallel/source/mpi.hpp>
