@@ -54,7 +54,14 @@ struct rank_grid {
 
         [[nodiscard]] index cells() const { return index{axis.parts} * pieces; }
         [[nodiscard]] interval cell(int number) const {
-            return block_of(axis.block(extent, number / pieces), pieces, number % pieces);
+            if (!axis.points.empty()) {
+                return block_of(axis.block(extent, number / pieces), pieces, number % pieces);
+            }
+            const int part = number / pieces;
+            const int piece = number - part * pieces;
+            const even_parts& of = in_pieces[in_parts.is_longer(part) ? 1 : 0];
+            const index begin = in_parts.begin_of(part) + of.begin_of(piece);
+            return {begin, begin + of.shorter + (of.is_longer(piece) ? 1 : 0)};
         }
         /// Elements of the largest cell.
         EINPARALLEL_INLINE [[nodiscard]] index largest() const;

@@ -32,14 +32,22 @@ inline constexpr int every_number_limit = 16;
 EINPARALLEL_INLINE std::vector<int> competing_products(std::span<const index> extents, int processes, bool every,
                                                        bool powers_of_two) {
     const int largest = largest_product(extents, processes, powers_of_two);
-    std::vector<int> products;
-    for (int product = largest; product >= (every ? 1 : largest); --product) {
-        const bool is_power = (product & (product - 1)) == 0;
-        if (product == largest || is_power ||
-            (!powers_of_two && (largest <= every_number_limit || largest % product == 0 || processes % product == 0))) {
+    std::vector<int> products{largest};
+    for (int power = 1; every && power < largest; power *= 2) {
+        products.push_back(power);
+    }
+    if (every && !powers_of_two) {
+        for (int product = 1; product < largest && largest <= every_number_limit; ++product) {
             products.push_back(product);
         }
+        for (const int number : {largest, processes}) {
+            const std::vector<int> divisors = divisors_of(number);
+            products.insert(products.end(), divisors.begin(), divisors.end());
+        }
     }
+    sort_unique(products);
+    std::erase_if(products, [&](int product) { return product > largest; });
+    std::ranges::reverse(products);
     return products;
 }
 
