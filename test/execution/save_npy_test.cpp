@@ -73,7 +73,7 @@ T value_at(ep::index number) {
 
 /// Rows of an odd number each, the last rank's first; rank 1 has none. Memory is column-major with a gap.
 template <class T>
-void check_rows(ep::context& world, ep::index most_bytes) {
+void check_rows(ep::context& world, std::size_t most_bytes) {
     constexpr ep::index columns = 7;
     std::vector<ep::index> begins{0};
     for (int rank = world.size(); rank-- > 0;) {
@@ -118,13 +118,13 @@ TEST_CASE_TEMPLATE("rows of any type lie in the file as one rank would have writ
                    std::complex<float>, std::complex<double>, bool, std::int8_t, std::int16_t, std::int32_t,
                    std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t) {
     ep::context world(MPI_COMM_WORLD);
-    check_rows<T>(world, ep::index{1} << 30);
+    check_rows<T>(world, std::size_t{1} << 30);
 }
 
 TEST_CASE("what is too much for one call is written in several, more on some ranks than on others") {
     ep::context world(MPI_COMM_WORLD);
-    const ep::index least = world.size() > 2 ? 50 : 1;  // ranks that share a core take turns
-    for (const ep::index most : {least, ep::index{24}, ep::index{100}}) {
+    const std::size_t least = world.size() > 2 ? 50 : 1;  // ranks that share a core take turns
+    for (const std::size_t most : {least, std::size_t{24}, std::size_t{100}}) {
         check_rows<double>(world, most);
         check_rows<std::complex<double>>(world, most);
     }

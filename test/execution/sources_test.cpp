@@ -158,7 +158,6 @@ TEST_CASE("own blocks in an array: one that is moved in is kept, one that is gon
         made.data()[1] = static_cast<double>(first + 1);
         return made;
     };
-    EINPARALLEL_LABELS(i);
     ep::tensor<double, 0> total;
     total() = ep::sum(ep::from_distributed(ep::distributed<double, 1>(world, {all}, {first}, block()))(i));
     CHECK(*ep::evaluate(world, total).allgather().data() == static_cast<double>(all * (all - 1) / 2));
@@ -183,7 +182,6 @@ TEST_CASE("own blocks in an array: one that is moved in is kept, one that is gon
 
 TEST_CASE("evaluate takes values of placeholders; one at a null pointer is a sentence") {
     ep::context world(MPI_COMM_WORLD);
-    EINPARALLEL_LABELS(i);
     const ep::tensor<double, 1> x = ep::placeholder<double>({3});
     ep::tensor<double, 1> twice;
     ep::tensor<double, 0> total;

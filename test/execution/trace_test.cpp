@@ -51,14 +51,14 @@ TEST_CASE("a trace counts the bytes that the plan foretold, vertex by vertex, an
             const ep::distributed<double, 2> made = plan.run(world, seen);
             CHECK(made.allgather()(3, 5) == expected.allgather()(3, 5));
         }
-        std::vector<std::size_t> counted(plan.vertices().size(), 0);
+        std::vector<std::size_t> of_vertex(plan.vertices().size(), 0);
         std::set<std::int64_t> computing;
         std::int64_t sent = 0;
         std::int64_t received = 0;
         bool in_order = true;
         double end = 0;
         for (const ep::trace_span& each : seen.spans()) {
-            counted[static_cast<std::size_t>(each.vertex)] += static_cast<std::size_t>(each.bytes);
+            of_vertex[static_cast<std::size_t>(each.vertex)] += static_cast<std::size_t>(each.bytes);
             if (each.what == ep::activity::contract) {
                 computing.insert(each.rank);
             }
@@ -70,8 +70,8 @@ TEST_CASE("a trace counts the bytes that the plan foretold, vertex by vertex, an
         CHECK(in_order);
         CHECK(sent == received);
         CHECK(static_cast<int>(computing.size()) == world.size());
-        for (std::size_t vertex = 0; vertex < counted.size(); ++vertex) {
-            CHECK(counted[vertex] == plan.vertices()[vertex].bytes);
+        for (std::size_t vertex = 0; vertex < of_vertex.size(); ++vertex) {
+            CHECK(of_vertex[vertex] == plan.vertices()[vertex].bytes);
         }
         const json parsed = json::parse(seen.to_json());
         std::size_t spans = 0;
@@ -119,13 +119,13 @@ TEST_CASE("a trace of a later run counts what that one moves") {
     ep::trace seen;
     for (const bool again : {false, true}) {
         static_cast<void>(plan.run(world, seen));
-        std::vector<std::size_t> counted(plan.vertices().size(), 0);
+        std::vector<std::size_t> of_vertex(plan.vertices().size(), 0);
         for (const ep::trace_span& each : seen.spans()) {
-            counted[static_cast<std::size_t>(each.vertex)] += static_cast<std::size_t>(each.bytes);
+            of_vertex[static_cast<std::size_t>(each.vertex)] += static_cast<std::size_t>(each.bytes);
         }
-        for (std::size_t vertex = 0; vertex < counted.size(); ++vertex) {
+        for (std::size_t vertex = 0; vertex < of_vertex.size(); ++vertex) {
             const ep::planned_vertex& planned = plan.vertices()[vertex];
-            CHECK(counted[vertex] == (again ? planned.bytes_again : planned.bytes));
+            CHECK(of_vertex[vertex] == (again ? planned.bytes_again : planned.bytes));
         }
     }
 }
