@@ -177,13 +177,13 @@ TEST_CASE("element-wise vertices in turn are computed in place of each other, an
     EINPARALLEL_LABELS(i, j);
     constexpr ep::index rows = 150, columns = 70;
     ep::context world(MPI_COMM_WORLD);
-    const auto x = [](ep::index row, ep::index column) { return 2 * ep::uniform(5)(row, column) - 1; };
+    const auto u = [](ep::index row) { return 2 * ep::uniform(5)(row, 0) - 1; };
     const auto v = [](ep::index column) { return 0.5 + static_cast<double>(column % 7); };
-    const ep::tensor<double, 2> X = ep::generate<double>({rows, columns}, x);
+    const ep::tensor<double, 1> U = ep::generate<double>({rows}, u);
     const ep::tensor<double, 1> V = ep::generate<double>({columns}, v);
     ep::tensor<double, 2> A, B, C, D, E, F, G;
     ep::tensor<double, 1> z;
-    A(i, j) = 1.5 * X(i, j);
+    A(i, j) = 0.2 * U(i) * V(j);
     B(i, j) = ep::exp(A(i, j));
     C(i, j) = B(i, j) * V(j);
     D(i, j) = ep::silu(C(i, j));
@@ -193,7 +193,7 @@ TEST_CASE("element-wise vertices in turn are computed in place of each other, an
     z(i) = ep::sum(j, G(i, j));
     for (const ep::objective wanted : {ep::objective::time, ep::objective::bytes}) {
         const ep::plan plan = ep::decompose({.processes = world.size(), .objective = wanted}, z);
-        CHECK(plan.peak_bytes(world.rank()) < 2 * rows * columns * sizeof(double));
+        CHECK(2 * plan.peak_bytes(world.rank()) < 3 * rows * columns * sizeof(double));
         world.release_memory();
         counted_space::most_held = 0;
         for (int run = 0; run < 2; ++run) {
@@ -203,7 +203,7 @@ TEST_CASE("element-wise vertices in turn are computed in place of each other, an
                 std::vector<double> d;
                 double largest = -1;
                 for (ep::index column = 0; column < columns; ++column) {
-                    const double c = std::exp(1.5 * x(at[0], column)) * v(column);
+                    const double c = std::exp(0.2 * u(at[0]) * v(column)) * v(column);
                     d.push_back(c / (1 + std::exp(-c)));
                     largest = std::max(largest, d.back());
                 }

@@ -25,8 +25,8 @@ namespace ep = einparallel;
 using ep::detail::einsum_graph;
 
 /// Bytes held at most by one rank that computes these einsums in this order: results all the time, inputs from their
-/// first reader on, everything else until its last reader is done; which writes over it where it replaces it element
-/// by element.
+/// first reader on, everything else until its last reader is done; which writes over what is no input where it replaces
+/// it element by element.
 std::size_t peak_of(const einsum_graph& graph, const std::vector<std::size_t>& order) {
     const std::set<std::size_t> results(graph.outputs.begin(), graph.outputs.end());
     std::vector<std::size_t> bytes;
@@ -65,7 +65,8 @@ std::size_t peak_of(const einsum_graph& graph, const std::vector<std::size_t>& o
         for (std::size_t operand = 0; operand < inputs.size() && form.names.size() == form.output.size(); ++operand) {
             replaces =
                 replaces || (dying.contains(inputs[operand]) && !results.contains(inputs[operand]) &&
-                             form.operands[operand] == form.output && std::ranges::count(inputs, inputs[operand]) == 1);
+                             !graph.vertices[inputs[operand]]->is_input() && form.operands[operand] == form.output &&
+                             std::ranges::count(inputs, inputs[operand]) == 1);
         }
         alive.insert(now);
         peak = std::max(peak, sum() - (replaces && !results.contains(now) ? bytes[now] : 0));

@@ -331,7 +331,7 @@ EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_g
     const auto is_kept = [&](std::size_t each) { return found_in(each, graph.outputs) || lasting.lasts(each); };
     for (std::size_t operand = 0; operand < inputs.size() && !is_kept(number); ++operand) {
         if (is_elementwise_in(einsum.form, operand) && !is_kept(inputs[operand]) &&
-            einsum.operands[operand]->element.bytes == einsum.element.bytes &&
+            !einsum.operands[operand]->is_input() && einsum.operands[operand]->element.bytes == einsum.element.bytes &&
             std::ranges::count(inputs, inputs[operand]) == 1) {
             return operand;
         }

@@ -50,7 +50,7 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank);
 namespace EINPARALLEL_DETAIL {
 
 /// By buffer: the lender that it lies in (buffer::lender, or that one's own), or no_buffer. `outside(buffer)`: lends
-/// nothing. A lender's lifetime in `alive` then covers those of its borrowers.
+/// and borrows nothing. A lender's lifetime in `alive` then covers those of its borrowers.
 EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vector<lifetime>& alive,
                                                function_ref<bool(buffer_id)> outside);
 

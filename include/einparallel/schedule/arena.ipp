@@ -14,7 +14,7 @@ EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vect
     std::vector<buffer_id> lenders(alive.size(), no_buffer);
     for (std::size_t number = 0; number < alive.size(); ++number) {
         buffer_id from = of_rank.buffers[number].lender;
-        if (from == no_buffer || !alive[number].named || outside(from)) {
+        if (from == no_buffer || !alive[number].named || outside(from) || outside(static_cast<buffer_id>(number))) {
             continue;
         }
         const buffer_id further = lenders[static_cast<std::size_t>(from)];
