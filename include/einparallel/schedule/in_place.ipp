@@ -79,9 +79,10 @@ EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const ei
             buffer& output = of_rank[call->output];
             for (const buffer_id from : call->operands) {
                 const buffer& read = of_rank[from];
-                if (!life_of(from).kept && !life_of(from).input && !of_rank.is_result(from) && !read.region.empty() &&
-                    read.region == output.region && read.element_bytes == output.element_bytes &&
-                    is_replaced(from, call->output)) {
+                // What is kept, a result, or read by anybody else later is there after the last of the calls.
+                if (life_of(from).last == life_of(call->output).written && !life_of(from).input &&
+                    !read.region.empty() && read.region == output.region &&
+                    read.element_bytes == output.element_bytes && is_replaced(from, call->output)) {
                     output.lender = from;
                     break;
                 }
