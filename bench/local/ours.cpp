@@ -5,7 +5,7 @@
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/einsum.hpp>
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/functions.hpp>
 

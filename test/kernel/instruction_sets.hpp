@@ -2,8 +2,8 @@
 // The instruction sets that this processor has, for tests that run each of them, and a product with one of them.
 
 #include <einparallel/kernel/gemm.hpp>
-#include <einparallel/kernel/instruction_set.hpp>
-#include <einparallel/kernel/micro_kernel.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/micro_kernel.hpp>
 
 #include <vector>
 

@@ -2,8 +2,8 @@
 
 #include <einparallel/kernel/array.hpp>
 #include <einparallel/kernel/einsum.hpp>
+#include <einparallel/kernel/simd/vector_exp.hpp>
 #include <einparallel/kernel/softmax.hpp>
-#include <einparallel/kernel/vector_exp.hpp>
 #include <einparallel/notation/functions.hpp>
 
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 // its matrix products. Units compiled with and without that target have the same functions; only the target's units
 // make the linker keep the library.
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

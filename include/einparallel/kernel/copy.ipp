@@ -3,9 +3,9 @@
 #include <einparallel/kernel/copy.hpp>
 
 #include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/tile_kernel.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

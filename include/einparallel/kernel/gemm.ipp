@@ -4,10 +4,10 @@
 
 #include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/progress.hpp>
+#include <einparallel/kernel/simd/vector_pack.hpp>
+#include <einparallel/kernel/simd/vector_small.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/tuning.hpp>
-#include <einparallel/kernel/vector_pack.hpp>
-#include <einparallel/kernel/vector_small.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/tile_kernel.hpp>
-#include <einparallel/kernel/vector_join.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
+#include <einparallel/kernel/simd/vector_join.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 

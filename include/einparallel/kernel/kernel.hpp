@@ -9,7 +9,7 @@
 //   gemm               the blocked product of both over a tile_kernel (micro_kernel, vector_join)
 //   rows               a nest row by row, in the order of row_order, with turned_operands
 //   copy, softmax      boxes and rows of one operand
-//   vector_*           compiled for every instruction set (for_instruction_sets)
+//   simd/              what is compiled for every instruction set (for_instruction_sets)
 //   contraction_order  the pairs of a product of many tensors (product_network, exact_order)
 
 #include <einparallel/notation/box.hpp>

@@ -3,7 +3,7 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/rows.hpp>
-#include <einparallel/kernel/small_product.hpp>
+#include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 

@@ -4,9 +4,9 @@
 
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/row_order.ipp>
+#include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/turned_operands.ipp>
-#include <einparallel/kernel/vector_copy.hpp>
 
 #include <algorithm>
 

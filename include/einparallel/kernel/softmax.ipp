@@ -3,11 +3,11 @@
 #include <einparallel/kernel/softmax.hpp>
 
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/instruction_set.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/vector_exp.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/kernel/vector_exp.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 

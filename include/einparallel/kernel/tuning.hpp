@@ -1,7 +1,7 @@
 #pragma once
 // What blocks of a matrix product may take of the caches, and how its threads share it out.
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -5,8 +5,8 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/small_vector.hpp>
-#include <einparallel/kernel/vector_copy.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

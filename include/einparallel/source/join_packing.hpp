@@ -1,5 +1,5 @@
 #pragma once
-// The packing of joins: every size of element, every panel of a micro-kernel (kernel/vector_join.hpp).
+// The packing of joins: every size of element, every panel of a micro-kernel (kernel/simd/vector_join.hpp).
 
 #include <einparallel/source/products.hpp>
 

@@ -6,8 +6,8 @@
 #if !defined(EINPARALLEL_DETAIL_VECTOR_COPY)
 #define EINPARALLEL_DETAIL_VECTOR_COPY
 
-#include <einparallel/kernel/instruction_set.hpp>
-#include <einparallel/kernel/vector_pack.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/vector_pack.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
@@ -46,8 +46,8 @@ struct vector_copy;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
-#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_copy.hpp>
-#include <einparallel/kernel/for_instruction_sets.hpp>
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_copy.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {

@@ -2,11 +2,11 @@
 // The innermost block of a matrix product as a value, and the packing of scattered matrices into the slivers that it
 // reads: one blocked product serves all element types, operators and instruction sets.
 
-#include <einparallel/kernel/instruction_set.hpp>
-#include <einparallel/kernel/tile_kernel.hpp>
-#include <einparallel/kernel/vector_pack.hpp>
-#include <einparallel/kernel/vector_small.hpp>
-#include <einparallel/kernel/vector_tile.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
+#include <einparallel/kernel/simd/vector_pack.hpp>
+#include <einparallel/kernel/simd/vector_small.hpp>
+#include <einparallel/kernel/simd/vector_tile.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

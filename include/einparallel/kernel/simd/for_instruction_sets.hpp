@@ -4,7 +4,7 @@
 // several targets: the target attribute takes no template argument, and g++ splits wide vectors in a function of narrow
 // target before it inlines it into one of wide target.
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 
 #if defined(__GNUC__) && defined(EINPARALLEL_DETAIL_BODY)
 

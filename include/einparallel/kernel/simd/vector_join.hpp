@@ -6,7 +6,7 @@
 #if !defined(EINPARALLEL_DETAIL_VECTOR_JOIN)
 #define EINPARALLEL_DETAIL_VECTOR_JOIN
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
@@ -135,8 +135,8 @@ struct vector_join;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
-#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_join.hpp>
-#include <einparallel/kernel/for_instruction_sets.hpp>
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_join.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
 
 #endif
 #else

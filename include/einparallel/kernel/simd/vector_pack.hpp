@@ -5,7 +5,7 @@
 #if !defined(EINPARALLEL_DETAIL_VECTOR_PACK)
 #define EINPARALLEL_DETAIL_VECTOR_PACK
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <cstddef>
@@ -44,8 +44,8 @@ struct vector_pack;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
-#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_pack.hpp>
-#include <einparallel/kernel/for_instruction_sets.hpp>
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_pack.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #endif

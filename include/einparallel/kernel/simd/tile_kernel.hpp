@@ -1,7 +1,7 @@
 #pragma once
 // The innermost block of a blocked product as a value: its shape, and functions for packing, computing and scattering.
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 

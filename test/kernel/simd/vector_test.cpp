@@ -1,13 +1,13 @@
 // What is compiled for every instruction set, against plain loops, with each that this processor has: packing of
 // operands in any order, products in place, planes that are turned round, tiles of general operators.
 
-#include "instruction_sets.hpp"
+#include "../instruction_sets.hpp"
 
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/join.hpp>
-#include <einparallel/kernel/small_product.hpp>
-#include <einparallel/kernel/vector_copy.hpp>
+#include <einparallel/kernel/simd/small_product.hpp>
+#include <einparallel/kernel/simd/vector_copy.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #if !defined(EINPARALLEL_DETAIL_VECTOR_EXP)
 #define EINPARALLEL_DETAIL_VECTOR_EXP
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <cstdint>
@@ -54,8 +54,8 @@ struct vector_exp;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
-#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_exp.hpp>
-#include <einparallel/kernel/for_instruction_sets.hpp>
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_exp.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #undef EINPARALLEL_DETAIL_OPAQUE

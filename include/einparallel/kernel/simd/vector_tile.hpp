@@ -5,7 +5,7 @@
 #if !defined(EINPARALLEL_DETAIL_VECTOR_TILE)
 #define EINPARALLEL_DETAIL_VECTOR_TILE
 
-#include <einparallel/kernel/instruction_set.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <concepts>
@@ -34,8 +34,8 @@ struct vector_tile;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
-#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/vector_tile.hpp>
-#include <einparallel/kernel/for_instruction_sets.hpp>
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_tile.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #endif
