@@ -9,9 +9,11 @@
 #include <einparallel/notation/op_program.hpp>
 #include <einparallel/notation/operators.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -29,6 +31,29 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// labels count for their own operand only.
 template <Element T>
 [[gnu::visibility("default")]] void contract_product(const block_call& call, T scale);
+
+/// Whose products are computed for T: signed integers are summed as unsigned ones, which are the same bits and may be
+/// read so, and need no kernels of their own.
+template <class T>
+struct summed_as {
+    using type = T;
+};
+template <std::signed_integral T>
+    requires(!std::is_same_v<T, wchar_t>)
+struct summed_as<T> {
+    using type = std::make_unsigned_t<T>;
+};
+template <>
+struct summed_as<char8_t> {
+    using type = unsigned char;
+};
+template <class T>
+using summed_as_t = typename summed_as<T>::type;
+
+/// contract_product of two operands, T being what products are computed for: apart, so that a unit of products compiles
+/// no copies.
+template <Element T>
+void contract_pair(const block_call& call, T scale);
 
 /// Σ scale · x · y · … as a value.
 template <Element T>

@@ -10,30 +10,10 @@
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 
-#include <concepts>
 #include <initializer_list>
-#include <type_traits>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// Whose products are computed for T: signed integers are summed as unsigned ones, which are the same bits and may be
-/// read so, and need no kernels of their own.
-template <class T>
-struct summed_as {
-    using type = T;
-};
-template <std::signed_integral T>
-    requires(!std::is_same_v<T, wchar_t>)
-struct summed_as<T> {
-    using type = std::make_unsigned_t<T>;
-};
-template <>
-struct summed_as<char8_t> {
-    using type = unsigned char;
-};
-template <class T>
-using summed_as_t = typename summed_as<T>::type;
 
 /// Whether there are terms to sum; where not, writes zeros if the call overwrites. Loops that move nothing become part
 /// of the scale.
@@ -54,7 +34,6 @@ bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
     return true;
 }
 
-/// contract_product of two operands: apart, so that a unit of products compiles no copies.
 template <Element T>
 void contract_pair(const block_call& call, T scale) {
     if (product_of_few_points(call, scale)) {

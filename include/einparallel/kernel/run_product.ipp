@@ -1,7 +1,7 @@
 #pragma once
 // Products of a statement, for an element type.
 
-#include <einparallel/kernel/contract.ipp>
+#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contraction_order.hpp>
 #include <einparallel/kernel/immediate.hpp>
 
