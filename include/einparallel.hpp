@@ -21,10 +21,10 @@ namespace einparallel {}
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/subscripts.hpp>
-#include <einparallel/kernel/operand.hpp>
-#include <einparallel/kernel/view.hpp>
-#include <einparallel/kernel/array.hpp>
-#include <einparallel/kernel/einsum.hpp>
+#include <einparallel/array/operand.hpp>
+#include <einparallel/array/view.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/einsum.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -36,10 +36,10 @@ namespace einparallel {}
 // clang-format on
 
 // Arrays, and einsums that run at once.
-#include <einparallel/kernel/assign.hpp>
+#include <einparallel/array/assign.hpp>
+#include <einparallel/array/foreign.hpp>
+#include <einparallel/array/print.hpp>
 #include <einparallel/kernel/blas.hpp>
-#include <einparallel/kernel/foreign.hpp>
-#include <einparallel/kernel/print.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operators.hpp>

@@ -1,12 +1,12 @@
 // The library's local work behind a C interface, so that one process can time it beside its peers, on the same memory.
 // Built as a user would build it: -O2, no -march.
 
-#include <einparallel/kernel/array.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/einsum.hpp>
+#include <einparallel/array/view.hpp>
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/functions.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // the output's labels, a line with the number of operands, a line of labels for each. Printed for each: seconds of the
 // processor, then the two tensors of every step.
 
-#include <einparallel/kernel/contraction_order.hpp>
+#include <einparallel/order/contraction_order.hpp>
 
 #include <cstddef>
 #include <ctime>

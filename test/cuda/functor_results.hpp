@@ -1,7 +1,7 @@
 #pragma once
 // Results of what functors.hpp records, compared.
 
-#include <einparallel/kernel/array.hpp>
+#include <einparallel/array/array.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/results.hpp>
 

@@ -1,9 +1,9 @@
 #pragma once
 // Statements with functors of the application's, recorded by units that different compilers compile.
 
+#include <einparallel/array/array.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/kernel/array.hpp>
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/label.hpp>

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <einparallel/kernel/array.hpp>
+#include <einparallel/array/array.hpp>
 
 #include <support/sentence_of.hpp>
 

@@ -1,9 +1,9 @@
 #include "deferred_ranks.hpp"
 
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/view.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/kernel/array.hpp>
-#include <einparallel/kernel/view.hpp>
 
 #include <algorithm>
 #include <complex>

@@ -4,10 +4,10 @@
 #include "element.hpp"
 #include "test_case.hpp"
 
-#include <einparallel/kernel/array.hpp>
-#include <einparallel/kernel/assign.hpp>
-#include <einparallel/kernel/einsum.hpp>
-#include <einparallel/kernel/view.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/assign.hpp>
+#include <einparallel/array/einsum.hpp>
+#include <einparallel/array/view.hpp>
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/notation/label.hpp>
 

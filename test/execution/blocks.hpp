@@ -1,7 +1,7 @@
 #pragma once
 // A matrix in uneven blocks of the application's own.
 
-#include <einparallel/kernel/view.hpp>
+#include <einparallel/array/view.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/distributed.hpp>
 

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/array/einsum.hpp>
 #include <einparallel/graph/einsum.hpp>
-#include <einparallel/kernel/einsum.hpp>
 #include <einparallel/run/decompose.hpp>
 #include <einparallel/run/execute.hpp>
 

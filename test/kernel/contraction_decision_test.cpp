@@ -1,9 +1,9 @@
 // How contractions are run, by their labels, extents and strides.
 
-#include <einparallel/kernel/array.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/einsum.hpp>
+#include <einparallel/array/view.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
-#include <einparallel/kernel/einsum.hpp>
-#include <einparallel/kernel/view.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // exp of rows against the C library, in units in the last place, and softmax of strided blocks against scalar loops.
 
-#include <einparallel/kernel/array.hpp>
-#include <einparallel/kernel/einsum.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/einsum.hpp>
 #include <einparallel/kernel/simd/vector_exp.hpp>
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/notation/functions.hpp>

@@ -1,8 +1,8 @@
 // Contractions on several threads, in a program that links OpenMP: the same numbers as on one, on any number of
 // threads.
 
+#include <einparallel/array/einsum.hpp>
 #include <einparallel/kernel/contract.hpp>
-#include <einparallel/kernel/einsum.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/tuning.hpp>

@@ -1,6 +1,6 @@
 // What statements mean, and which are mistakes: each rule's truth, with a positive and a negative twin.
 
-#include <einparallel/kernel/operand.hpp>
+#include <einparallel/array/operand.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/functions.hpp>
 

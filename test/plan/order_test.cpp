@@ -2,7 +2,7 @@
 
 #include "graphs.hpp"
 
-#include <einparallel/kernel/contraction_order.hpp>
+#include <einparallel/order/contraction_order.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 

@@ -1,9 +1,9 @@
 #pragma once
 // ep::einsum<"ij,jk->ik">(X, Y) on tensors: records what the same call on arrays would compute.
 
+#include <einparallel/array/einsum.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/kernel/einsum.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/subscripts.hpp>
 

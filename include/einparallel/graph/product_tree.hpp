@@ -2,11 +2,11 @@
 // Products of three tensors and more as the graph has them, contracted pair by pair, and the graph with another order.
 
 #include <einparallel/graph/einsum_graph.hpp>
-#include <einparallel/kernel/contraction_order.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/order/contraction_order.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 // Records vertices as they are lowered: the builder behind assignments to tensors.
 
+#include <einparallel/array/lower.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/contract.hpp>
-#include <einparallel/kernel/lower.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>

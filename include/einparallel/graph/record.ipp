@@ -2,7 +2,7 @@
 
 #include <einparallel/graph/record.hpp>
 
-#include <einparallel/kernel/contraction_order.hpp>
+#include <einparallel/order/contraction_order.hpp>
 
 #include <string>
 #include <utility>

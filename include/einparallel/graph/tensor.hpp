@@ -1,12 +1,12 @@
 #pragma once
 // The typed handle on a vertex of the EinGraph. Assigning to it records; nothing runs.
 
+#include <einparallel/array/assign.hpp>
+#include <einparallel/array/lower.hpp>
+#include <einparallel/array/operand.hpp>
+#include <einparallel/array/resolve.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/kernel/assign.hpp>
-#include <einparallel/kernel/lower.hpp>
-#include <einparallel/kernel/operand.hpp>
-#include <einparallel/kernel/resolve.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>

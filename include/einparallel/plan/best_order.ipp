@@ -3,10 +3,10 @@
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/product_tree.hpp>
-#include <einparallel/kernel/contraction_order.hpp>
-#include <einparallel/kernel/exact_order.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/order/contraction_order.hpp>
+#include <einparallel/order/exact_order.hpp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>

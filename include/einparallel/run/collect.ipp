@@ -2,9 +2,9 @@
 
 #include <einparallel/run/collect.hpp>
 
-#include <einparallel/kernel/aliasing.hpp>
+#include <einparallel/array/aliasing.hpp>
+#include <einparallel/array/print.hpp>
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/print.hpp>
 #include <einparallel/layout/dealt.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>

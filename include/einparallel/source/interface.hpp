@@ -9,7 +9,7 @@
 #endif
 #include <einparallel.hpp>
 // What runs call of core besides.
-#include <einparallel/kernel/aliasing.hpp>
+#include <einparallel/array/aliasing.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/layout/dealt.hpp>

@@ -3,19 +3,17 @@
 
 #include <einparallel/source/interface.hpp>
 
-#include <einparallel/kernel/aliasing.ipp>
-#include <einparallel/kernel/array_memory.ipp>
+#include <einparallel/array/aliasing.ipp>
+#include <einparallel/array/array_memory.ipp>
+#include <einparallel/array/immediate.ipp>
+#include <einparallel/array/print.ipp>
 #include <einparallel/kernel/blas.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
-#include <einparallel/kernel/contraction_order.ipp>
 #include <einparallel/kernel/copy.ipp>
 #include <einparallel/kernel/gemm.ipp>
-#include <einparallel/kernel/immediate.ipp>
 #include <einparallel/kernel/join_product.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
-#include <einparallel/kernel/print.ipp>
 #include <einparallel/kernel/product_loops.ipp>
-#include <einparallel/kernel/product_network.ipp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/threads.ipp>
@@ -24,6 +22,8 @@
 #include <einparallel/notation/einsum_form.ipp>
 #include <einparallel/notation/op_formula.ipp>
 #include <einparallel/notation/op_program.ipp>
+#include <einparallel/order/contraction_order.ipp>
+#include <einparallel/order/product_network.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 const char EINPARALLEL_DETAIL_ABI = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <einparallel/kernel/immediate.hpp>
+#include <einparallel/array/immediate.hpp>
 
-#include <einparallel/kernel/aliasing.hpp>
+#include <einparallel/array/aliasing.hpp>
 #include <einparallel/notation/error.hpp>
 
 #include <algorithm>

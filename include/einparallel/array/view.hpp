@@ -1,8 +1,8 @@
 #pragma once
 // Memory that somebody else owns, as a strided tensor.
 
-#include <einparallel/kernel/foreign.hpp>
-#include <einparallel/kernel/operand.hpp>
+#include <einparallel/array/foreign.hpp>
+#include <einparallel/array/operand.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 

@@ -1,11 +1,11 @@
 #pragma once
 // ep::einsum<"ij,jk->ik">(A, B): numpy.einsum's language on arrays, views and other libraries' tensors.
 
-#include <einparallel/kernel/array.hpp>
-#include <einparallel/kernel/assign.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/assign.hpp>
+#include <einparallel/array/immediate.hpp>
+#include <einparallel/array/view.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
-#include <einparallel/kernel/immediate.hpp>
-#include <einparallel/kernel/view.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/subscripts.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/kernel/print.hpp>
+#include <einparallel/array/print.hpp>
 
 #include <ostream>
 #include <string>

@@ -1,10 +1,10 @@
 #pragma once
 // Assignment to labelled arrays and views: checks the statement, then lowers it to vertices that run at once.
 
-#include <einparallel/kernel/immediate.hpp>
-#include <einparallel/kernel/lower.hpp>
-#include <einparallel/kernel/operand.hpp>
-#include <einparallel/kernel/resolve.hpp>
+#include <einparallel/array/immediate.hpp>
+#include <einparallel/array/lower.hpp>
+#include <einparallel/array/operand.hpp>
+#include <einparallel/array/resolve.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/functions.hpp>

@@ -1,8 +1,8 @@
 // Whether blocks, or indices of one block, have bytes in common: against the set of all places.
 
-#include "block_oracle.hpp"
+#include "kernel/block_oracle.hpp"
 
-#include <einparallel/kernel/aliasing.hpp>
+#include <einparallel/array/aliasing.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 // Arrays as text: std::cout << A.
 
-#include <einparallel/kernel/array.hpp>
-#include <einparallel/kernel/view.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/view.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

@@ -1,12 +1,12 @@
 #pragma once
 // Executes vertices as they are lowered: the builder behind assignments to arrays and views; and products in one call.
 
-#include <einparallel/kernel/array_memory.hpp>
+#include <einparallel/array/array_memory.hpp>
+#include <einparallel/array/lower.hpp>
+#include <einparallel/array/operand.hpp>
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/kernel/lower.hpp>
-#include <einparallel/kernel/operand.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/kernel/product_network.hpp>
+#include <einparallel/order/product_network.hpp>
 
 #include <einparallel/notation/sort_range.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 // The cheapest order of pairwise contractions: dynamic programming over sets of tensors, with any cost.
 
-#include <einparallel/kernel/product_network.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/order/product_network.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,9 @@
 #pragma once
 // Products of a statement, for an element type.
 
+#include <einparallel/array/immediate.hpp>
 #include <einparallel/kernel/contract.hpp>
-#include <einparallel/kernel/contraction_order.hpp>
-#include <einparallel/kernel/immediate.hpp>
+#include <einparallel/order/contraction_order.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 

@@ -1,10 +1,10 @@
 #pragma once
 // In which order to contract a product of many tensors pair by pair: pure arithmetic on sets of labels and extents.
 
-#include <einparallel/kernel/product_network.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/order/product_network.hpp>
 
 #include <cstddef>
 #include <cstdint>

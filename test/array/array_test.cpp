@@ -1,7 +1,7 @@
 // ep::array as memory: where it begins, and where AddressSanitizer says that it ends.
 
-#include <einparallel/kernel/array.hpp>
-#include <einparallel/kernel/einsum.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/einsum.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <einparallel/kernel/aliasing.hpp>
+#include <einparallel/array/aliasing.hpp>
 
-#include <einparallel/kernel/array_memory.hpp>
+#include <einparallel/array/array_memory.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/error.hpp>
 

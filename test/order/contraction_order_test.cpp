@@ -1,6 +1,6 @@
 // Orders of pairwise contractions against all orders there are.
 
-#include <einparallel/kernel/contraction_order.hpp>
+#include <einparallel/order/contraction_order.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <einparallel/kernel/contraction_order.hpp>
+#include <einparallel/order/contraction_order.hpp>
 
-#include <einparallel/kernel/exact_order.hpp>
-#include <einparallel/kernel/product_network.ipp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/order/exact_order.hpp>
+#include <einparallel/order/product_network.ipp>
 
 #include <algorithm>
 #include <cmath>
