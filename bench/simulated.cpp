@@ -306,12 +306,8 @@ struct simulated_space final : ep::memory_space {
     void copy(const ep::box_pair& boxes) const override {
         smpi_execute_flops(elements_of(boxes.extents) * operations_per_touch);
     }
-    void read(const ep::source& /*origin*/, const ep::box& /*region*/, void* /*into*/,
-              std::size_t /*element_bytes*/) const override {}
-    [[nodiscard]] const void* borrow(const ep::source& /*origin*/, const ep::box& /*region*/,
-                                     std::vector<ep::index>& /*strides*/) const override {
-        return nullptr;
-    }
+    void fill(const ep::box& /*region*/, void* /*into*/, std::size_t /*element_bytes*/,
+              read_function /*read*/) const override {}
 };
 const simulated_space space;
 

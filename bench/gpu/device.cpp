@@ -16,8 +16,8 @@
 #include <einparallel/cuda/memory.hpp>
 #include <einparallel/cuda/stream.hpp>
 #include <einparallel/device/contraction.hpp>
+#include <einparallel/device/device_space.hpp>
 #include <einparallel/kernel/contract.hpp>
-#include <einparallel/run/device_space.hpp>
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -115,8 +115,11 @@ struct tensor_there {
             {{data, ep::whole_box(bounds), strides, sizeof(T), is_on_device}, ep::element_type_of<T>()}, std::nullopt);
     }
     void bring_in(const device_space& space) {
-        space.read(*input(false)->origin, ep::whole_box(bounds), block.data(), sizeof(T));
-        space.finish(space.given());
+        const std::array<index, 1> count{static_cast<index>(elements.size())};
+        constexpr std::array<index, 1> dense{1};
+        const memory_block through(space.on_host(), block.bytes());
+        std::ranges::copy(elements, reinterpret_cast<T*>(through.data()));
+        space.finish(space.bring_in({count, block.data(), dense, through.data(), dense, sizeof(T)}, space.given()));
     }
     /// max |there − here| / max |here|, or infinity.
     [[nodiscard]] double difference(const T* there) const {

@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/device/device_space.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/device_space.hpp>
 #include <einparallel/run/device_view.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>

@@ -5,13 +5,13 @@
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/memory_source.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/sources.hpp>
-#include <einparallel/run/space.hpp>
 
 #include <support/play.hpp>
 #include <support/sentence_of.hpp>

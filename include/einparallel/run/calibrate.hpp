@@ -1,10 +1,10 @@
 #pragma once
 // The constants of the time model, measured on the ranks of a context.
 
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/space.hpp>
 
 #include <span>
 

@@ -19,7 +19,7 @@ namespace einparallel {
 /// vertex `number` of `count` begins, counted from 1 over all that are computed; `name` is its name in tables.
 using vertex_function = std::function<void(std::size_t number, std::size_t count, const std::string& name)>;
 
-class memory_space;  // run/space.hpp
+class memory_space;  // kernel/space.hpp
 
 namespace EINPARALLEL_DETAIL {
 

@@ -2,13 +2,13 @@
 
 #include <einparallel/run/context.hpp>
 
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.hpp>
 #include <einparallel/run/node_window.ipp>
-#include <einparallel/run/space.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -2,12 +2,13 @@
 // One rank's program, carried out step by step.
 
 #include <einparallel/kernel/progress.hpp>
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
+#include <einparallel/run/execute.hpp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/program_memory.ipp>
-#include <einparallel/run/space.hpp>
 #include <einparallel/run/trace.hpp>
 #include <einparallel/run/transport.ipp>
 #include <einparallel/schedule/arena.hpp>
@@ -232,8 +233,8 @@ private:
             if (auto* read = std::get_if<read_source>(&done)) {
                 if (!is_borrowed(read->into)) {
                     const buffer& place = program_[read->into];
-                    space.read(*sources_[vertex], place.region, starts_[static_cast<std::size_t>(read->into)],
-                               place.element_bytes);
+                    bring(space, *sources_[vertex], place.region, starts_[static_cast<std::size_t>(read->into)],
+                          place.element_bytes);
                 }
             } else if (auto* call = std::get_if<prepared_contraction>(&done)) {
                 const kernel& work = *vertices_[call->vertex].work;

@@ -1,21 +1,33 @@
 #pragma once
 // Carries a plan out on a context.
 
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/results.hpp>
-#include <einparallel/run/space.hpp>
 #include <einparallel/run/trace.hpp>
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <span>
+#include <string>
 
 namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
+
+/// Bytes that a program needs beside what its plan says, and where it needs most.
+struct memory_need {
+    std::size_t workspace = 0;
+    std::size_t out = 0;        ///< on the host: messages on their way out
+    std::size_t in = 0;         ///< …, and in
+    std::size_t results = 0;    ///< of all results
+    std::string vertex{};       ///< in a step of which most bytes are held at once
+    std::size_t of_vertex = 0;  ///< those
+};
 
 /// The same in a given memory space; `seen`: a trace to fill, or null; `results_stay`: in that memory.
 EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,

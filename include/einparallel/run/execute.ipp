@@ -55,8 +55,9 @@ public:
                               seen_, world.messages.get(), cache.rank};
         if (seen_ != nullptr) {
             seen_->start(again, ready);
-            failure = failure_of("run", [&] { cache.space.watch(seen_); });
+            failure = failure_of("run", [&] { cache.space.watch(); });
         }
+        const double watched_from = seen_ != nullptr ? seen_->now() : 0;
         const std::size_t before = cache.transfers.bytes_sent();
         const std::size_t read_before = cache.transfers.bytes_read();
         std::size_t extra = inputs_.bring_dealt();
@@ -71,8 +72,8 @@ public:
         std::vector<results::part> parts;
         timed_span agreeing(seen_, activity::agree, 0);
         failure = failure.empty() ? failure_of("run", [&] { parts = outputs_.collect(results_stay_); }) : failure;
-        if (seen_ != nullptr && failure.empty()) {
-            failure = failure_of("run", [&] { cache.space.watch(nullptr); });
+        if (seen_ != nullptr && call_.is_on_device() && failure.empty()) {
+            failure = failure_of("run", [&] { seen_->add_watched(cache.space.watched(), watched_from); });
         }
         for_each_program([](executable& moves) { moves.release(); });
         agree(world.control, failure);

@@ -3,9 +3,9 @@
 
 #include <einparallel/run/collect.hpp>
 
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/space.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -3,12 +3,12 @@
 #include <einparallel/run/on_device.hpp>
 
 #include <einparallel/cuda/device.hpp>
+#include <einparallel/device/device_space.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/calibrate.hpp>
-#include <einparallel/run/device_space.ipp>
 #include <einparallel/run/execute.hpp>
 
 #include <mpi.h>

@@ -2,9 +2,10 @@
 // Where the buffers of one rank's program lie, from run to run.
 
 #include <einparallel/graph/source.hpp>
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/node_window.ipp>
-#include <einparallel/run/space.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -32,6 +33,38 @@ EINPARALLEL_INLINE std::shared_ptr<memory_block> take_from(result_pool& pool, co
     std::shared_ptr<memory_block> taken = *found;
     std::erase_if(pool, is_free);
     return taken;
+}
+
+/// The application's own memory with these elements, where a space's work can use it in place, and its strides
+/// (source::borrow); else null. @throws error for an address of memory of another kind than the source says
+EINPARALLEL_INLINE const void* borrow(const memory_space& space, const source& origin, const box& region,
+                                      std::vector<index>& strides) {
+    const void* const found = origin.borrow(region, strides);
+    if (const std::string mistake = found == nullptr ? "" : space.refuses(found, origin.is_on_device());
+        !mistake.empty()) {
+        throw error("run: " + origin.description() + ": " + mistake);
+    }
+    if (space.is_host() || origin.is_on_device()) {
+        return found;
+    }
+    strides.clear();
+    return nullptr;
+}
+
+/// Brings the elements of a source into a space's memory, dense.
+EINPARALLEL_INLINE void bring(const memory_space& space, const source& origin, const box& region, void* into,
+                              std::size_t element_bytes) {
+    if (!origin.is_on_device()) {
+        space.fill(region, into, element_bytes, [&](const box& part, void* to) { origin.read(part, to); });
+        return;
+    }
+    std::vector<index> strides;
+    const void* const found = borrow(space, origin, region, strides);
+    if (found == nullptr) {
+        throw error(origin.description() + ": device memory with a negative stride is not read");
+    }
+    const std::vector<index> dense = dense_strides(region);
+    space.copy({extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes});
 }
 
 /// The application's memory for a result.
@@ -163,7 +196,7 @@ protected:
                 continue;
             }
             strides_.clear();
-            const void* const found = space.borrow(*sources_[*life.input], program_[number].region, strides_);
+            const void* const found = borrow(space, *sources_[*life.input], program_[number].region, strides_);
             is_planned_ = is_planned_ && (found == nullptr) == (borrowed_[place] == nullptr);
             borrowed_[place] = found;
             has_strides(number, strides_);

@@ -1,6 +1,7 @@
 #pragma once
 // What the ranks did in one run: spans of arithmetic, transfer and waiting, for viewers and in sums.
 
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -9,29 +10,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace einparallel {
-
-/// `transfer`: from the start of a step's messages until a poll saw them arrived; `wait`: for them, work being done, or
-/// for neighbours that still read what the step overwrites; `agree`: from when a rank is ready until all begin, and
-/// from its last step until all are done. Of a run on devices work has the device's times, `copy_out` and `copy_in` are
-/// elements on their way to the host and from there, and `wait` is what of a transfer passed without work on the
-/// device.
-enum class activity : std::int64_t { contract, combine, copy, read, transfer, wait, agree, copy_out, copy_in };
-
-/// Seconds since the ranks agreed to start.
-struct trace_span {
-    double begin = 0;                    ///< when it began; of the first `agree` less than 0
-    double end = 0;                      ///< when it ended
-    std::int64_t rank = 0;               ///< where
-    activity what = activity::contract;  ///< what was done
-    std::int64_t vertex = 0;             ///< in plan.vertices()
-    std::int64_t bytes = 0;              ///< transfers: handed to MPI, or read from neighbours; copies out and in
-    std::int64_t received = 0;           ///< transfers: bytes that MPI brought
-};
 
 /// The spans of one run, asked for by handing an object to the run; on every rank, or on none. Afterwards every rank
 /// has those of all ranks.
@@ -81,10 +65,9 @@ public:
             spans_.back().rank = rank_;
         }
     }
-    /// Makes room for so many more.
-    void reserve(std::size_t more) { spans_.reserve(spans_.size() + more); }
-    /// Notes as waiting what of transfers passed while nothing was contracted, combined or copied on the device.
-    EINPARALLEL_INLINE void note_exposed();
+    /// Adds the work of a device, which begins at `zero`, and notes as waiting what of transfers passed while nothing
+    /// was contracted, combined or copied there.
+    EINPARALLEL_INLINE void add_watched(std::span<const trace_span> work, double zero);
     /// Brings the spans of all ranks to all. Collective.
     EINPARALLEL_INLINE void share(const communicator& ranks);
 

@@ -50,7 +50,13 @@ EINPARALLEL_INLINE void trace::share(const communicator& ranks) {
     });
 }
 
-EINPARALLEL_INLINE void trace::note_exposed() {
+EINPARALLEL_INLINE void trace::add_watched(std::span<const trace_span> watched, double zero) {
+    spans_.reserve(spans_.size() + watched.size());
+    for (trace_span each : watched) {
+        each.begin += zero;
+        each.end += zero;
+        add(each);
+    }
     std::vector<trace_span> work;  // one after the other, as transfers are
     std::ranges::copy_if(spans_, std::back_inserter(work),
                          [](const trace_span& each) { return each.what < activity::read; });
@@ -74,7 +80,7 @@ EINPARALLEL_INLINE void trace::note_exposed() {
         }
         expose_until(moved.end);
     }
-    reserve(waits.size() + 1);  // agree is still to come
+    spans_.reserve(spans_.size() + waits.size() + 1);  // agree is still to come
     spans_.insert(spans_.end(), waits.begin(), waits.end());
 }
 

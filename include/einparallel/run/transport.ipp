@@ -1,13 +1,13 @@
 #pragma once
 // Transport: how the messages of a program's steps travel between ranks.
 
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/run/node_window.ipp>
 #include <einparallel/run/prepared.ipp>
-#include <einparallel/run/space.hpp>
 
 #include <array>
 #include <cstddef>

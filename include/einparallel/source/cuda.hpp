@@ -13,6 +13,6 @@
 #include <einparallel/cuda/stream.ipp>
 #include <einparallel/device/blocks.ipp>
 #include <einparallel/device/contraction.ipp>
+#include <einparallel/device/device_space.ipp>
 #include <einparallel/device/join_shape.ipp>
-#include <einparallel/run/device_space.ipp>
 #include <einparallel/run/on_device.ipp>

@@ -16,6 +16,7 @@
 #include <einparallel/kernel/product_loops.ipp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
+#include <einparallel/kernel/space.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/kernel/turned_operands.ipp>
 #include <einparallel/notation/box.ipp>

@@ -27,7 +27,6 @@
 #include <einparallel/run/run_outputs.ipp>
 #include <einparallel/run/save_npy.ipp>
 #include <einparallel/run/sources.ipp>
-#include <einparallel/run/space.ipp>
 #include <einparallel/run/trace.ipp>
 #include <einparallel/run/transport.ipp>
 

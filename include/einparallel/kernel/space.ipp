@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/run/space.hpp>
+#include <einparallel/kernel/space.hpp>
 
 #include <einparallel/array/array_memory.hpp>
 #include <einparallel/kernel/copy.hpp>
@@ -37,14 +37,9 @@ EINPARALLEL_VIRTUAL void host_space::copy(const box_pair& boxes) const {
     copy_box(boxes.extents, boxes.element_bytes, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides);
 }
 
-EINPARALLEL_VIRTUAL void host_space::read(const source& origin, const box& region, void* into,
-                                          std::size_t /*element_bytes*/) const {
-    origin.read(region, into);
-}
-
-EINPARALLEL_VIRTUAL const void* host_space::borrow(const source& origin, const box& region,
-                                                   std::vector<index>& strides) const {
-    return origin.borrow(region, strides);
+EINPARALLEL_VIRTUAL void host_space::fill(const box& region, void* into, std::size_t /*element_bytes*/,
+                                          read_function read) const {
+    read(region, into);
 }
 
 }  // namespace einparallel

@@ -1,13 +1,13 @@
 #pragma once
-// Memory spaces: where the executor's blocks live, and what works on them.
+// Memory spaces: where a run's blocks live, and what works on them.
 
-#include <einparallel/graph/source.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/function_ref.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,23 @@
 
 namespace einparallel {
 
-class trace;                         // run/trace.hpp
-enum class activity : std::int64_t;  // the same
+/// `transfer`: from the start of a step's messages until a poll saw them arrived; `wait`: for them, work being done, or
+/// for neighbours that still read what the step overwrites; `agree`: from when a rank is ready until all begin, and
+/// from its last step until all are done. Of a run on devices work has the device's times, `copy_out` and `copy_in` are
+/// elements on their way to the host and from there, and `wait` is what of a transfer passed without work on the
+/// device.
+enum class activity : std::int64_t { contract, combine, copy, read, transfer, wait, agree, copy_out, copy_in };
+
+/// Seconds since the ranks agreed to start.
+struct trace_span {
+    double begin = 0;                    ///< when it began; of the first `agree` less than 0
+    double end = 0;                      ///< when it ended
+    std::int64_t rank = 0;               ///< where
+    activity what = activity::contract;  ///< what was done
+    std::int64_t vertex = 0;             ///< in plan.vertices()
+    std::int64_t bytes = 0;              ///< transfers: handed to MPI, or read from neighbours; copies out and in
+    std::int64_t received = 0;           ///< transfers: bytes that MPI brought
+};
 
 /// A memory space has too little memory.
 class too_little_memory : public error {
@@ -67,12 +82,10 @@ public:
     /// Who keeps the space alive; null where it always is.
     [[nodiscard]] virtual std::shared_ptr<const memory_space> owner() const { return nullptr; }
 
-    /// Brings the elements of a source into this memory.
-    virtual void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const = 0;
-    /// The application's own memory with these elements, where it can be used in place, and its strides
-    /// (source::borrow); else null.
-    [[nodiscard]] virtual const void* borrow(const source& origin, const box& region,
-                                             std::vector<index>& strides) const = 0;
+    /// Writes dense elements of a box into host memory.
+    using read_function = detail::function_ref<void(const box& region, void* into)>;
+    /// Brings the elements of a box that the host reads into this memory, dense.
+    virtual void fill(const box& region, void* into, std::size_t element_bytes, read_function read) const = 0;
 
     /// Bytes of workspace that contract() needs for a call of these shapes, whatever its addresses.
     [[nodiscard]] virtual std::size_t workspace(const kernel& /*work*/, const block_call& /*call*/) const { return 0; }
@@ -87,9 +100,10 @@ public:
     /// True where it is.
     [[nodiscard]] virtual bool is_done(work_token /*work*/) const { return true; }
 
-    /// Where work goes on after the calls that give it: times it for a trace from now on, or, null, no longer, and adds
-    /// its spans. It is done then.
-    virtual void watch(trace* /*seen*/) const {}
+    /// Where work goes on after the calls that give it: times it from now on.
+    virtual void watch() const {}
+    /// The work since watch(), which is done, in seconds since then; it is timed no longer.
+    [[nodiscard]] virtual std::vector<trace_span> watched() const { return {}; }
     /// Says what is given from now on, while it is watched. False: the caller's time is the work's.
     [[nodiscard]] virtual bool times(activity /*what*/, std::size_t /*vertex*/) const { return false; }
 
@@ -124,24 +138,12 @@ public:
     void softmax(element_type element, const block_call& call, label_id along) const override;
     void combine(const kernel& work, const box_pair& boxes) const override;
     void copy(const box_pair& boxes) const override;
-    void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const override;
-    [[nodiscard]] const void* borrow(const source& origin, const box& region,
-                                     std::vector<index>& strides) const override;
+    void fill(const box& region, void* into, std::size_t element_bytes, read_function read) const override;
 };
 
 namespace EINPARALLEL_DETAIL {
 
 inline constinit const host_space the_host;
-
-/// Bytes that a program needs beside what its plan says, and where it needs most.
-struct memory_need {
-    std::size_t workspace = 0;
-    std::size_t out = 0;        ///< on the host: messages on their way out
-    std::size_t in = 0;         ///< …, and in
-    std::size_t results = 0;    ///< of all results
-    std::string vertex{};       ///< in a step of which most bytes are held at once
-    std::size_t of_vertex = 0;  ///< those
-};
 
 struct memory_release {
     const memory_space* space = nullptr;

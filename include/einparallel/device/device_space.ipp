@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/run/device_space.hpp>
+#include <einparallel/device/device_space.hpp>
 
 #include <einparallel/cuda/check.hpp>
 #include <einparallel/cuda/device.hpp>
@@ -11,7 +11,6 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/tiles.hpp>
-#include <einparallel/schedule/program.hpp>
 
 #include <cublas_v2.h>
 #include <complex>
@@ -80,47 +79,42 @@ EINPARALLEL_VIRTUAL device_space::~device_space() {
     workspace_ = {};
 }
 
-EINPARALLEL_VIRTUAL void device_space::watch(trace* seen) const {
+EINPARALLEL_VIRTUAL void device_space::watch() const {
     const device_guard here(settings_.device);
-    if (seen != nullptr) {
-        watch_.emplace(device_watch{.seen = seen});
-        watch_->origin.record(stream_of(working));
-        watch_->origin.wait();
-        watch_->zero = seen->now();
-        return;
-    }
-    if (const std::optional<device_watch> done = std::exchange(watch_, std::nullopt); done.has_value()) {
-        done->seen->reserve(done->all.size());
-        for (const watched_work& each : done->all) {
-            const double begin = done->zero + each.begin.seconds_since(done->origin);
-            done->seen->add({begin, begin + each.end.seconds_since(each.begin), 0, each.what,
-                             static_cast<std::int64_t>(each.vertex), static_cast<std::int64_t>(each.bytes)});
-        }
-        done->seen->note_exposed();
-    }
+    watch_.emplace();
+    watch_->origin.record(stream_of(working));
+    watch_->origin.wait();
 }
 
-/// Sources are read by the host.
+EINPARALLEL_VIRTUAL std::vector<trace_span> device_space::watched() const {
+    std::vector<trace_span> spans;
+    for (const watched_work& each : watch_->all) {
+        spans.push_back(each.span);
+        spans.back().begin = each.begin.seconds_since(watch_->origin);
+        spans.back().end = each.end.seconds_since(watch_->origin);
+    }
+    watch_.reset();
+    return spans;
+}
+
+/// The host reads sources; of those on the device it is a copy.
 EINPARALLEL_VIRTUAL bool device_space::times(activity what, std::size_t vertex) const {
     if (watch_.has_value()) {
-        watch_->what = what;
-        watch_->vertex = vertex;
+        watch_->next.what = what == activity::read ? activity::copy : what;
+        watch_->next.vertex = static_cast<std::int64_t>(vertex);
     }
     return what != activity::read;
 }
 
-EINPARALLEL_INLINE activity device_space::said() const {
-    return watch_.has_value() ? watch_->what : activity::contract;
-}
-
 template <class F>
-void device_space::give(lane_number on, activity what, std::size_t bytes, F&& work) const {
+void device_space::give(lane_number on, F&& work, std::optional<activity> what, std::size_t bytes) const {
     if (!watch_.has_value()) {
         std::forward<F>(work)();
         return;
     }
-    watched_work& noted =
-        watch_->all.emplace_back(watched_work{.what = what, .vertex = watch_->vertex, .bytes = bytes});
+    watched_work& noted = watch_->all.emplace_back(watched_work{.span = watch_->next});
+    noted.span.what = what.value_or(noted.span.what);
+    noted.span.bytes = static_cast<std::int64_t>(bytes);
     noted.begin.record(stream_of(on));
     std::forward<F>(work)();
     noted.end.record(stream_of(on));
@@ -170,7 +164,7 @@ EINPARALLEL_VIRTUAL void device_space::trim() const {
 
 EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_call& call) const {
     const device_guard here(settings_.device);
-    give(working, said(), 0, [&] {
+    give(working, [&] {
         if (const device_functor* const own = work.on_device()) {
             join_on_device(work.program(), call, workspace_.data(),
                            [&](const launch::strided_join& part) { own->join(stream_of(working), part, work); });
@@ -185,13 +179,13 @@ EINPARALLEL_VIRTUAL void device_space::contract(const kernel& work, const block_
 
 EINPARALLEL_VIRTUAL void device_space::softmax(element_type element, const block_call& call, label_id along) const {
     const device_guard here(settings_.device);
-    give(working, said(), 0, [&] { softmax_on_device(stream_of(working), element, call, along); });
+    give(working, [&] { softmax_on_device(stream_of(working), element, call, along); });
 }
 
 EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pair& boxes) const {
     const device_guard here(settings_.device);
     const op_program sum = reduction_program(work.program().aggregates_by(), work.program().type());
-    give(working, said(), 0, [&] {
+    give(working, [&] {
         combine_on_device(sum, boxes.extents, boxes.into, boxes.into_strides, boxes.from, boxes.from_strides,
                           [&](const launch::strided_join& part) {
                               sum.is_opaque() ? work.on_device()->combine(stream_of(working), part, work)
@@ -200,7 +194,8 @@ EINPARALLEL_VIRTUAL void device_space::combine(const kernel& work, const box_pai
     });
 }
 
-EINPARALLEL_INLINE void device_space::copy_on(lane_number on, activity what, const box_pair& boxes) const {
+EINPARALLEL_INLINE void device_space::copy_on(lane_number on, const box_pair& boxes,
+                                              std::optional<activity> what) const {
     const auto& [extents, into, into_strides, from, from_strides, element_bytes] = boxes;
     index dense = 1;
     bool is_dense = true;  // on both sides: the device's copy engines do it
@@ -210,32 +205,22 @@ EINPARALLEL_INLINE void device_space::copy_on(lane_number on, activity what, con
         dense *= extents[dimension];
     }
     const std::size_t bytes = static_cast<std::size_t>(dense) * element_bytes;
-    give(on, what, bytes, [&] {
+    const auto work = [&] {
         is_dense ? copy_bytes(stream_of(on), boxes.into, boxes.from, bytes)
                  : copy_on_device(stream_of(on), boxes.extents, boxes.element_bytes, boxes.into, boxes.into_strides,
                                   boxes.from, boxes.from_strides);
-    });
+    };
+    give(on, work, what, bytes);
 }
 
 EINPARALLEL_VIRTUAL void device_space::copy(const box_pair& boxes) const {
     const device_guard here(settings_.device);
-    copy_on(working, said(), boxes);
+    copy_on(working, boxes);
 }
 
-EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& region, void* into,
-                                            std::size_t element_bytes) const {
+EINPARALLEL_VIRTUAL void device_space::fill(const box& region, void* into, std::size_t element_bytes,
+                                            read_function read) const {
     const device_guard here(settings_.device);
-    if (origin.is_on_device()) {
-        std::vector<index> strides;
-        const void* const found = place_of(origin, region, strides);
-        if (found == nullptr) {
-            throw error(origin.description() + ": device memory with a negative stride is not read");
-        }
-        const std::vector<index> dense = dense_strides(region);
-        copy_on(working, activity::copy,
-                {extents_of(region), into, dense, found, strides.empty() ? dense : strides, element_bytes});
-        return;
-    }
     // One slab is copied while the next is read.
     auto* at = static_cast<std::byte*>(into);
     std::size_t side = 0;
@@ -243,8 +228,9 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
         const auto bytes = static_cast<std::size_t>(slab.size()) * element_bytes;
         std::byte* const through = read_through_[side].data();
         finish(read_done_[side]);
-        origin.read(slab, through);
-        give(working, activity::copy_in, bytes, [&] { copy_bytes(stream_of(working), at, through, bytes); });
+        read(slab, through);
+        give(
+            working, [&] { copy_bytes(stream_of(working), at, through, bytes); }, activity::copy_in, bytes);
         read_done_[side] = given();
         at += bytes;
         side = 1 - side;
@@ -252,6 +238,7 @@ EINPARALLEL_VIRTUAL void device_space::read(const source& origin, const box& reg
 }
 
 EINPARALLEL_VIRTUAL std::string device_space::refuses(const void* address, bool is_on_device) const {
+    const device_guard here(settings_.device);
     const memory_place found = place_of_memory(address);
     if (is_on_device && found.kind == memory_kind::host) {
         return "a host pointer where a device pointer is due (ep::device_view)";
@@ -264,25 +251,6 @@ EINPARALLEL_VIRTUAL std::string device_space::refuses(const void* address, bool 
                std::to_string(settings_.device);
     }
     return {};
-}
-
-EINPARALLEL_INLINE const void* device_space::place_of(const source& origin, const box& region,
-                                                      std::vector<index>& strides) const {
-    const void* const found = origin.borrow(region, strides);
-    if (const std::string mistake = found == nullptr ? "" : refuses(found, origin.is_on_device()); !mistake.empty()) {
-        throw error("run: " + origin.description() + ": " + mistake);
-    }
-    return found;
-}
-
-EINPARALLEL_VIRTUAL const void* device_space::borrow(const source& origin, const box& region,
-                                                     std::vector<index>& strides) const {
-    const device_guard here(settings_.device);
-    const void* const found = place_of(origin, region, strides);
-    if (!origin.is_on_device()) {
-        strides.clear();
-    }
-    return origin.is_on_device() ? found : nullptr;
 }
 
 EINPARALLEL_INLINE work_token device_space::mark(lane_number of) const {
@@ -313,14 +281,14 @@ EINPARALLEL_VIRTUAL bool device_space::is_done(work_token work) const {
 EINPARALLEL_VIRTUAL work_token device_space::bring_out(const box_pair& boxes, work_token after) const {
     const device_guard here(settings_.device);
     lanes_->by_number[leaving].on.wait_for(event_of(after));
-    copy_on(leaving, activity::copy_out, boxes);
+    copy_on(leaving, boxes, activity::copy_out);
     return mark(leaving);
 }
 
 EINPARALLEL_VIRTUAL work_token device_space::bring_in(const box_pair& boxes, work_token after) const {
     const device_guard here(settings_.device);
     lanes_->by_number[arriving].on.wait_for(event_of(after));
-    copy_on(arriving, activity::copy_in, boxes);
+    copy_on(arriving, boxes, activity::copy_in);
     const work_token done = mark(arriving);
     lanes_->by_number[working].on.wait_for(event_of(done));
     return done;

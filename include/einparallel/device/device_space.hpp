@@ -4,9 +4,8 @@
 #include <einparallel/cuda/blas_handle.hpp>
 #include <einparallel/cuda/memory.hpp>
 #include <einparallel/cuda/stream.hpp>
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/run/space.hpp>
-#include <einparallel/run/trace.hpp>
 
 #include <array>
 #include <cstddef>
@@ -69,18 +68,13 @@ struct device_lanes {
 struct watched_work {
     event begin{true};
     event end{true};
-    activity what;
-    std::size_t vertex;
-    std::size_t bytes;
+    trace_span span;
 };
 
-/// What is watched since the device's time and the host's were compared.
+/// Work since `origin`.
 struct device_watch {
-    trace* seen;
-    double zero = 0;  ///< the trace's time when `origin` was done
     event origin{true};
-    activity what{};
-    std::size_t vertex = 0;
+    trace_span next{};  ///< as what work is announced
     std::vector<watched_work> all{};
 };
 
@@ -106,9 +100,7 @@ public:
     void softmax(element_type element, const block_call& call, label_id along) const override;
     void combine(const kernel& work, const box_pair& boxes) const override;
     void copy(const box_pair& boxes) const override;
-    void read(const source& origin, const box& region, void* into, std::size_t element_bytes) const override;
-    [[nodiscard]] const void* borrow(const source& origin, const box& region,
-                                     std::vector<index>& strides) const override;
+    void fill(const box& region, void* into, std::size_t element_bytes, read_function read) const override;
     [[nodiscard]] std::string refuses(const void* address, bool is_on_device) const override;
     [[nodiscard]] std::shared_ptr<const memory_space> owner() const override { return weak_from_this().lock(); }
     [[nodiscard]] std::size_t workspace(const kernel& work, const block_call& call) const override;
@@ -117,7 +109,8 @@ public:
     [[nodiscard]] work_token given() const override;
     void finish(work_token work) const override;
     [[nodiscard]] bool is_done(work_token work) const override;
-    void watch(trace* seen) const override;
+    void watch() const override;
+    [[nodiscard]] std::vector<trace_span> watched() const override;
     [[nodiscard]] bool times(activity what, std::size_t vertex) const override;
     [[nodiscard]] const memory_space& on_host() const override { return host_; }
     [[nodiscard]] std::size_t staging() const override { return settings_.is_direct ? 0 : settings_.slab; }
@@ -132,15 +125,11 @@ private:
     /// waited for too.
     EINPARALLEL_INLINE work_token mark(lane_number of) const;
     EINPARALLEL_INLINE const event& event_of(work_token work) const;
-    /// A source's elements where they lie, on this side or on the host's; or null. @throws error for an address of
-    /// another kind
-    EINPARALLEL_INLINE const void* place_of(const source& origin, const box& region, std::vector<index>& strides) const;
-    /// As what times() has announced the work.
-    EINPARALLEL_INLINE [[nodiscard]] activity said() const;
-    /// Gives work to a lane, between two events where it is watched. `bytes`: of a copy.
+    /// Gives work to a lane, between two events where it is watched, as what times() has announced, or as `what`.
+    /// `bytes`: of a copy.
     template <class F>
-    void give(lane_number on, activity what, std::size_t bytes, F&& work) const;
-    EINPARALLEL_INLINE void copy_on(lane_number on, activity what, const box_pair& boxes) const;
+    void give(lane_number on, F&& work, std::optional<activity> what = {}, std::size_t bytes = 0) const;
+    EINPARALLEL_INLINE void copy_on(lane_number on, const box_pair& boxes, std::optional<activity> what = {}) const;
 
     device_settings settings_;
     pinned_space host_;
