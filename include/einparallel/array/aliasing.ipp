@@ -2,7 +2,7 @@
 
 #include <einparallel/array/aliasing.hpp>
 
-#include <einparallel/array/array_memory.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/error.hpp>
 

@@ -1,9 +1,9 @@
 #pragma once
 // A tensor that owns its elements.
 
-#include <einparallel/array/array_memory.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/view.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 // Executes vertices as they are lowered: the builder behind assignments to arrays and views; and products in one call.
 
-#include <einparallel/array/array_memory.hpp>
 #include <einparallel/array/lower.hpp>
 #include <einparallel/array/operand.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/kernel.hpp>

@@ -2,7 +2,7 @@
 
 #include <einparallel/kernel/space.hpp>
 
-#include <einparallel/array/array_memory.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/softmax.hpp>
 

@@ -2,10 +2,10 @@
 // A tensor whose elements lie on the ranks of a context: what a run returns, or the application's own.
 
 #include <einparallel/array/array.hpp>
-#include <einparallel/array/array_memory.hpp>
 #include <einparallel/array/view.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -2,12 +2,12 @@
 // Inputs that know of ranks: an array of one rank, a tensor that is distributed already, values for placeholders.
 
 #include <einparallel/array/array.hpp>
-#include <einparallel/array/array_memory.hpp>
 #include <einparallel/array/einsum.hpp>
 #include <einparallel/array/view.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/distributed.hpp>

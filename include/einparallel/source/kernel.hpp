@@ -4,9 +4,9 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/array/aliasing.ipp>
-#include <einparallel/array/array_memory.ipp>
 #include <einparallel/array/immediate.ipp>
 #include <einparallel/array/print.ipp>
+#include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/blas.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/array/array_memory.hpp>
+#include <einparallel/kernel/array_memory.hpp>
 
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/error.hpp>
