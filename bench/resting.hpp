@@ -47,7 +47,7 @@ struct samples {
 struct variant : samples {
     std::string name;
     std::function<void()> run;  ///< null on ranks that have nothing to do
-    double bytes = 0;           ///< sent, or read in a neighbour's memory
+    double bytes = 0;           ///< sent
 };
 
 /// Seconds of one repetition. Collective.

@@ -1,9 +1,8 @@
 // Single contractions over MPI as shares of capacity: automatic plan, forced rings, one rank alone.
 //
 //     mpiexec -n 2 rings [--quick] [--rounds <n>] [--only <part of a case's name>] [--algorithm <word>]
-//     [--no-alone] [--windows] [--sizes]
+//     [--no-alone] [--sizes]
 //
-// --windows: the forced rings also with ranks that share memory.
 // --sizes: products of 16³ to 4096³ and the thesis's contraction, and whether the automatic plan is as fast as one rank
 // and every forced algorithm within 5 %, by the best rounds or by the medians. What runs without messages (one rank, or
 // the batch cut) runs inside the same context there: that ranks agree before and after a run costs them some 2 µs.
@@ -79,8 +78,7 @@ variant make_variant(ep::context& world, const ep::options& asked, const std::ve
     const auto right = std::make_shared<resting_input<T, RankY>>(world, plan, second, rank, element);
     variant made;
     made.name = way_of(plan, output);
-    made.bytes = static_cast<double>(plan.bytes_sent(rank) + plan.bytes_read(rank));
-    made.name += plan.asked().ranks_per_node > 1 ? ", windows" : "";
+    made.bytes = static_cast<double>(plan.bytes_sent(rank));
     made.run = [&world, plan, first, second, output, left, right] {
         static_cast<void>(plan.run(world, ep::bind(first, left->part), ep::bind(second, right->part)));
     };
@@ -111,12 +109,11 @@ struct shape {
 
 class comparison {
 public:
-    comparison(int rounds, std::string only, std::string algorithm, bool alone, bool windows)
+    comparison(int rounds, std::string only, std::string algorithm, bool alone)
         : rounds_(rounds),
           only_(std::move(only)),
           algorithm_(std::move(algorithm)),
           alone_(alone),
-          windows_(windows),
           world_(MPI_COMM_WORLD),
           self_(MPI_COMM_SELF) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -136,10 +133,9 @@ public:
         if (name.find(only_) == std::string::npos) {
             return;
         }
-        const auto made = [&](ep::context& world, const shape& of, ep::algorithm algorithm, const ep::machine& machine,
-                              int ranks_per_node = 1) {
+        const auto made = [&](ep::context& world, const shape& of, ep::algorithm algorithm,
+                              const ep::machine& machine) {
             ep::options asked;
-            asked.ranks_per_node = ranks_per_node;
             asked.algorithm = algorithm;
             asked.machine = machine;
             return make_variant<T, RankX, RankY>(world, asked, of.of(of.x), of.of(of.y), record);
@@ -158,11 +154,8 @@ public:
             if (!algorithm_.empty() && algorithm_ != word(algorithm)) {
                 continue;
             }
-            for (int ranks_per_node = 1; ranks_per_node <= (windows_ ? ranks_ : 1);
-                 ranks_per_node += std::max(ranks_ - 1, 1)) {
-                variants.push_back(made(world_, whole, algorithm, machine_, ranks_per_node));
-                variants.back().name = word(algorithm) + ": " + variants.back().name;
-            }
+            variants.push_back(made(world_, whole, algorithm, machine_));
+            variants.back().name = word(algorithm) + ": " + variants.back().name;
         }
         if (judges) {
             ep::machine slow = machine_;
@@ -218,7 +211,6 @@ private:
     std::string only_;
     std::string algorithm_;  ///< empty: all
     bool alone_;
-    bool windows_;  ///< forced algorithms also with options.ranks_per_node
     ep::context world_;
     ep::context self_;
     ep::machine machine_;
@@ -287,7 +279,6 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     bool quick = false;
     bool alone = true;
-    bool windows = false;
     bool sizes = false;
     int rounds = 5;
     std::string only;
@@ -296,7 +287,6 @@ int main(int argc, char** argv) {
         const std::string word = argv[position];
         quick = quick || word == "--quick";
         alone = alone && word != "--no-alone";
-        windows = windows || word == "--windows";
         sizes = sizes || word == "--sizes";
         if (word == "--rounds" && position + 1 < argc) {
             rounds = std::max(1, std::atoi(argv[++position]));
@@ -307,7 +297,7 @@ int main(int argc, char** argv) {
         }
     }
     {
-        comparison all(rounds, only, algorithm, alone, windows);
+        comparison all(rounds, only, algorithm, alone);
         all.judges = sizes;
         for (index side = 16; side <= 4096 && sizes; side *= 2) {
             product<double>(all, "double", side, side, side);

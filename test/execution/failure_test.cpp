@@ -41,17 +41,11 @@ TEST_CASE("a source or a kernel that throws on one rank only") {
     ep::context world(MPI_COMM_WORLD);
     const int culprit = world.size() - 1;
     const bool here = world.rank() == culprit;
-    const std::vector<int> nodes = nodes_to_try(world);
-    for (std::size_t tried = 0; tried < 3 * nodes.size(); ++tried) {
-        const ep::algorithm forced =
-            std::array{ep::algorithm::automatic, ep::algorithm::mn, ep::algorithm::k}[tried % 3];
+    for (const ep::algorithm forced : {ep::algorithm::automatic, ep::algorithm::mn, ep::algorithm::k}) {
         const ep::index extent = 2 * world.size();  // so that no rank is idle
         const product graph(extent, extent, extent);
-        const ep::plan plan = ep::decompose({.processes = world.size(),
-                                             .objective = ep::objective::bytes,
-                                             .algorithm = forced,
-                                             .ranks_per_node = nodes[tried / 3]},
-                                            graph.handle());
+        const ep::plan plan = ep::decompose(
+            {.processes = world.size(), .objective = ep::objective::bytes, .algorithm = forced}, graph.handle());
         graph.b_source->throws = here;
         const std::string of_source = sentence_of([&] { ep::execute(plan, world); });
         CHECK(of_source == "run: vertex 'B', rank " + std::to_string(culprit) + ": this source was told to throw");

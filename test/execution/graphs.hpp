@@ -31,12 +31,6 @@
 
 namespace einparallel::testing {
 
-/// options.ranks_per_node that a test may ask for: 1, and all ranks where they are of one node.
-inline std::vector<int> nodes_to_try(const context& world) {
-    const int ranks = communicator::of_node(world.control()).size();
-    return ranks == world.size() && ranks > 1 ? std::vector<int>{1, ranks} : std::vector<int>{1};
-}
-
 namespace {  // simulated ranks have their own: what is inline would be one for all of them
 
 /// Host memory that is counted.

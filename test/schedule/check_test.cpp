@@ -1,6 +1,5 @@
 // The checker itself: programs that keep the promises pass, and each broken promise is named.
 
-#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <support/check_programs.hpp>
@@ -77,41 +76,4 @@ TEST_CASE("each broken promise is found") {
               call.output = call.operands[0];
               call.ranges = {{0, 2}, {0, 3}, {0, 3}};
           }) == "rank 0, phase 0: writes what the same action reads");
-}
-
-TEST_CASE("each broken promise about neighbours' buffers is found") {
-    const einsum_form form{{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
-    const task work = make_task(form, {4, 3, 6}, {8, 8}, 8, mesh{{{0, 2}}}, algorithm::mn);
-    const auto form_of = [&](std::size_t) -> const einsum_form& { return form; };
-    const auto complaint = [&](auto spoil) {
-        std::vector<program> programs = ring_of_two(work);
-        read_neighbours(programs, 0, form_of);
-        spoil(programs);
-        return check_programs(programs, form_of);
-    };
-    const auto read_of = [](program& of) -> neighbour_read& { return of.steps[0].reads.at(0); };
-    CHECK(complaint([](auto&) {}) == "");
-    CHECK(complaint([](auto& all) { all[0].steps[0].reads.clear(); }) ==
-          "rank 0, phase 4: reads a neighbour's buffer before it has waited for it");
-    CHECK(complaint([&](auto& all) { read_of(all[1]).region.sides[0].end = 1; }) ==
-          "rank 1, phase 4: reads a neighbour's buffer before it has waited for it");
-    CHECK(complaint([&](auto& all) { read_of(all[0]).ready = 4; }) ==
-          "rank 0, phase 1: waits for a phase that its neighbour reaches later");
-    CHECK(complaint([&](auto& all) { read_of(all[0]).place = all[0].results[0]; }) ==
-          "rank 0, phase 1: waits for nothing, or for what is no neighbour's");
-    const auto foreign = [&](program& of) -> buffer& {
-        return of.buffers[static_cast<std::size_t>(read_of(of).place)];
-    };
-    CHECK(complaint([&](auto& all) { foreign(all[0]).neighbour = 2; }) ==
-          "rank 0, names a buffer that its neighbour does not have");
-    CHECK(complaint([&](auto& all) { foreign(all[0]).element_bytes = 4; }) ==
-          "rank 0, names a buffer that its neighbour does not have");
-    // The neighbour writes its piece anew after it has said that it is complete; or this rank does.
-    CHECK(complaint([&](auto& all) {
-              const buffer_id original = foreign(all[0]).original;
-              all[1].steps[1].work.push_back(read_source{0, original});
-          }) == "rank 0, phase 1: reads what its neighbour still writes");
-    CHECK(complaint([&](auto& all) {
-              all[0].steps[1].work.push_back(read_source{0, read_of(all[0]).place});
-          }) == "rank 0, phase 4: writes to a neighbour's buffer");
 }

@@ -78,82 +78,9 @@ inline std::string check_step(const program& of_rank, const step& each, const fo
     return {};
 }
 
-/// The first broken promise of rank number `rank` about the buffers of its neighbours.
-inline std::string check_reads(std::span<const program> of_ranks, std::size_t rank, const forms& form_of) {
-    const program& mine = of_ranks[rank];
-    const auto buffer_at = [&](buffer_id place) -> const buffer& {
-        return mine.buffers[static_cast<std::size_t>(place)];
-    };
-    const auto touched_by = [&](const program& whose, const action& done) {
-        const auto* call = std::get_if<contraction>(&done);
-        return detail::accesses_of(whose, done, call == nullptr ? nullptr : &form_of(call->vertex));
-    };
-    // What comes back to the rank where it lies may be read there: the neighbour is the rank itself then.
-    for (const buffer& each : mine.buffers) {
-        if (each.original != no_buffer) {
-            const auto owner = static_cast<std::size_t>(each.neighbour);
-            const auto number = static_cast<std::size_t>(each.original);
-            if (owner >= of_ranks.size() || number >= of_ranks[owner].buffers.size() ||
-                of_ranks[owner].buffers[number].original != no_buffer ||
-                of_ranks[owner].buffers[number].region != each.region ||
-                of_ranks[owner].buffers[number].element_bytes != each.element_bytes) {
-                return "names a buffer that its neighbour does not have";
-            }
-        }
-    }
-    const auto writes_later = [&](const program& owner, buffer_id place, const neighbour_read& read) {
-        return std::ranges::any_of(owner.steps, [&](const step& each) {
-            const auto meets = [&](const auto& part) {
-                return part.place == place && !intersect(part.region, read.region).empty();
-            };
-            return each.phase >= read.ready && (std::ranges::any_of(each.receives, meets) ||
-                                                std::ranges::any_of(each.work, [&](const action& done) {
-                                                    return std::ranges::any_of(touched_by(owner, done).writes, meets);
-                                                }));
-        });
-    };
-    std::vector<neighbour_read> awaited;
-    for (const step& each : mine.steps) {
-        const std::string where = "phase " + std::to_string(each.phase) + ": ";
-        const auto not_awaited = [&](const auto& part) {
-            return buffer_at(part.place).original != no_buffer && !part.region.empty() &&
-                   std::ranges::none_of(awaited, [&](const neighbour_read& read) {
-                       return read.place == part.place && contains(read.region, part.region);
-                   });
-        };
-        const auto foreign = [&](const auto& part) { return buffer_at(part.place).original != no_buffer; };
-        bool early = std::ranges::any_of(each.sends, not_awaited);
-        bool written = std::ranges::any_of(each.receives, foreign);
-        for (const action& done : each.work) {
-            const detail::accesses touched = touched_by(mine, done);
-            early = early || std::ranges::any_of(touched.reads, not_awaited);
-            written = written || std::ranges::any_of(touched.writes, foreign);
-        }
-        if (early || written) {
-            return where + (early ? "reads a neighbour's buffer before it has waited for it"
-                                  : "writes to a neighbour's buffer");
-        }
-        for (const neighbour_read& read : each.reads) {
-            const buffer& place = buffer_at(read.place);
-            if (place.original == no_buffer || read.region.empty() || !contains(place.region, read.region)) {
-                return where + "waits for nothing, or for what is no neighbour's";
-            }
-            if (read.ready > each.phase) {
-                return where + "waits for a phase that its neighbour reaches later";
-            }
-            if (writes_later(of_ranks[static_cast<std::size_t>(place.neighbour)], place.original, read)) {
-                return where + "reads what its neighbour still writes";
-            }
-            awaited.push_back(read);
-        }
-    }
-    return {};
-}
-
 /// The first promise that the programs of all ranks break, as a sentence; empty where they keep all: phases ascend,
 /// every send has a receive of the same region, bytes and order in the same phase and nobody writes to himself, regions
-/// lie inside their buffers, work neither touches what its step receives nor writes what it sends; neighbours' buffers
-/// are read after they have been waited for, in phases that their rank can reach, and no more written then.
+/// lie inside their buffers, work neither touches what its step receives nor writes what it sends.
 /// `form_of(vertex)` gives the einsum of a vertex.
 inline std::string check_programs(std::span<const program> of_ranks, const forms& form_of) {
     using channel = std::tuple<std::size_t, int, int>;  // phase, from, to
@@ -191,12 +118,6 @@ inline std::string check_programs(std::span<const program> of_ranks, const forms
                     return where + "receives from itself or from nobody";
                 }
             }
-        }
-    }
-    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
-        const std::string broken = check_reads(of_ranks, rank, form_of);
-        if (!broken.empty()) {
-            return "rank " + std::to_string(rank) + ", " + broken;
         }
     }
     return sent == received ? std::string{} : "sends and receives do not match";

@@ -5,7 +5,6 @@
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/schedule/arena.hpp>
-#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
@@ -135,33 +134,26 @@ struct played_vertex {
     std::function<void(const box&, double*)> read;  ///< for read_source
 };
 
-/// Memory of one rank: every buffer on its own, or all at their offsets in one arena; what neighbours read of each
-/// other at its offset in a segment.
+/// Memory of one rank: every buffer on its own, or all at their offsets in one arena.
 class played_memory {
 public:
-    played_memory(const program& of_rank, bool in_arena, const window_plan& window,
-                  std::vector<std::vector<double>>& segments, std::size_t rank)
-        : buffers_(of_rank.buffers) {
+    played_memory(const program& of_rank, bool in_arena) : buffers_(of_rank.buffers) {
         constexpr double poison = std::numeric_limits<double>::quiet_NaN();
         arena_plan planned;
         arena_plan kept;
         if (in_arena) {
             kept = plan_kept(of_rank);
-            planned = plan_arena(of_rank, [&](buffer_id number) { return window.holds(number) || kept.holds(number); });
+            planned = plan_arena(of_rank, [&](buffer_id number) { return kept.holds(number); });
             memory_.emplace_back(planned.bytes / sizeof(double), poison);
             memory_.emplace_back(kept.bytes / sizeof(double), poison);
         }
         for (std::size_t number = 0; number < buffers_.size(); ++number) {
-            const buffer& each = buffers_[number];
-            if (window.holds(static_cast<buffer_id>(number))) {
-                const std::size_t owner = each.original == no_buffer ? rank : static_cast<std::size_t>(each.neighbour);
-                starts_.push_back(segments[owner].data() + window.offsets[number] / sizeof(double));
-            } else if (in_arena && kept.holds(static_cast<buffer_id>(number))) {
+            if (in_arena && kept.holds(static_cast<buffer_id>(number))) {
                 starts_.push_back(memory_[1].data() + kept.offsets[number] / sizeof(double));
             } else if (in_arena) {
                 starts_.push_back(memory_[0].data() + planned.offsets[number] / sizeof(double));
             } else {
-                memory_.emplace_back(static_cast<std::size_t>(each.region.size()), poison);
+                memory_.emplace_back(static_cast<std::size_t>(buffers_[number].region.size()), poison);
                 starts_.push_back(memory_.back().data());
             }
         }
@@ -262,38 +254,19 @@ inline void play_work(const program& of_rank, const step& now, played_memory& me
     }
 }
 
-/// Plays all programs to their end, ranks in any order that messages and waits for neighbours allow, and returns the
-/// memories. `ranks_per_node`: as the programs were made for. Of several runs the later ones leave out what is marked
-/// once, and find nothing but what is kept.
+/// Plays all programs to their end, ranks in any order that messages allow, and returns the memories. Of several runs
+/// the later ones leave out what is marked once, and find nothing but what is kept.
 inline std::vector<played_memory> play(const std::vector<program>& of_ranks, const std::vector<played_vertex>& vertices,
-                                       bool in_arena = false, int ranks_per_node = 1, int runs = 1) {
+                                       bool in_arena = false, int runs = 1) {
     const std::size_t ranks = of_ranks.size();
-    std::vector<window_plan> windows;
-    std::vector<std::vector<double>> segments;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const std::size_t first = rank - rank % static_cast<std::size_t>(ranks_per_node);
-        const std::size_t size = std::min(static_cast<std::size_t>(ranks_per_node), ranks - first);
-        windows.push_back(
-            plan_window(std::span(of_ranks).subspan(first, size), static_cast<int>(first), static_cast<int>(rank)));
-        segments.emplace_back(windows.back().segment / sizeof(double), std::numeric_limits<double>::quiet_NaN());
-    }
     std::vector<played_memory> memories;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-        memories.emplace_back(of_ranks[rank], in_arena, windows[rank], segments, rank);
+        memories.emplace_back(of_ranks[rank], in_arena);
     }
     std::vector<std::size_t> next(ranks, 0);
     std::vector<bool> working(ranks, false);                              // begun, but not complete
     std::map<std::pair<int, int>, std::deque<std::vector<double>>> mail;  // (from, to), in order
-    const auto entered = [&](const neighbour_phase& wanted) {
-        const program& of = of_ranks[static_cast<std::size_t>(wanted.rank)];
-        const std::size_t position = next[static_cast<std::size_t>(wanted.rank)];
-        return position == of.steps.size() || of.steps[position].phase >= wanted.phase;
-    };
     const auto begin = [&](std::size_t rank, const step& now) {
-        const window_plan& window = windows[rank];
-        if (window.segment > 0 && !std::ranges::all_of(window.clears[next[rank]], entered)) {
-            return false;
-        }
         for (const message& received : now.receives) {
             memories[rank].poison(received.place, received.region);
         }
@@ -317,11 +290,6 @@ inline std::vector<played_memory> play(const std::vector<program>& of_ranks, con
         std::map<int, std::size_t> wanted;
         for (const message& received : now.receives) {
             if (mail[{received.peer, static_cast<int>(rank)}].size() < ++wanted[received.peer]) {
-                return false;
-            }
-        }
-        for (const neighbour_read& read : now.reads) {
-            if (!entered({of_ranks[rank].buffers[static_cast<std::size_t>(read.place)].neighbour, read.ready})) {
                 return false;
             }
         }

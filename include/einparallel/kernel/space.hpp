@@ -18,11 +18,10 @@
 
 namespace einparallel {
 
-/// `transfer`: from the start of a step's messages until a poll saw them arrived; `wait`: for them, work being done, or
-/// for neighbours that still read what the step overwrites; `agree`: from when a rank is ready until all begin, and
-/// from its last step until all are done. Of a run on devices work has the device's times, `copy_out` and `copy_in` are
-/// elements on their way to the host and from there, and `wait` is what of a transfer passed without work on the
-/// device.
+/// `transfer`: from the start of a step's messages until a poll saw them arrived; `wait`: for them, work being done;
+/// `agree`: from when a rank is ready until all begin, and from its last step until all are done. Of a run on devices
+/// work has the device's times, `copy_out` and `copy_in` are elements on their way to the host and from there, and
+/// `wait` is what of a transfer passed without work on the device.
 enum class activity : std::int64_t { contract, combine, copy, read, transfer, wait, agree, copy_out, copy_in };
 
 /// Seconds since the ranks agreed to start.
@@ -32,7 +31,7 @@ struct trace_span {
     std::int64_t rank = 0;               ///< where
     activity what = activity::contract;  ///< what was done
     std::int64_t vertex = 0;             ///< in plan.vertices()
-    std::int64_t bytes = 0;              ///< transfers: handed to MPI, or read from neighbours; copies out and in
+    std::int64_t bytes = 0;              ///< transfers: handed to MPI; copies out and in
     std::int64_t received = 0;           ///< transfers: bytes that MPI brought
 };
 

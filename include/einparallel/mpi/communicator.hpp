@@ -24,8 +24,8 @@ public:
     /// @throws error where MPI is not running or `original` is null or joins two groups; mpi_error
     EINPARALLEL_INLINE [[nodiscard]] static communicator duplicate_of(MPI_Comm original);
 
-    /// Those of `ranks` that share memory with this one and name the same group. Collective. @throws mpi_error
-    EINPARALLEL_INLINE [[nodiscard]] static communicator of_node(const communicator& ranks, int group = 0);
+    /// Those of `ranks` that share memory with this one. Collective. @throws mpi_error
+    EINPARALLEL_INLINE [[nodiscard]] static communicator of_node(const communicator& ranks);
 
     /// Takes the communicator.
     communicator(communicator&& other) noexcept

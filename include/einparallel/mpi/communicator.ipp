@@ -30,15 +30,11 @@ EINPARALLEL_INLINE communicator communicator::duplicate_of(MPI_Comm original) {
     return owning(made);
 }
 
-EINPARALLEL_INLINE communicator communicator::of_node(const communicator& ranks, int group) {
+EINPARALLEL_INLINE communicator communicator::of_node(const communicator& ranks) {
     MPI_Comm node = MPI_COMM_NULL;
-    MPI_Comm made = MPI_COMM_NULL;
     detail::check_mpi(MPI_Comm_split_type(ranks.handle_, MPI_COMM_TYPE_SHARED, ranks.rank_, MPI_INFO_NULL, &node),
                       "MPI_Comm_split_type");
-    const int split = MPI_Comm_split(node, group, ranks.rank_, &made);
-    MPI_Comm_free(&node);
-    detail::check_mpi(split, "MPI_Comm_split");
-    return owning(made);
+    return owning(node);
 }
 
 EINPARALLEL_INLINE communicator communicator::owning(MPI_Comm made) {

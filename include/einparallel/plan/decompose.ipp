@@ -37,8 +37,6 @@ EINPARALLEL_INLINE void check_options(const options& asked) {
            "decompose: options.algorithm is none of automatic, c, mn, k and master_worker");
     expect(asked.method <= method::linearized, "decompose: options.method is neither exact nor linearized");
     expect(asked.order <= order::best_plan, "decompose: options.order is neither fewest_operations nor best_plan");
-    expect(asked.ranks_per_node >= 1,
-           "decompose: options.ranks_per_node is " + std::to_string(asked.ranks_per_node) + ", it must be at least 1");
     expect(asked.runs >= 1, "decompose: options.runs is 0, it must be at least 1");
     describe(asked.machine, [](const char* /*name*/, double constant) {
         expect(std::isfinite(constant) && constant >= 0,

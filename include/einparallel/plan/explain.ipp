@@ -150,11 +150,9 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
 }
 
 EINPARALLEL_INLINE std::string headline(const plan& shown) {
-    const std::size_t read = shown.bytes_read();
     return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
            " (objective " + name_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
-           " bytes sent, " + (read > 0 ? std::to_string(read) + " read from neighbours, " : "") + "cost " +
-           counted(shown.cost()) + " numbers, " + duration_text(shown.seconds()) +
+           " bytes sent, cost " + counted(shown.cost()) + " numbers, " + duration_text(shown.seconds()) +
            (shown.asked().runs == 1
                 ? ""
                 : " in the first run, " + std::to_string(shown.bytes_sent_again()) + " bytes sent, " +

@@ -30,7 +30,7 @@ void describe(const element_type& element, const auto& visit) {
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Number of the form of the JSON text; it grows when a reader of an earlier form could misunderstand.
-inline constexpr int json_version = 1;
+inline constexpr int json_version = 2;
 
 /// `shard(i)`, `replicate` or `partial`.
 EINPARALLEL_INLINE std::string placement_text(const placement& shown, const std::vector<std::string>& names) {
@@ -116,14 +116,13 @@ namespace einparallel {
 /// The plan as JSON. Members keep their names, order and meaning as long as "version" stays the same; new ones may
 /// come.
 ///
-///     version       1
+///     version       2
 ///     processes     ranks that the plan is for
 ///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort,
-///                   ranks_per_node, check_inputs, machine {seconds_per_message, seconds_per_byte, seconds_per_flop,
-///                   exposed, operations_per_touch}, order, runs
+///                   check_inputs, machine {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed,
+///                   operations_per_touch}, order, runs
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         sent by all ranks together
-///     bytes_read    read by all ranks together in the memory of ranks of their nodes
 ///     peak_bytes    held by rank 0
 ///     seconds       time model
 ///     bytes_again, seconds_again      of each run after the first, where options.runs is more than 1
@@ -145,7 +144,7 @@ namespace einparallel {
 ///                               "++") in front of it; 1 where its sum is finished
 ///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
 ///         travelling            number of the operand that goes round a ring, "operands", "output", or null
-///         bytes                 sent or read by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
+///         bytes                 sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
 ///         bytes_held            at most by rank 0 meanwhile, all tensors together
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
 ///         join, aggregation, repartition, seconds
@@ -158,8 +157,9 @@ namespace einparallel {
 EINPARALLEL_INLINE std::string plan::to_json() const {
     detail::json_writer json;
     json.open('{').member("version", detail::json_version).member("processes", processes_).member("options", options_);
-    json.member("cost", cost()).member("bytes", bytes_sent()).member("bytes_read", bytes_read());
-    json.member("peak_bytes", peak_bytes(0))
+    json.member("cost", cost())
+        .member("bytes", bytes_sent())
+        .member("peak_bytes", peak_bytes(0))
         .member("seconds", seconds())
         .member("bytes_again", bytes_sent_again())
         .member("seconds_again", seconds_again())

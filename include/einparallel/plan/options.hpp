@@ -82,9 +82,6 @@ struct options {
     /// More effort gives no worse plan as the search counts: of more than 32 ranks it estimates
     /// some traffic, which the plan's own cost counts exactly.
     std::size_t effort = 8'000'000;
-    /// Ranks r with the same r / ranks_per_node read each other's blocks in place, in memory that they share; 1: all
-    /// ranks send messages. See plan::bytes_read.
-    int ranks_per_node = 1;
     /// Every run compares, by a checksum of all elements on each rank, the arrays that are bound on all ranks: they
     /// must be equal there. Off, an array that differs is read where each rank needs it, and the result is a mixture.
     bool check_inputs = false;
@@ -114,7 +111,6 @@ constexpr void describe(const options& asked, const auto& visit) {
     visit("method", asked.method);
     visit("powers_of_two", asked.powers_of_two);
     visit("effort", asked.effort);
-    visit("ranks_per_node", asked.ranks_per_node);
     visit("check_inputs", asked.check_inputs);
     visit("machine", asked.machine);
     visit("order", asked.order);

@@ -51,9 +51,9 @@ struct planned_vertex {
     double join = 0;                                                       ///< paper units, EinDecomp §7
     double aggregation = 0;                                                ///< paper units
     double repartition = 0;                                                ///< paper units, sum over operands
-    std::size_t bytes = 0;  ///< that all ranks together send or read for it, redistribution of its operands included
-    double seconds = 0;     ///< time model, repartitioning of its operands included
-    bool lasts = false;     ///< brought or computed in the first run, and kept for the others (options.runs)
+    std::size_t bytes = 0;        ///< that all ranks together send for it, redistribution of its operands included
+    double seconds = 0;           ///< time model, repartitioning of its operands included
+    bool lasts = false;           ///< brought or computed in the first run, and kept for the others (options.runs)
     std::size_t bytes_again = 0;  ///< of each later run, as bytes
     double seconds_again = 0;     ///< of each later run
     double numbers_again = 0;     ///< paper units, of each later run: join, aggregation and repartition
@@ -91,21 +91,12 @@ public:
     /// Element bytes that `rank` hands to MPI for other ranks in the first run; sources and redistribution included,
     /// agreement traffic and gather excluded.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(int rank) const;
-    /// The same over all ranks; without options.ranks_per_node without going through their programs.
+    /// The same over all ranks, without going through their programs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent() const;
     /// The same in each later run, which finds what was kept; without options.runs every run is a first one.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again(int rank) const;
     /// The same over all ranks.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again() const;
-    /// Element bytes that `rank` reads in the memory of ranks of its node instead of receiving them
-    /// (options.ranks_per_node); the time model and the objective `bytes` count them as if they were sent.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read(int rank) const;
-    /// The same over all ranks.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read() const;
-    /// The same in each later run.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read_again(int rank) const;
-    /// What all ranks send and read in the first run.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_moved() const;
     /// Bytes that a run holds at once on `rank`: tensors and buffers, and what is kept for later runs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t peak_bytes(int rank) const;
     /// Time model, of the first run.
@@ -114,7 +105,7 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] double seconds_again() const;
 
     /// What the objective that the plan was made for says of all runs (options.runs) together: the sum of cost(),
-    /// bytes_moved() or seconds() of each.
+    /// bytes_sent() or seconds() of each.
     EINPARALLEL_INLINE [[nodiscard]] double objective_cost() const;
     /// What no plan can cost less than, in the unit of the objective: numbers moved under `paper`, bytes under `bytes`,
     /// seconds under `time`; whether the search looked at it or not. The plan's own cost where the search was exact.
@@ -133,11 +124,6 @@ public:
 
     /// All that `rank` does, computed from the vertices. The same call on every rank gives matching programs.
     EINPARALLEL_INLINE [[nodiscard]] program program_of(int rank) const;
-    /// Those of all ranks of its node (options.ranks_per_node), which name each other's buffers; the first of them is
-    /// first_of_node(rank)'s.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<program> programs_of_node(int rank) const;
-    /// The first rank of the node of `rank`.
-    [[nodiscard]] int first_of_node(int rank) const { return rank - rank % options_.ranks_per_node; }
 
     /// The graph for Graphviz: `dot -Tsvg`. An edge is dashed where a tensor changes ranks.
     EINPARALLEL_INLINE [[nodiscard]] std::string to_dot() const;

@@ -65,8 +65,12 @@ EINPARALLEL_INLINE double plan::seconds_again() const {
     return detail::sum_over(vertices_, &planned_vertex::seconds_again);
 }
 
-EINPARALLEL_INLINE std::size_t plan::bytes_moved() const {
+EINPARALLEL_INLINE std::size_t plan::bytes_sent() const {
     return detail::sum_over(vertices_, &planned_vertex::bytes);
+}
+
+EINPARALLEL_INLINE std::size_t plan::bytes_sent_again() const {
+    return detail::sum_over(vertices_, &planned_vertex::bytes_again);
 }
 
 EINPARALLEL_INLINE double plan::objective_cost() const {
@@ -75,8 +79,7 @@ EINPARALLEL_INLINE double plan::objective_cost() const {
         case objective::paper:
             return cost() + again * detail::sum_over(vertices_, &planned_vertex::numbers_again);
         case objective::bytes:
-            return static_cast<double>(bytes_moved()) +
-                   again * static_cast<double>(detail::sum_over(vertices_, &planned_vertex::bytes_again));
+            return static_cast<double>(bytes_sent()) + again * static_cast<double>(bytes_sent_again());
         default:
             return seconds() + again * seconds_again();
     }
@@ -118,17 +121,6 @@ EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int
         }
     }
     return {bounds, std::move(ranks), std::move(labels), 0};
-}
-
-/// True where ranks that share a block of a tensor are always of one node.
-EINPARALLEL_INLINE bool stays_in_nodes(const distribution& resting, int holders, int ranks_per_node) {
-    for (int rank = 0; ranks_per_node > 1 && rank < holders; ++rank) {
-        const std::vector<int> sharers = resting.replicas(rank);
-        if (sharers.front() / ranks_per_node != sharers.back() / ranks_per_node) {
-            return false;
-        }
-    }
-    return ranks_per_node > 1;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -244,10 +236,6 @@ private:
                                             const detail::vertex_cuts& may_be, const options& asked,
                                             const detail::lasting_work& lasting) {
         each.work = detail::task_of(einsum, chosen, may_be.wanted, asked, lasting);
-        if (each.work.travelling == output_travels &&
-            detail::stays_in_nodes(each.work.output, each.work.ranks.size(), asked.ranks_per_node)) {
-            each.work.travelling = nothing_travels;  // neighbours add in place: nothing to hide, and thicker calls
-        }
         each.resting = each.work.output;
         each.algorithm = algorithm_of(each.work);
         each.fell_back = may_be.fell_back;

@@ -6,7 +6,6 @@
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>
-#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>
@@ -178,40 +177,16 @@ EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown, in
     return held;
 }
 
-/// Element bytes that all ranks read in their neighbours' memory, in the first run or in each later one.
-EINPARALLEL_INLINE std::size_t bytes_read_by_all(const plan& shown, bool again) {
-    const int per_node = shown.asked().ranks_per_node;
-    std::size_t sum = 0;
-    for (int first = 0; per_node > 1 && first < shown.processes(); first += per_node) {
-        for (const program& each : shown.programs_of_node(first)) {
-            sum += einparallel::bytes_read(each, again);
-        }
-    }
-    return sum;
-}
-
 }  // namespace EINPARALLEL_DETAIL
 
 EINPARALLEL_INLINE program plan::program_of(int rank) const {
-    return std::move(programs_of_node(rank)[static_cast<std::size_t>(rank - first_of_node(rank))]);
-}
-
-EINPARALLEL_INLINE std::vector<program> plan::programs_of_node(int rank) const {
     if (rank < 0 || rank >= processes_) {
         throw error("plan: there is no rank " + std::to_string(rank) + " in a plan for " + std::to_string(processes_) +
                     " ranks");
     }
-    const int first = first_of_node(rank);
-    std::vector<program> written;
-    for (int each = first; each < std::min(first + options_.ranks_per_node, processes_); ++each) {
-        written.push_back(detail::program_writer(*this, each).write());
-    }
-    if (options_.ranks_per_node > 1) {
-        read_neighbours(written, first,
-                        [&](std::size_t vertex) -> const einsum_form& { return vertices_[vertex].work.form; });
-    }
+    program written = detail::program_writer(*this, rank).write();
     if (options_.memory_limit == 0) {  // the buffers are speed, not need
-        std::ranges::for_each(written, [](program& each) { pack_strided(each); });
+        pack_strided(written);
     }
     return written;
 }
@@ -220,45 +195,17 @@ EINPARALLEL_INLINE std::size_t plan::bytes_sent(int rank) const {
     return einparallel::bytes_sent(program_of(rank));
 }
 
-EINPARALLEL_INLINE std::size_t plan::bytes_read(int rank) const {
-    return einparallel::bytes_read(program_of(rank));
-}
-
 EINPARALLEL_INLINE std::size_t plan::bytes_sent_again(int rank) const {
     return einparallel::bytes_sent(program_of(rank), true);
 }
 
-EINPARALLEL_INLINE std::size_t plan::bytes_read_again(int rank) const {
-    return einparallel::bytes_read(program_of(rank), true);
-}
-
-EINPARALLEL_INLINE std::size_t plan::bytes_read() const {
-    return detail::bytes_read_by_all(*this, false);
-}
-
-EINPARALLEL_INLINE std::size_t plan::bytes_sent() const {
-    return bytes_moved() - bytes_read();
-}
-
-EINPARALLEL_INLINE std::size_t plan::bytes_sent_again() const {
-    std::size_t moved = 0;
-    for (const planned_vertex& each : vertices_) {
-        moved += each.bytes_again;
-    }
-    return moved - detail::bytes_read_by_all(*this, true);
-}
-
-/// Results, what neighbours read, what is kept, and one arena for all other buffers (schedule/arena.hpp). An input that
+/// Results, what is kept, and one arena for all other buffers (schedule/arena.hpp). An input that
 /// is used in place in the application's memory counts as if it were copied.
 EINPARALLEL_INLINE std::size_t plan::peak_bytes(int rank) const {
-    const std::vector<program> node = programs_of_node(rank);
-    const program& mine = node[static_cast<std::size_t>(rank - first_of_node(rank))];
-    const window_plan window = plan_window(node, first_of_node(rank), rank);
+    const program mine = program_of(rank);
     const arena_plan kept = plan_kept(mine);
-    const auto elsewhere = [&](buffer_id number) {
-        return mine.is_result(number) || window.holds(number) || kept.holds(number);
-    };
-    std::size_t bytes = window.segment + kept.bytes + plan_arena(mine, elsewhere).bytes;
+    const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || kept.holds(number); };
+    std::size_t bytes = kept.bytes + plan_arena(mine, elsewhere).bytes;
     for (std::size_t result = 0; result < mine.results.size(); ++result) {
         const auto begin = mine.results.begin();
         const auto here = begin + static_cast<std::ptrdiff_t>(result);

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -37,18 +36,6 @@ private:
     void mix(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
 
     std::uint64_t value_ = 0xcbf29ce484222325ULL;
-};
-
-/// An error that every rank of a communicator throws alike: a destructor that it runs may be collective there.
-class agreed_error : public error {
-public:
-    EINPARALLEL_INLINE agreed_error(const communicator& ranks, const std::string& sentence);
-
-    /// True from the throw of the last one on `ranks` by this thread until it has been handled.
-    EINPARALLEL_INLINE static bool is_thrown_on(const communicator& ranks);
-
-private:
-    std::shared_ptr<const communicator*> ranks_;  ///< as long as a copy lives
 };
 
 /// A number that must be the same on all ranks, and what is wrong where it is not.

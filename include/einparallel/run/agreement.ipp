@@ -43,22 +43,6 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const distribution& where) {
     return add(where.holders());
 }
 
-/// The last error agreed on this thread.
-EINPARALLEL_INLINE std::weak_ptr<const communicator*>& last_agreed() {
-    static thread_local std::weak_ptr<const communicator*> last;
-    return last;
-}
-
-EINPARALLEL_INLINE agreed_error::agreed_error(const communicator& ranks, const std::string& sentence)
-    : error(sentence), ranks_(std::make_shared<const communicator*>(&ranks)) {
-    last_agreed() = ranks_;
-}
-
-EINPARALLEL_INLINE bool agreed_error::is_thrown_on(const communicator& ranks) {
-    const std::shared_ptr<const communicator*> last = last_agreed().lock();
-    return last != nullptr && *last == &ranks;
-}
-
 EINPARALLEL_INLINE std::string failure_of(std::string_view doing, function_ref<void()> f) {
     const auto because = [&](const char* words) { return std::string(doing) + ": " + words; };
     try {
@@ -105,8 +89,8 @@ EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_vi
         for (std::string& name : names) {
             name = name.front() == 0 ? "another" : name.substr(0, name.find(char{0}));
         }
-        throw agreed_error(control, "the ranks of a context are in different collective calls, " + names[0] + " and " +
-                                        names[1] + ": all of them make the same calls in the same order");
+        throw error("the ranks of a context are in different collective calls, " + names[0] + " and " + names[1] +
+                    ": all of them make the same calls in the same order");
     }
 }
 
@@ -135,11 +119,11 @@ EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_
         if (least[2] == 0 && sentence.find(rank) == std::string::npos) {
             sentence += " (on " + rank + ")";
         }
-        throw agreed_error(control, sentence);
+        throw error(sentence);
     }
     for (std::size_t number = 0; number < count; ++number) {
         if (least[3 + 2 * number] != ~least[4 + 2 * number]) {
-            throw agreed_error(control, std::string(numbers.begin()[number].sentence));
+            throw error(std::string(numbers.begin()[number].sentence));
         }
     }
     return least[1];

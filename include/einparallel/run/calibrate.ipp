@@ -171,13 +171,13 @@ private:
         const int half = (ranks_ + 1) / 2;
         shifted.sends.push_back({(rank_ + ranks_ - half) % ranks_, moves.add_buffer(region, sizeof(double)), region});
         shifted.receives.push_back({(rank_ + half) % ranks_, moves.add_buffer(region, sizeof(double)), region});
-        return prepared_messages(moves, 0, {}, space_.staging());
+        return prepared_messages(moves, moves.steps.front(), space_.staging());
     }
     /// Computes while the messages are under way.
     void shift(const prepared_messages& shifted, function_ref<void()> compute) {
         flight_.start(shifted, starts_);
         compute();
-        attempt([&] { flight_.complete(shifted); });
+        attempt([&] { flight_.complete(); });
         finish_work();
     }
     void finish_work() {

@@ -25,7 +25,6 @@ namespace EINPARALLEL_DETAIL {
 
 struct plan_cache;           // run/plan_cache.ipp
 class communication_thread;  // run/message_progress.ipp
-class node_window;           // run/node_window.ipp
 
 /// What a context owns. Results refer to it weakly, so that the communicators go with the context, at the same point of
 /// the program on every rank.
@@ -41,15 +40,8 @@ struct context_state {
     vertex_function vertices;                                 ///< the application's, or empty
     std::shared_ptr<communication_thread> messages;           ///< who advances them, where the application wants that
     std::vector<std::shared_ptr<const memory_space>> spaces;  ///< of devices, made for it; outlive the caches
-    int node_rank = -1;                                 ///< number among the ranks of its node, where that is known
-    std::vector<std::shared_ptr<plan_cache>> caches;    ///< by memory space; go before the communicators
-    std::vector<std::shared_ptr<node_window>> windows;  ///< by options.ranks_per_node
-
-    /// The window of nodes of so many ranks, with room for `bytes` per rank; null on all ranks where one of them has
-    /// too little shared memory. Collective; each node has its own number of bytes.
-    EINPARALLEL_INLINE node_window* shared_window(int ranks_per_node, std::size_t bytes);
-    /// The same as it is, or null. Local.
-    EINPARALLEL_INLINE [[nodiscard]] node_window* known_window(int ranks_per_node) const;
+    int node_rank = -1;                               ///< number among the ranks of its node, where that is known
+    std::vector<std::shared_ptr<plan_cache>> caches;  ///< by memory space; go before the communicators
 };
 
 /// Holds a context for one collective call. A source or functor that calls another one, while the ranks are busy with
@@ -70,8 +62,7 @@ private:
 
 /// A communicator of the application's, as the library uses it: through two duplicates, one for elements and one for
 /// control traffic, so that messages of the application's on the same communicator never meet the library's. Works at
-/// MPI_THREAD_SINGLE. Move-only. Keeps what plans need to run again: programs, datatypes, memory. Where plans ran with
-/// options.ranks_per_node, its end is collective: it frees what the ranks share.
+/// MPI_THREAD_SINGLE. Move-only. Keeps what plans need to run again: programs, datatypes, memory.
 ///
 ///     ep::context world{MPI_COMM_WORLD};
 class context {
@@ -119,7 +110,7 @@ public:
     [[nodiscard]] const communicator& control() const { return state()->control; }
 
     /// Lets go of prepared programs and of the memory kept between runs; the next run prepares again. Local. Results
-    /// that the application holds stay, and so does memory shared with other ranks (options.ranks_per_node).
+    /// that the application holds stay.
     /// @throws error while this context runs a plan
     EINPARALLEL_INLINE void release_memory();
 

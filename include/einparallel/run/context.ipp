@@ -8,9 +8,7 @@
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.hpp>
-#include <einparallel/run/node_window.ipp>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -27,21 +25,6 @@ EINPARALLEL_INLINE context_state::context_state(MPI_Comm ranks)
     int provided = MPI_THREAD_SINGLE;
     check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
     thread = provided < MPI_THREAD_SERIALIZED ? this_thread() : nullptr;
-}
-
-EINPARALLEL_INLINE node_window* context_state::known_window(int ranks_per_node) const {
-    const auto found =
-        std::ranges::find(windows, ranks_per_node, [](const auto& each) { return each->ranks_per_node(); });
-    return found == windows.end() ? nullptr : found->get();
-}
-
-EINPARALLEL_INLINE node_window* context_state::shared_window(int ranks_per_node, std::size_t bytes) {
-    if (known_window(ranks_per_node) == nullptr) {
-        windows.push_back(std::make_shared<node_window>(control, ranks_per_node));
-    }
-    node_window* const found = known_window(ranks_per_node);
-    const bool here = found->grow(bytes);
-    return agree(control, {}, {}, here ? 1 : 0) > 0 ? found : nullptr;
 }
 
 EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing) : world_(world) {

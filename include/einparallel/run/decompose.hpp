@@ -81,8 +81,7 @@ auto evaluate_on(context& world, const options& asked, const Arguments&... argum
 inline namespace EINPARALLEL_WAY {
 
 /// The plan for computing these tensors on the ranks of a context. Collective; no element moves. options.processes is
-/// left alone, or the size of the context. With options.powers_of_two the context needs a power of two of ranks. Where
-/// options.ranks_per_node asks for more shared memory than some rank has, the plan is made for 1: asked() says so.
+/// left alone, or the size of the context. With options.powers_of_two the context needs a power of two of ranks.
 /// @throws error, the same on every rank, where recording failed, where ranks recorded different graphs or ask for
 /// different things, and whatever the planner throws
 template <class T, std::size_t Rank, detail::TensorOperand... More>

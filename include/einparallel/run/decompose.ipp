@@ -18,32 +18,19 @@ EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options a
                                 function_ref<plan(const options&, const planned_outputs&)> make) {
     const exclusive guard(*world.state(), who);
     static_cast<void>(agree_on_graph(world, asked, outputs));
-    const auto planned = [&] {
+    plan made = agreed(world.control(), who, [&] {
         if (asked.processes != 1 && asked.processes != world.size()) {  // 1, the default, says nothing
             throw error(who + (": options.processes is " + std::to_string(asked.processes)) + ", the context has " +
                         std::to_string(world.size()) + (world.size() == 1 ? " rank" : " ranks"));
         }
         asked.processes = world.size();
-        plan made = make(asked, outputs);
-        if (made.processes() != asked.processes) {
-            throw error(std::string(who) + ": with powers_of_two the plan is for " + std::to_string(made.processes()) +
+        plan here = make(asked, outputs);
+        if (here.processes() != asked.processes) {
+            throw error(std::string(who) + ": with powers_of_two the plan is for " + std::to_string(here.processes()) +
                         " ranks, the context has " + std::to_string(asked.processes));
-        }
-        return made;
-    };
-    std::size_t shared = 0;
-    plan made = agreed(world.control(), who, [&] {
-        plan here = planned();
-        if (asked.ranks_per_node > 1) {
-            const int first = here.first_of_node(world.rank());
-            shared = plan_window(here.programs_of_node(world.rank()), first, world.rank()).segment;
         }
         return here;
     });
-    if (asked.ranks_per_node > 1 && world.state()->shared_window(asked.ranks_per_node, shared) == nullptr) {
-        asked.ranks_per_node = 1;
-        made = agreed(world.control(), who, planned);
-    }
     made.set_number(++world.state()->plans);
     return made;
 }

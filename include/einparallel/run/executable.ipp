@@ -29,14 +29,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// A program, its memory and its steps: laid out before the ranks agree to start, then carried out without allocating.
 class executable : public program_memory {
 public:
-    /// `staging`: that of the memory space it runs in; `window`: what the rank shares with its neighbours. The forms of
-    /// the vertices must outlive this object.
-    EINPARALLEL_INLINE executable(program of_rank, std::vector<executed_vertex> vertices, std::size_t staging = 0,
-                                  window_plan window = {})
-        : program_memory(std::move(of_rank), vertices.size(), std::move(window)),
+    /// `staging`: that of the memory space it runs in. The forms of the vertices must outlive this object.
+    EINPARALLEL_INLINE executable(program of_rank, std::vector<executed_vertex> vertices, std::size_t staging = 0)
+        : program_memory(std::move(of_rank), vertices.size()),
           staging_(staging),
           vertices_(std::move(vertices)),
-          steps_(prepare_steps(program_, window_, vertices_, staging_)) {
+          steps_(prepare_steps(program_, vertices_, staging_)) {
         for (const executed_vertex& vertex : vertices_) {
             einsums_ = std::max(einsums_, vertex.number);
         }
@@ -97,7 +95,7 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::size_t most_spans() const {
         std::size_t spans = 0;
         for (const prepared_step& each : steps_) {
-            spans += each.work.size() + 3;
+            spans += each.work.size() + 2;
         }
         return spans;
     }
@@ -107,7 +105,7 @@ public:
     EINPARALLEL_INLINE void lay_out(const memory_space& space, std::span<std::byte* const> places = {}) {
         place_buffers(space, places);
         if (has_other_strides_) {
-            steps_ = prepare_steps(program_, window_, vertices_, staging_);
+            steps_ = prepare_steps(program_, vertices_, staging_);
             workspace_.reset();
             has_other_strides_ = false;
         }
@@ -128,25 +126,17 @@ public:
         work_token given = no_work;
         for (prepared_step& each : steps_) {
             if (again && each.once) {
-                if (each.messages.has_neighbours()) {
-                    ranks.enter_next(each.messages);
-                }
                 continue;
             }
             if (std::exchange(current, each.vertex) != each.vertex && watch.vertices != nullptr) {
                 begin_vertex(watch, each.vertex, failure);
             }
-            const bool moves = each.messages.waits() || each.messages.has_neighbours();
-            trace* const seen = moves ? watch.seen : nullptr;
+            trace* const seen = each.messages.waits() ? watch.seen : nullptr;
             if (each.messages.waits() && staging_ == 0) {
                 attempt(watch, current, failure, [&] { space.finish(given); });
             }
             const bool is_timed = seen != nullptr && space.times(activity::transfer, each.vertex);
-            if (!each.messages.clears.empty()) {
-                const timed_span waiting(seen, activity::wait, each.vertex);
-                ranks.await(each.messages.clears);
-            }
-            timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes(),
+            timed_span flight(seen, activity::transfer, each.vertex, seen == nullptr ? 0 : each.messages.bytes_sent(),
                               seen == nullptr ? 0 : each.messages.bytes_received());
             if (each.messages.waits()) {
                 ranks.start(each.messages, starts_, given);
@@ -168,12 +158,8 @@ public:
             }
             polls.end_step();
             const timed_span waiting(is_timed ? nullptr : seen, activity::wait, each.vertex);
-            attempt(watch, current, failure, [&] { ranks.complete(each.messages); });
+            attempt(watch, current, failure, [&] { ranks.complete(); });
             attempt(watch, current, failure, [&] { given = space.given(); });
-            if (each.messages.has_neighbours()) {
-                attempt(watch, current, failure, [&] { space.finish(given); });
-                ranks.enter_next(each.messages);
-            }
         }
         for (const result_memory& each : results_) {
             if (each.on_host != nullptr && failure.empty()) {

@@ -49,8 +49,7 @@ public:
         const double ready = seen_ != nullptr ? MPI_Wtime() : 0;
         const bool again = start(failure);
         inputs_.compare();
-        for_each_program([&](executable& moves) { moves.settle(cache.scratch.data(), window_); });
-        cache.transfers.share(window_);
+        for_each_program([&](executable& moves) { moves.settle(cache.scratch.data()); });
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
                               seen_, world.messages.get(), cache.rank};
         if (seen_ != nullptr) {
@@ -59,7 +58,6 @@ public:
         }
         const double watched_from = seen_ != nullptr ? seen_->now() : 0;
         const std::size_t before = cache.transfers.bytes_sent();
-        const std::size_t read_before = cache.transfers.bytes_read();
         std::size_t extra = inputs_.bring_dealt();
         for (executable* moves : inputs_.programs()) {
             moves->carry_out(cache.space, cache.transfers, watch, failure);
@@ -68,7 +66,6 @@ public:
         extra += brought;
         call_.moves().carry_out(cache.space, cache.transfers, watch, failure, again);
         const std::size_t sent = cache.transfers.bytes_sent() - before - brought;
-        const std::size_t read = cache.transfers.bytes_read() - read_before;
         std::vector<results::part> parts;
         timed_span agreeing(seen_, activity::agree, 0);
         failure = failure.empty() ? failure_of("run", [&] { parts = outputs_.collect(results_stay_); }) : failure;
@@ -85,7 +82,7 @@ public:
         if (seen_ != nullptr) {
             seen_->share(world.control);
         }
-        return {std::move(parts), sent, extra, read};
+        return {std::move(parts), sent, extra};
     }
 
 private:
@@ -100,11 +97,6 @@ private:
                         std::to_string(ranks) + ": start the program on as many (mpiexec -n " +
                         std::to_string(asked.processes()) +
                         "), or plan with ep::decompose(world, …), which counts them");
-        }
-        if (call_.is_on_device() && asked.asked().ranks_per_node > 1) {
-            throw error(
-                "run: the plan is made for options.ranks_per_node = " + std::to_string(asked.asked().ranks_per_node) +
-                ", but ranks do not share device memory: plan it for 1, or run it on the host");
         }
         call_.ready = &call_.cache.prepared(asked);
         try {
@@ -130,36 +122,16 @@ private:
         }
     }
 
-    /// Agrees with the other ranks to begin, and about the memory that they share. Collective. True where all have what
-    /// earlier runs have kept.
+    /// Agrees with the other ranks to begin. Collective. True where all have what earlier runs have kept.
     bool start(const std::string& failure) {
-        enum ready : std::uint64_t { without_room, with_room, with_kept };
-        const int per_node = call_.asked.asked().ranks_per_node;
-        const bool is_prepared = failure.empty();
-        const std::size_t shared = is_prepared ? call_.moves().shared_bytes() : 0;
-        window_ = call_.world->known_window(per_node);
-        const bool has_room = shared == 0 || (window_ != nullptr && window_->bytes() >= shared);
-        if (window_ != nullptr && window_->bytes() > 0) {
-            window_->begin();
-        }
-        const std::uint64_t all_are = agree(
-            call_.world->control, failure,
-            {{call_.ready != nullptr ? call_.ready->signature() : 0, "run: the plan is not the same on all ranks"},
-             {call_.bound_signature.value(), "run: what is bound, or where it rests, is not the same on all ranks"},
-             {seen_ != nullptr, "run: a trace is asked for on some ranks only"}},
-            !has_room                                ? without_room
-            : is_prepared && call_.moves().is_kept() ? with_kept
-                                                     : with_room);
-        if (all_are == without_room) {
-            window_ = call_.world->shared_window(per_node, shared);
-            if (window_ == nullptr) {
-                throw agreed_error(call_.world->control,
-                                   "run: the plan is made for options.ranks_per_node = " + std::to_string(per_node) +
-                                       ", and ranks do not share memory, or too little; plan it on this context, or "
-                                       "for 1");
-            }
-        }
-        return all_are == with_kept;
+        const bool has_kept = failure.empty() && call_.moves().is_kept();
+        return agree(call_.world->control, failure,
+                     {{call_.ready != nullptr ? call_.ready->signature() : 0,
+                       "run: the plan is not the same on all ranks"},
+                      {call_.bound_signature.value(),
+                       "run: what is bound, or where it rests, is not the same on all ranks"},
+                      {seen_ != nullptr, "run: a trace is asked for on some ranks only"}},
+                     has_kept ? 1 : 0) == 1;
     }
 
     /// What brings bound values, and the plan.
@@ -176,7 +148,6 @@ private:
     run_outputs outputs_{call_};
     trace* seen_;
     bool results_stay_;
-    node_window* window_ = nullptr;
 };
 
 EINPARALLEL_INLINE void release_kept(const plan& asked, context& world) {

@@ -256,7 +256,7 @@ EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const optio
         return graph;
     }
     compare();
-    throw agreed_error(control, "decompose: the graph is not the same on all ranks");
+    throw error("decompose: the graph is not the same on all ranks");
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -27,7 +27,6 @@ EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
     fingerprint made;
     made.add(of.processes())
         .add(of.number())
-        .add(of.asked().ranks_per_node)
         .add(static_cast<std::uint64_t>(of.asked().runs))
         .add(of.asked().memory_limit == 0 ? 1 : 0)  // programs are packed
         .add(of.asked().check_inputs ? 1 : 0);
@@ -177,11 +176,7 @@ private:
             named.push_back({full_name(of, each), each.origin->work.get(), &kept[named.size()].work.form,
                              each.is_input() ? 0 : ++einsums});
         }
-        const int first = of.first_of_node(rank);
-        std::vector<program> node = of.programs_of_node(rank);
-        window_plan window = plan_window(node, first, rank);
-        return executable(std::move(node[static_cast<std::size_t>(rank - first)]), std::move(named), staging,
-                          std::move(window));
+        return executable(of.program_of(rank), std::move(named), staging);
     }
 
     int processes_;

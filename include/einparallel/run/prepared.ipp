@@ -8,12 +8,10 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/tiles.hpp>
-#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -73,16 +71,9 @@ constexpr std::size_t staged(std::size_t bytes) {
 struct prepared_messages {
     std::vector<prepared_message> receives;
     std::vector<prepared_message> sends;
-    std::vector<neighbour_phase> clears;  ///< before the step: neighbours have read what it overwrites
-    std::vector<neighbour_phase> reads;   ///< at its end: neighbours have written what later steps read in place
-    std::size_t bytes_read = 0;
-    std::size_t next_phase = 0;  ///< that this rank enters then; 0 where no neighbour waits for this program
 
-    /// Step number `position` of a program; `window`: what it shares with its neighbours; `staging`: the memory
-    /// space's.
-    EINPARALLEL_INLINE prepared_messages(const program& of_rank, std::size_t position, const window_plan& window = {},
-                                         std::size_t staging = 0) {
-        const step& each = of_rank.steps[position];
+    /// A step of a program; `staging`: the memory space's.
+    EINPARALLEL_INLINE prepared_messages(const program& of_rank, const step& each, std::size_t staging = 0) {
         const auto prepare = [&](const std::vector<message>& from, std::vector<prepared_message>& into) {
             into.reserve(from.size());
             for (const message& moved : from) {
@@ -103,23 +94,11 @@ struct prepared_messages {
         };
         prepare(each.receives, receives);
         prepare(each.sends, sends);
-        if (window.segment == 0) {
-            return;
-        }
-        clears = window.clears[position];
-        for (const neighbour_read& read : each.reads) {
-            reads.push_back({of_rank[read.place].neighbour, read.ready});
-            bytes_read += bytes_of(of_rank, read.place, read.region);
-        }
-        next_phase = position + 1 < of_rank.steps.size() ? of_rank.steps[position + 1].phase
-                                                         : std::numeric_limits<std::size_t>::max();
     }
 
     /// True where something has to happen before the work begins.
-    [[nodiscard]] bool waits() const { return !receives.empty() || !sends.empty() || !clears.empty(); }
-    [[nodiscard]] bool has_neighbours() const { return next_phase > 0; }
-    /// Sent, and read from neighbours.
-    [[nodiscard]] std::size_t bytes() const { return bytes_read + sum(sends); }
+    [[nodiscard]] bool waits() const { return !receives.empty() || !sends.empty(); }
+    [[nodiscard]] std::size_t bytes_sent() const { return sum(sends); }
     [[nodiscard]] std::size_t bytes_received() const { return sum(receives); }
     /// Of messages; `taken(bytes)`: what each counts.
     [[nodiscard]] static std::size_t sum(
@@ -175,7 +154,7 @@ struct prepared_step {
     bool once = false;
 };
 
-EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_rank, const window_plan& window,
+EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_rank,
                                                             std::span<const executed_vertex> vertices,
                                                             std::size_t staging) {
     const auto block = [&](const buffer_part& part) { return prepare_block(of_rank, part.place, part.region); };
@@ -201,7 +180,7 @@ EINPARALLEL_INLINE std::vector<prepared_step> prepare_steps(const program& of_ra
     std::vector<prepared_step> made;
     made.reserve(of_rank.steps.size());
     for (const step& each : of_rank.steps) {
-        prepared_step ready{prepared_messages(of_rank, made.size(), window, staging), {}, each.vertex, each.once};
+        prepared_step ready{prepared_messages(of_rank, each, staging), {}, each.vertex, each.once};
         for (const action& done : each.work) {
             prepare(done, ready.work);
         }

@@ -5,9 +5,7 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/run/node_window.ipp>
 #include <einparallel/schedule/arena.hpp>
-#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
@@ -73,7 +71,7 @@ struct result_target {
     std::vector<index> strides{};  ///< in elements; none: dense and row-major
 };
 
-/// A program's buffers in memory: the application's, results, kept over runs, shared with the node, or scratch.
+/// A program's buffers in memory: the application's, results, kept over runs, or scratch.
 class program_memory {
 public:
     program_memory(const program_memory&) = delete;
@@ -96,21 +94,14 @@ public:
 
     /// Bytes of scratch memory that the last lay_out() asks for.
     [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
-    /// Bytes of memory shared with each rank of the node; the same on all of them.
-    [[nodiscard]] std::size_t shared_bytes() const { return window_.segment; }
 
     /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
-    /// @pre `window` has shared_bytes() for each rank, or the program shares nothing
-    EINPARALLEL_INLINE void settle(std::byte* scratch, const node_window* window = nullptr) {
+    EINPARALLEL_INLINE void settle(std::byte* scratch) {
         for (std::size_t place = 0; place < starts_.size(); ++place) {
             const auto number = static_cast<buffer_id>(place);
             if (borrowed_[place] != nullptr) {
                 // Never written: nothing but their read fills them.
                 starts_[place] = static_cast<std::byte*>(const_cast<void*>(borrowed_[place]));
-            } else if (window_.holds(number)) {
-                const buffer& each = program_[number];
-                starts_[place] = (each.original == no_buffer ? window->segment() : window->segment(each.neighbour)) +
-                                 window_.offsets[place];
             } else if (kept_places_.holds(number)) {
                 starts_[place] = kept_memory_.data() + kept_places_.offsets[place];
             } else {
@@ -161,9 +152,8 @@ protected:
         result_pool host_pool{};
     };
 
-    EINPARALLEL_INLINE program_memory(program of_rank, std::size_t vertices, window_plan window)
+    EINPARALLEL_INLINE program_memory(program of_rank, std::size_t vertices)
         : program_(std::move(of_rank)),
-          window_(std::move(window)),
           alive_(lifetimes_of(program_)),
           borrowed_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr),
@@ -192,7 +182,7 @@ protected:
             const auto number = static_cast<buffer_id>(place);
             const lifetime& life = alive_[place];
             // Elements of an input that nothing but their read writes may stay in the application's memory.
-            if (!life.input || life.writers != 1 || program_[number].region.empty() || window_.holds(number)) {
+            if (!life.input || life.writers != 1 || program_[number].region.empty()) {
                 continue;
             }
             strides_.clear();
@@ -222,12 +212,10 @@ protected:
 
     /// Not in the scratch memory.
     [[nodiscard]] bool lies_elsewhere(buffer_id number) const {
-        return is_borrowed(number) || program_.is_result(number) || window_.holds(number) ||
-               alive_[static_cast<std::size_t>(number)].kept;
+        return is_borrowed(number) || program_.is_result(number) || alive_[static_cast<std::size_t>(number)].kept;
     }
 
     program program_;
-    window_plan window_;
     std::vector<lifetime> alive_;
     std::vector<const void*> borrowed_;   ///< by buffer: the application's memory, or null
     std::vector<std::byte*> starts_;      ///< by buffer

@@ -41,11 +41,8 @@ public:
     };
 
     /// For the executor.
-    results(std::vector<part> parts, std::size_t bytes_sent, std::size_t extra_bytes_sent, std::size_t bytes_read)
-        : parts_(std::move(parts)),
-          bytes_sent_(bytes_sent),
-          extra_bytes_sent_(extra_bytes_sent),
-          bytes_read_(bytes_read) {}
+    results(std::vector<part> parts, std::size_t bytes_sent, std::size_t extra_bytes_sent)
+        : parts_(std::move(parts)), bytes_sent_(bytes_sent), extra_bytes_sent_(extra_bytes_sent) {}
 
     /// The output that `made` stands for. Local.
     /// @throws error where the plan was made for other outputs
@@ -90,8 +87,6 @@ public:
     [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
     /// Beside those, what it sent to bring bound values from where they rested to where the plan reads them.
     [[nodiscard]] std::size_t extra_bytes_sent() const { return extra_bytes_sent_; }
-    /// Element bytes that this rank read in the memory of ranks of its node: what plan.bytes_read(rank) says.
-    [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
 
     /// Refused: they may be of any type.
     template <class Stream>
@@ -114,7 +109,6 @@ private:
     std::vector<part> parts_;
     std::size_t bytes_sent_;
     std::size_t extra_bytes_sent_;
-    std::size_t bytes_read_;
 };
 
 }  // namespace einparallel

@@ -6,7 +6,6 @@
 #include <einparallel/mpi/transfer.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/function_ref.hpp>
-#include <einparallel/run/node_window.ipp>
 #include <einparallel/run/prepared.ipp>
 
 #include <array>
@@ -18,11 +17,10 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Carries the messages of one step at a time over MPI, and keeps ranks that read each other's memory in step. Buffers
-/// are addresses that only the transport and the memory space look behind. Straight from the space's memory: what is
-/// sent must have been written (memory_space::finish) before the step begins. Through the host (space.staging()):
-/// what leaves is copied out when the work given before the step is done, and sent then; what arrives is copied in, and
-/// later work waits for that. What neighbours read must have been written before the step is completed.
+/// Carries the messages of one step at a time over MPI. Buffers are addresses that only the transport and the memory
+/// space look behind. Straight from the space's memory: what is sent must have been written (memory_space::finish)
+/// before the step begins. Through the host (space.staging()): what leaves is copied out when the work given before the
+/// step is done, and sent then; what arrives is copied in, and later work waits for that.
 class transport {
 public:
     /// Refers to `ranks` and `space`, which must outlive it.
@@ -39,18 +37,7 @@ public:
         in_[1].grow(space_.on_host(), most.in);
     }
 
-    /// For the program that comes next: the window of its node, or null.
-    void share(const node_window* window) { window_ = window; }
-
-    /// Returns when neighbours have entered these phases.
-    EINPARALLEL_INLINE void await(const std::vector<neighbour_phase>& neighbours) {
-        for (const neighbour_phase& each : neighbours) {
-            window_->await(each.rank, each.phase, [&] { flight_.poll(); });
-        }
-    }
-
-    /// Starts the messages of a step, after await(of_step.clears). `starts`: where each buffer begins; `given`: the
-    /// work of all steps before.
+    /// Starts the messages of a step. `starts`: where each buffer begins; `given`: the work of all steps before.
     EINPARALLEL_INLINE void start(const prepared_messages& of_step, std::span<std::byte* const> starts,
                                   work_token given = no_work) {
         if (space_.staging() == 0) {
@@ -103,11 +90,9 @@ public:
                (step_ == nullptr || brought_in_ == step_->receives.size());
     }
 
-    /// Returns when all have arrived, and neighbours' buffers hold what later steps read.
+    /// Returns when all have arrived.
     /// @throws mpi_error for the first MPI call that failed in this step, and what copies from and to the host threw
-    EINPARALLEL_INLINE void complete(const prepared_messages& of_step) {
-        await(of_step.reads);
-        bytes_read_ += of_step.bytes_read;
+    EINPARALLEL_INLINE void complete() {
         while (sent_ < leaving_.size()) {
             attempt([&] { space_.finish(leaving_[sent_].copied); });
             send_next();
@@ -126,13 +111,8 @@ public:
         }
     }
 
-    /// Tells neighbours that the work and the messages of a step are done.
-    void enter_next(const prepared_messages& of_step) const { window_->enter(of_step.next_phase); }
-
     /// Bytes handed to MPI since this object was made.
     [[nodiscard]] std::size_t bytes_sent() const noexcept { return flight_.bytes_sent(); }
-    /// Bytes read in neighbours' memory since then.
-    [[nodiscard]] std::size_t bytes_read() const noexcept { return bytes_read_; }
 
 private:
     /// A message on its way out of the space.
@@ -182,8 +162,6 @@ private:
     std::exception_ptr failure_;
     transfers arrivals_;  ///< through the host; the destructors complete what uses the memory above
     transfers flight_;
-    const node_window* window_ = nullptr;
-    std::size_t bytes_read_ = 0;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

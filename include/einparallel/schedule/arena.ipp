@@ -140,7 +140,6 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     for (const step& each : of_rank.steps) {
         use(each.receives, 1);
         use(each.sends, 0);
-        use(each.reads, 0);
         for (const action& done : each.work) {
             const detail::accesses touched = detail::accesses_of(of_rank, done);
             use(touched.reads, 0);

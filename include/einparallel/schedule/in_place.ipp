@@ -27,7 +27,6 @@ EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffe
     };
     count(in.receives);
     count(in.sends);
-    count(in.reads);
     for (const action& done : in.work) {
         const accesses touched = accesses_of(of_rank, done);
         count(touched.reads);

@@ -43,6 +43,22 @@ void pack_messages(program& of_rank, std::vector<message>& messages, const packi
     }
 }
 
+/// Appends a step with one before it and one behind, where these have work. Phases are counted anew, three for one.
+EINPARALLEL_INLINE void append_widened(std::vector<step>& to, step before, step now, step behind) {
+    before.phase = 3 * now.phase;
+    behind.phase = 3 * now.phase + 2;
+    before.vertex = behind.vertex = now.vertex;
+    before.once = behind.once = now.once;
+    now.phase = 3 * now.phase + 1;
+    if (!before.work.empty()) {
+        to.push_back(std::move(before));
+    }
+    to.push_back(std::move(now));
+    if (!behind.work.empty()) {
+        to.push_back(std::move(behind));
+    }
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -53,9 +69,6 @@ EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule)
     for (step& each : of_rank.steps) {
         step before;
         step behind;
-        for (neighbour_read& read : each.reads) {
-            read.ready *= 3;
-        }
         const bool computes =
             detail::any_in(each.work, [](const action& done) { return std::holds_alternative<contraction>(done); });
         detail::pack_messages(of_rank, each.sends, rule, computes, [&](buffer_id packed, const message& sent) {

@@ -26,10 +26,6 @@ struct buffer {
     /// two half-chunks of a k ring, and what is computed in place of an operand (schedule/in_place.hpp).
     buffer_id lender = no_buffer;
     std::size_t lender_offset = 0;
-    /// Where not no_buffer: the elements are those of this buffer of rank `neighbour`, of the same node, whose region
-    /// this is; read in place in shared memory, never written (schedule/neighbours.hpp).
-    buffer_id original = no_buffer;
-    int neighbour = 0;
     std::vector<index> strides{};  ///< in elements, of memory that is not dense; the executor's to say
 
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(region.size()) * element_bytes; }
@@ -104,19 +100,10 @@ struct local_move {
     std::size_t vertex = no_vertex;  ///< whose ⊕; none: a copy
 };
 
-/// Work of later steps reads `region` of `place`, a neighbour's buffer, in place: it is complete once the neighbour has
-/// entered phase `ready`. Counted as bytes read, though nothing moves.
-struct neighbour_read {
-    buffer_id place = no_buffer;
-    box region;
-    std::size_t ready = 0;
-};
-
 using action = std::variant<read_source, contraction, local_move>;
 
-/// One step: all receives and sends are started, the work is done while they fly, then all of them are completed, and
-/// neighbours waited for.
-/// Work never touches what the step receives, and never writes what it sends.
+/// One step: all receives and sends are started, the work is done while they fly, then all of them are completed. Work
+/// never touches what the step receives, and never writes what it sends.
 /// All ranks count the same phases; a rank with nothing to do in a phase has no step for it. The send and the receive
 /// of a message stand in the same phase, so that running every program in order cannot deadlock.
 struct step {
@@ -124,7 +111,6 @@ struct step {
     std::vector<message> receives;
     std::vector<message> sends;
     std::vector<action> work;
-    std::vector<neighbour_read> reads{};
     std::size_t vertex = 0;  ///< that it serves: computes it, or brings its operands
     bool once = false;       ///< left out by later runs, which read what it wrote: the same in all steps of a phase
 
@@ -134,13 +120,6 @@ struct step {
     EINPARALLEL_INLINE void move(buffer_id into, buffer_id from, const box& region,
                                  std::size_t of_sum = local_move::no_vertex);
 };
-
-namespace EINPARALLEL_DETAIL {
-
-/// Appends a step with one before it and one behind, where these have work. Phases are counted anew, three for one.
-EINPARALLEL_INLINE void append_widened(std::vector<step>& to, step before, step now, step behind);
-
-}  // namespace EINPARALLEL_DETAIL
 
 /// All that one rank does for a plan. A buffer lives from the first step that names it to the last one; buffers in
 /// `results` live on to the end.
@@ -179,8 +158,5 @@ EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& do
 
 /// Element bytes that the rank hands to others, in the first run or in each later one.
 EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(const program& of_rank, bool again = false);
-
-/// Element bytes that the rank reads in its neighbours' memory, each as often as it would have been received.
-EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_read(const program& of_rank, bool again = false);
 
 }  // namespace einparallel

@@ -31,18 +31,6 @@ EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place,
     return static_cast<std::size_t>(region.size()) * of_rank[place].element_bytes;
 }
 
-/// Bytes of the messages or reads of all steps, in the first run or in each later one.
-template <class Moved>
-std::size_t bytes_of_steps(const program& of_rank, std::vector<Moved> step::*moved, bool again) {
-    std::size_t bytes = 0;
-    for (const step& each : of_rank.steps) {
-        for (const Moved& part : each.*moved) {
-            bytes += again && each.once ? 0 : bytes_of(of_rank, part.place, part.region);
-        }
-    }
-    return bytes;
-}
-
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges) {
     box region;
     region.sides.reserve(labels.size());
@@ -50,21 +38,6 @@ EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std:
         region.sides.push_back(label == no_label ? interval{0, 1} : ranges[static_cast<std::size_t>(label)]);
     }
     return region;
-}
-
-EINPARALLEL_INLINE void append_widened(std::vector<step>& to, step before, step now, step behind) {
-    before.phase = 3 * now.phase;
-    behind.phase = 3 * now.phase + 2;
-    before.vertex = behind.vertex = now.vertex;
-    before.once = behind.once = now.once;
-    now.phase = 3 * now.phase + 1;
-    if (!before.work.empty()) {
-        to.push_back(std::move(before));
-    }
-    to.push_back(std::move(now));
-    if (!behind.work.empty()) {
-        to.push_back(std::move(behind));
-    }
 }
 
 EINPARALLEL_INLINE accesses accesses_of(const program& of_rank, const action& done, const einsum_form* form) {
@@ -117,11 +90,13 @@ EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {
 }
 
 EINPARALLEL_INLINE std::size_t bytes_sent(const program& of_rank, bool again) {
-    return detail::bytes_of_steps(of_rank, &step::sends, again);
-}
-
-EINPARALLEL_INLINE std::size_t bytes_read(const program& of_rank, bool again) {
-    return detail::bytes_of_steps(of_rank, &step::reads, again);
+    std::size_t bytes = 0;
+    for (const step& each : of_rank.steps) {
+        for (const message& sent : each.sends) {
+            bytes += again && each.once ? 0 : detail::bytes_of(of_rank, sent.place, sent.region);
+        }
+    }
+    return bytes;
 }
 
 }  // namespace einparallel

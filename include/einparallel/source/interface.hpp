@@ -15,7 +15,6 @@
 #include <einparallel/layout/dealt.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/schedule/arena.hpp>
-#include <einparallel/schedule/neighbours.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/redistribute.hpp>

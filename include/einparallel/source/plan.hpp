@@ -46,7 +46,6 @@
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/gather.ipp>
 #include <einparallel/schedule/in_place.ipp>
-#include <einparallel/schedule/neighbours.ipp>
 #include <einparallel/schedule/packing.ipp>
 #include <einparallel/schedule/pending.ipp>
 #include <einparallel/schedule/program.ipp>

@@ -18,7 +18,6 @@
 #include <einparallel/run/host_copies.ipp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.ipp>
-#include <einparallel/run/node_window.ipp>
 #include <einparallel/run/own_layout.ipp>
 #include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/prepared.ipp>
