@@ -23,8 +23,7 @@ class memory_space;  // kernel/space.hpp
 
 namespace EINPARALLEL_DETAIL {
 
-struct plan_cache;           // run/plan_cache.ipp
-class communication_thread;  // run/message_progress.ipp
+struct plan_cache;  // run/plan_cache.ipp
 
 /// What a context owns. Results refer to it weakly, so that the communicators go with the context, at the same point of
 /// the program on every rank.
@@ -38,7 +37,6 @@ struct context_state {
     const void* thread = nullptr;                             ///< the only one that may call MPI; null: any
     std::function<void()> progress;                           ///< the application's, or empty
     vertex_function vertices;                                 ///< the application's, or empty
-    std::shared_ptr<communication_thread> messages;           ///< who advances them, where the application wants that
     std::vector<std::shared_ptr<const memory_space>> spaces;  ///< of devices, made for it; outlive the caches
     int node_rank = -1;                               ///< number among the ranks of its node, where that is known
     std::vector<std::shared_ptr<plan_cache>> caches;  ///< by memory space; go before the communicators
@@ -97,12 +95,6 @@ public:
     /// Called on this rank when it begins a vertex of a later run, to bring operands or to compute; a rank without part
     /// in a vertex leaves it out. The same rules.
     EINPARALLEL_INLINE void on_vertex(vertex_function function);
-
-    /// On this rank a thread of the context's own advances the messages of later runs while the caller's computes;
-    /// without it they are polled from inside contractions. It wants a core for itself: where all cores compute, it
-    /// slows them down. Messages of runs on devices through the host stay polled. Local.
-    /// @throws error where MPI does not provide MPI_THREAD_MULTIPLE, and while this context runs a plan
-    EINPARALLEL_INLINE void use_communication_thread(bool wanted = true);
 
     /// The duplicate that elements travel on.
     [[nodiscard]] const communicator& payload() const { return state()->payload; }

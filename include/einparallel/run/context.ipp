@@ -6,7 +6,6 @@
 #include <einparallel/mpi/error.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.hpp>
 
 #include <cerrno>
@@ -53,20 +52,6 @@ EINPARALLEL_INLINE void context::on_progress(std::function<void()> function) {
 EINPARALLEL_INLINE void context::on_vertex(vertex_function function) {
     const detail::exclusive guard(*state(), "on_vertex");
     state_->vertices = std::move(function);
-}
-
-EINPARALLEL_INLINE void context::use_communication_thread(bool wanted) {
-    const detail::exclusive guard(*state(), "use_communication_thread");
-    int provided = MPI_THREAD_SINGLE;
-    detail::check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
-    if (wanted && provided < MPI_THREAD_MULTIPLE) {
-        throw error(
-            "use_communication_thread: two threads would call MPI, which was not initialised for that: MPI_Init_thread "
-            "with MPI_THREAD_MULTIPLE");
-    }
-    if (wanted != (state_->messages != nullptr)) {
-        state_->messages = wanted ? std::make_shared<detail::communication_thread>() : nullptr;
-    }
 }
 
 EINPARALLEL_INLINE void context::release_memory() {

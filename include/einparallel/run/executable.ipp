@@ -141,12 +141,9 @@ public:
             if (each.messages.waits()) {
                 ranks.start(each.messages, starts_, given);
             }
-            communication_thread* const others =
-                staging_ == 0 && each.messages.waits() && !each.work.empty() ? watch.messages : nullptr;
-            polls.start_step(flight, others);
+            polls.start_step(flight);
             progress_hook hook(polls);
-            progress_hook* const reported =
-                (each.messages.waits() && others == nullptr) || watch.progress != nullptr ? &hook : nullptr;
+            progress_hook* const reported = each.messages.waits() || watch.progress != nullptr ? &hook : nullptr;
             for (prepared_action& done : each.work) {
                 if (failure.empty()) {
                     const activity what = activity_of(done);
@@ -156,7 +153,6 @@ public:
                 }
                 polls.poll();
             }
-            polls.end_step();
             const timed_span waiting(is_timed ? nullptr : seen, activity::wait, each.vertex);
             attempt(watch, current, failure, [&] { ranks.complete(); });
             attempt(watch, current, failure, [&] { given = space.given(); });

@@ -51,7 +51,7 @@ public:
         inputs_.compare();
         for_each_program([&](executable& moves) { moves.settle(cache.scratch.data()); });
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
-                              seen_, world.messages.get(), cache.rank};
+                              seen_, cache.rank};
         if (seen_ != nullptr) {
             seen_->start(again, ready);
             failure = failure_of("run", [&] { cache.space.watch(); });

@@ -113,14 +113,8 @@ public:
     ~timed_span() { end(); }
 
     void end() noexcept {
-        if (seen_ != nullptr) {
-            end_at(MPI_Wtime());
-        }
-    }
-    /// By MPI_Wtime().
-    void end_at(double time) noexcept {
         if (trace* const seen = std::exchange(seen_, nullptr); seen != nullptr) {
-            span_.end = seen->at(time);
+            span_.end = seen->now();
             seen->add(span_);
         }
     }
