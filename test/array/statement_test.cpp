@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(matrices, "a product is summed over what is missing on the lef
     check([&](int x, int y) { return -ab(x, y); });
 }
 
-TEST_CASE_FIXTURE(matrices, "each term is summed by itself; a term without all labels is broadcast") {
+TEST_CASE_FIXTURE(matrices, "each term is summed by itself; one that sums nothing by itself is repeated") {
     C(i, k) = A(i, j) * B(j, k) - D(i, k) + G(i, l) * B(l, k) + c(i);
     check([&](int x, int y) {
         double sum = ab(x, y) - D(x, y) + c(x);
@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(matrices, "each term is summed by itself; a term without all l
         return sum;
     });
     const ep::array<double, 2> before = C;
-    C(i, k) -= D(i, k) - A(i, j) * B(j, k) + A(i, j);
+    C(i, k) -= D(i, k) - A(i, j) * B(j, k) + ep::sum(A(i, j));
     check([&](int x, int y) {
         double row = 0;
         for (int z = 0; z < 4; ++z) {

@@ -229,6 +229,18 @@ void undeclared_label() {  // of a name that label_class has: nothing else is of
 void output_label_unknown() {
     Z(i, l) = X(i, j) * Y(j, k);
 }
+// ERROR ONLY einsum: this output label appears in no operand
+void output_label_mistyped() {
+    C(i, l) = A(i, j) * B(j, k);
+}
+// ERROR ONLY einsum: this output label appears in no operand of a term that is summed
+void output_label_of_one_term() {
+    C(i, k) += A(i, k) - 2.0 * A(i, j);
+}
+// ERROR ONLY einsum: this output label appears in no operand of a term that is summed
+void output_label_of_another_term() {
+    Z(i, k) -= X(i, j) * Y(j, k) + w(j);
+}
 // ERROR ONLY on the left of a statement stand labels, too
 void no_labels_on_the_left() {
     C = A(i, j) * B(j, k);
@@ -326,7 +338,10 @@ void accepted() {
     Z(i, k) = X(i, j) * Y(j, k);
     Z = ep::einsum<"ij,jk->ik">(X, Y);
     Q(i, j) = A(i, j);
-    C(i, l) = A(i, j) * B(j, k);  // an array knows how far l goes
+    C(i, l) = v(i);  // an array knows how far l goes
+    C(i, l) += ep::sum(A(i, j) * B(j, k)) - 2.0 * v(i) + 1.0;
+    C(i, k) -= A(i, j) * B(j, k) + ep::sum(j, v(j)) - v(i);
+    Z(i, k) = X(i, j) * Y(j, k) - ep::sum(w(j)) + w(i);
     Z = ep::generate<double>({2, 3}, [](ep::index row, int column) { return row + column; });
     ep::tensor<double, 0> one = ep::generate<double>({}, [] { return 1; });
     Z = ep::load_npy<double, 2>("z.npy");

@@ -67,12 +67,17 @@ public:
         for (int number = 0; number < terms; ++number) {
             const auto summed_size = static_cast<std::size_t>(random_.between(number == 0 ? 1 : 0, 2));
             summed_ = pool.substr(left_size, summed_size);
-            // Later terms may lack labels of the left-hand side: they are broadcast.
+            // Later terms may lack labels of the left-hand side: they are repeated, their sums where these are said.
             const labels kept = number == 0 || random_.chance(60) ? left_ : some_of(left_);
             if (number > 0 && kept.empty() && summed_.empty()) {
                 continue;
             }
-            made.terms.push_back({random_.chance(30), make_term(number == 0 ? kind : random_.between(0, 5), kept)});
+            const bool negative = random_.chance(30);
+            expression term = make_term(number == 0 ? kind : random_.between(0, 5), kept);
+            if (kept.size() < left_.size() && !summed_.empty()) {
+                term = over("sum", {}, std::move(term));
+            }
+            made.terms.push_back({negative, std::move(term)});
         }
         made.assignment = random_.chance(70) ? "=" : random_.chance(50) ? "+=" : "-=";
         if (made.assignment != "=" || uses_output_) {

@@ -199,6 +199,21 @@ template <class Function>
 inline constexpr bool joins_terms =
     std::is_same_v<Function, plus> || std::is_same_v<Function, minus> || std::is_same_v<Function, negate>;
 
+/// Labels on the left of which a term that sums implicitly has none: C(i, q) = A(i, j) * B(j, k) is taken for a slip.
+template <class Statement, class E>
+constexpr auto absent_of(std::type_identity<E> /*node*/) {
+    using flags = typename Statement::flags;
+    return Statement::template aggregates<E> ? Statement::without(Statement::on_left, Statement::template free_of<E>)
+                                             : flags{};
+}
+template <class Statement, class Function, class... Terms>
+    requires joins_terms<Function>
+constexpr auto absent_of(std::type_identity<join_node<Function, Terms...>> /*node*/) {
+    typename Statement::flags all{};
+    ((all = Statement::either(all, absent_of<Statement>(std::type_identity<Terms>{}))), ...);
+    return all;
+}
+
 template <class Statement, bool InTerm, class E>
 constexpr bool are_sound_terms(std::type_identity<E> /*node*/) {
     return true;
@@ -246,6 +261,9 @@ public:
 private:
     static constexpr std::size_t unknown_at =
         first_at(rules::left_labels, [](auto each, auto) { return !rules::template free_of<Right>[each]; });
+    static constexpr auto absent_labels = absent_of<rules>(std::type_identity<Right>{});
+    static constexpr std::size_t absent_at =
+        first_at(rules::left_labels, [](auto each, auto) { return absent_labels[each]; });
     static constexpr std::size_t repeated_at =
         first_at(rules::left_labels, [](auto each, auto position) { return each != position; });
     static constexpr std::size_t escaping_at =
@@ -255,6 +273,8 @@ public:
     static constexpr bool sound_terms = was_refitted || are_sound_terms<rules, false>(std::type_identity<Right>{});
     /// No operand has it.
     using unknown = decltype(label_at<unknown_at>(LeftLabels{}));
+    /// A term that sums implicitly does not have it.
+    using absent = decltype(label_at<absent_at>(LeftLabels{}));
     /// It stands twice on the left.
     using repeated = decltype(label_at<repeated_at>(LeftLabels{}));
     /// An implicit sum stands outside its whole term, so softmax(t, Q(s, d) * K(t, d)) would be summed over d only
@@ -266,6 +286,8 @@ public:
 template <class Label>
 inline constexpr bool is_in_an_operand = std::is_same_v<Label, nothing>;
 template <class Label>
+inline constexpr bool is_in_each_sum = std::is_same_v<Label, nothing>;
+template <class Label>
 inline constexpr bool stands_once = std::is_same_v<Label, nothing>;
 template <class Label>
 inline constexpr bool is_summed_inside = std::is_same_v<Label, nothing>;
@@ -275,8 +297,8 @@ template <class LeftLabels, class Right, bool Broadcasts = false>
 inline constexpr bool is_sound = [] {
     using found = mistakes<LeftLabels, Right>;
     return !found::was_refitted && found::sound_terms &&
-           (Broadcasts || is_in_an_operand<typename found::unknown>)&&stands_once<typename found::repeated> &&
-           is_summed_inside<typename found::escaping>;
+           (Broadcasts || is_in_an_operand<typename found::unknown>)&&is_in_each_sum<typename found::absent> &&
+           stands_once<typename found::repeated> && is_summed_inside<typename found::escaping>;
 }();
 
 /// = , += and -= .
@@ -298,6 +320,10 @@ public:
         static_assert(!Recorded || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
                       "einsum: this output label appears in no operand: multiply by ep::generate<double>({extent}, "
                       "[](auto) { return 1.0; }) with this label to repeat the values along it");
+        static_assert(
+            (Recorded && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
+            "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "
+            "repeat its sums along the label");
         static_assert(wrong::sound_terms,
                       "einsum: the operands of a + or - inside a term have different labels missing on the left: say "
                       "what is summed with ep::sum(expr) or ep::sum(label, expr)");
