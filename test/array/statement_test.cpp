@@ -2,6 +2,8 @@
 
 #include <einparallel.hpp>
 
+#include <support/sentence_of.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,6 +17,7 @@
 namespace statement_test {
 
 namespace ep = einparallel;
+using ep::testing::sentence_of;
 
 namespace {
 
@@ -55,16 +58,6 @@ struct matrices {
         }
     }
 };
-
-template <class Statement>
-std::string sentence(Statement statement) {
-    try {
-        statement();
-    } catch (const ep::error& failed) {
-        return failed.what();
-    }
-    return "nothing was thrown";
-}
 
 }  // namespace
 
@@ -222,7 +215,7 @@ TEST_CASE_FIXTURE(matrices, "the same element is read and written in place; anyt
     fill(Q, 9);
     const ep::array<double, 2> kept = Q;
     const auto refused = [&](auto statement) {
-        CHECK(sentence(statement).find("the output is also an operand") != std::string::npos);
+        CHECK(sentence_of(statement).find("the output is also an operand") != std::string::npos);
         CHECK(std::equal(Q.data(), Q.data() + Q.size(), kept.data()));
     };
     refused([&] { Q(i, k) = Q(i, j) * Q(j, k); });
@@ -240,28 +233,30 @@ TEST_CASE_FIXTURE(matrices, "the same element is read and written in place; anyt
 
 TEST_CASE_FIXTURE(matrices, "extents that disagree are named, and nothing is written") {
     const ep::array<double, 2> before = C;
-    CHECK(sentence([&] { C(i, k) = A(i, j) * A(j, k); }) ==
+    CHECK(sentence_of([&] { C(i, k) = A(i, j) * A(j, k); }) ==
           "einsum ij,jk->ik: label j has extent 4 in operand 1 and 3 in operand 2");
-    CHECK(sentence([&] { C(i, k) = D(i, k) + A(i, j) * A(j, k); }) ==
+    CHECK(sentence_of([&] { C(i, k) = D(i, k) + A(i, j) * A(j, k); }) ==
           "einsum ij,jk->ik: label j has extent 4 in operand 1 and 3 in operand 2");
-    CHECK(sentence([&] { C(k, i) = A(i, j) * B(j, k); }) ==
+    CHECK(sentence_of([&] { C(k, i) = A(i, j) * B(j, k); }) ==
           "einsum ij,jk->ki: label k has extent 5 in the operands and 3 in the output");
-    CHECK(sentence([&] { C(i, k) = A(i, j) * B(j, k) + B(i, k); }).find("label i has extent 4 in the operands and 3") !=
-          std::string::npos);
+    CHECK(sentence_of([&] {
+              C(i, k) = A(i, j) * B(j, k) + B(i, k);
+          }).find("label i has extent 4 in the operands and 3") != std::string::npos);
     CHECK(std::equal(C.data(), C.data() + C.size(), before.data()));
-    CHECK(sentence([] {
+    CHECK(sentence_of([] {
               ep::array<double, 2> negative({3, -1});
           }).find("extent -1 of dimension 1 is negative") != std::string::npos);
-    CHECK(sentence([] {
+    CHECK(sentence_of([] {
               ep::array<double, 2> huge({ep::index{1} << 40U, ep::index{1} << 40U});
           }).find("more than 2^59 elements") != std::string::npos);
     const ep::view<double, 2> backwards(A.data(), {-1, 4});  // refused where it is used, on ranks by all of them alike
-    CHECK(sentence([&] { C(i, k) = backwards(i, j) * B(j, k); }).find("extent -1 of dimension 0 is negative") !=
+    CHECK(sentence_of([&] { C(i, k) = backwards(i, j) * B(j, k); }).find("extent -1 of dimension 0 is negative") !=
           std::string::npos);
-    CHECK(sentence([&] { backwards(i, j) = 2.0 * A(i, j); }).find("extent -1 of dimension 0 is negative") !=
+    CHECK(sentence_of([&] { backwards(i, j) = 2.0 * A(i, j); }).find("extent -1 of dimension 0 is negative") !=
           std::string::npos);
-    CHECK(sentence([&] { C = ep::einsum<"ij,jk->ik">(backwards, B); }).find("extent -1 of dimension 0 is negative") !=
-          std::string::npos);
+    CHECK(sentence_of([&] {
+              C = ep::einsum<"ij,jk->ik">(backwards, B);
+          }).find("extent -1 of dimension 0 is negative") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(matrices, "expressions outlive what they were made from") {

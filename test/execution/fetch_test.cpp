@@ -146,10 +146,7 @@ TEST_CASE("boxes that overlap, are empty or leave elements out, into memory with
         const ep::array<double, 3> fetched = spread.fetch(lower_of<3>(mine), extents);
         ep::index next = 0;
         wrong += fetched.size() == mine.size() ? 0 : 1;
-        for_each_point(fetched.extents(), [&](std::vector<ep::index> point) {
-            for (std::size_t dimension = 0; dimension < 3; ++dimension) {
-                point[dimension] += mine.sides[dimension].begin;
-            }
+        for_each_point(mine, [&](const std::vector<ep::index>& point) {
             wrong += fetched.data()[next++] == static_cast<double>(number_at(bounds, point)) ? 0 : 1;
         });
 

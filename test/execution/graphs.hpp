@@ -127,14 +127,7 @@ public:
             throw std::runtime_error("this source was told to throw");
         }
         auto* next = static_cast<double*>(destination);
-        std::vector<index> shape;
-        for (const interval& side : region.sides) {
-            shape.push_back(side.size());
-        }
-        for_each_point(shape, [&](std::vector<index> point) {
-            for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
-                point[dimension] += region.sides[dimension].begin;
-            }
+        for_each_point(region, [&](const std::vector<index>& point) {
             *next++ = values_->elements[static_cast<std::size_t>(values_->offset(point))];
         });
     }
@@ -218,14 +211,7 @@ inline distribution random_slabs(const std::vector<index>& bounds, int ranks, st
 inline std::shared_ptr<own_part> part_of(whole_tensor& values, const distribution& where, const context& world) {
     auto made = std::make_shared<own_part>();
     const box held = where.held_by(world.rank());
-    if (!held.empty()) {
-        for_each_point(detail::extents_of(held), [&](std::vector<index> point) {
-            for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
-                point[dimension] += held.sides[dimension].begin;
-            }
-            made->elements.push_back(values.at(point));
-        });
-    }
+    for_each_point(held, [&](const std::vector<index>& point) { made->elements.push_back(values.at(point)); });
     made->part = {nullptr,
                   {reinterpret_cast<std::byte*>(made->elements.data()), held, dense_strides(held), sizeof(double)},
                   std::make_shared<const distribution>(where),

@@ -1,5 +1,7 @@
 // Files that NumPy wrote (fixtures/, by make_fixtures.py) and files written here by hand; boxes of them against loops.
 
+#include <support/sentence_of.hpp>
+
 #include <doctest/doctest.h>
 
 #include <einparallel/io/npy.hpp>
@@ -41,17 +43,8 @@ struct temporary_file {
     }
 };
 
-std::string refusal(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const ep::error& caught) {
-        return caught.what();
-    }
-    return "accepted";
-}
-
 std::string refusal(const std::string& path) {
-    return refusal([&] { ep::npy_file{path}; });
+    return ep::testing::sentence_of([&] { ep::npy_file{path}; });
 }
 
 bool mentions(const std::string& text, const std::string& words) {
@@ -273,11 +266,12 @@ TEST_CASE("what write_npy wrote is read again, byte for byte as NumPy writes it"
     CHECK(content(file.path).substr(content(file.path).size() - 480) ==
           content(fixture("c_f8")).substr(content(fixture("c_f8")).size() - 480));
 
-    CHECK(mentions(refusal([&] {
+    CHECK(mentions(ep::testing::sentence_of([&] {
                        ep::write_npy<double>(file.path, {7, 9}, values);
                    }),
                    "63 elements by its shape, and 60"));
-    CHECK(mentions(refusal([&] { ep::write_npy<double>("/nowhere/x.npy", {60}, values); }), "'/nowhere/x.npy'"));
+    CHECK(mentions(ep::testing::sentence_of([&] { ep::write_npy<double>("/nowhere/x.npy", {60}, values); }),
+                   "'/nowhere/x.npy'"));
 }
 
 TEST_CASE("a file that is replaced is read as it was when it was opened") {
@@ -331,20 +325,23 @@ TEST_CASE("a truncated file is noticed when it is opened, with both numbers of b
     const ep::npy_file opened(file.path);
     std::filesystem::resize_file(file.path, whole.size() - 16);
     std::vector<double> all(15);
-    CHECK(mentions(refusal([&] { opened.read_box(ep::whole_box({5, 3}), all.data()); }), "became shorter"));
+    CHECK(mentions(ep::testing::sentence_of([&] {
+                       opened.read_box(ep::whole_box({5, 3}), all.data());
+                   }),
+                   "became shorter"));
 }
 
 TEST_CASE("another type, another rank and a box outside of the array are refused") {
     const ep::npy_file file(fixture("c_f4"));
     file.require(ep::element_type_of<float>(), 3);
-    CHECK(mentions(refusal([&] { file.require(ep::element_type_of<double>(), 3); }),
+    CHECK(mentions(ep::testing::sentence_of([&] { file.require(ep::element_type_of<double>(), 3); }),
                    "c_f4.npy' holds elements of type <f4, and <f8 is asked for"));
-    CHECK(mentions(refusal([&] { file.require(ep::element_type_of<float>(), 2); }),
+    CHECK(mentions(ep::testing::sentence_of([&] { file.require(ep::element_type_of<float>(), 2); }),
                    "holds a tensor of rank 3, and rank 2 is asked for"));
     float none = 0;
     for (const ep::box& outside : {ep::box{{{0, 1}, {0, 1}, {5, 6}}, false}, ep::box{{{-1, 0}, {0, 1}, {0, 1}}, false},
                                    ep::box{{{0, 1}, {0, 1}}, false}}) {
-        CHECK(mentions(refusal([&] { file.read_box(outside, &none); }),
+        CHECK(mentions(ep::testing::sentence_of([&] { file.read_box(outside, &none); }),
                        "has shape (3, 4, 5), and a box outside of it is asked for"));
     }
 }

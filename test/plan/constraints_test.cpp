@@ -8,6 +8,8 @@
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/plan.hpp>
 
+#include <support/sentence_of.hpp>
+
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -41,12 +43,7 @@ struct product_and_sum {
     [[nodiscard]] ep::plan planned(ep::options asked = {.processes = 8}) const { return ep::decompose(asked, S); }
 
     [[nodiscard]] std::string refusal(const ep::options& asked = {.processes = 8}) const {
-        try {
-            static_cast<void>(ep::decompose(asked, S));
-        } catch (const ep::error& failure) {
-            return failure.what();
-        }
-        return "";
+        return ep::testing::sentence_of([&] { static_cast<void>(ep::decompose(asked, S)); });
     }
 };
 

@@ -67,19 +67,7 @@ double value_at(const std::vector<index>& bounds, const std::vector<index>& poin
 /// The elements of a box in row-major order.
 std::vector<double> values_in(const std::vector<index>& bounds, const box& region) {
     std::vector<double> values;
-    if (region.empty()) {
-        return values;
-    }
-    std::vector<index> shape;
-    for (const interval& side : region.sides) {
-        shape.push_back(side.size());
-    }
-    for_each_point(shape, [&](std::vector<index> point) {
-        for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
-            point[dimension] += region.sides[dimension].begin;
-        }
-        values.push_back(value_at(bounds, point));
-    });
+    for_each_point(region, [&](const std::vector<index>& point) { values.push_back(value_at(bounds, point)); });
     return values;
 }
 

@@ -62,16 +62,7 @@ inline whole_tensor reference(const task& work, const std::vector<whole_tensor>&
 /// Fills a box from a tensor: what stands behind a read_source. The tensor must stay alive.
 inline std::function<void(const box&, double*)> reader_of(const whole_tensor& tensor) {
     return [&tensor](const box& region, double* destination) {
-        std::vector<index> shape;
-        for (const interval& side : region.sides) {
-            shape.push_back(side.size());
-        }
-        for_each_point(shape, [&](std::vector<index> point) {
-            for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
-                point[dimension] += region.sides[dimension].begin;
-            }
-            *destination++ = tensor.at(point);
-        });
+        for_each_point(region, [&](const std::vector<index>& point) { *destination++ = tensor.at(point); });
     };
 }
 

@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <fstream>
 #include <memory>
@@ -66,6 +67,15 @@ public:
         throw std::runtime_error("JSON: no member " + std::string(name));
     }
     [[nodiscard]] const json& operator[](std::size_t position) const { return items().at(position); }
+
+    /// The same value, numbers to twelve digits.
+    [[nodiscard]] bool is_like(const json& other) const {
+        const auto* const number = std::get_if<double>(&held_);
+        const auto* const others = std::get_if<double>(&other.held_);
+        return number != nullptr && others != nullptr ? std::abs(*number - *others) <= 1e-12 * std::abs(*others)
+                                                      : held_ == other.held_;
+    }
+    friend bool operator==(const json& a, const json& b) { return a.held_ == b.held_; }
 
     template <class Number>
     [[nodiscard]] std::vector<Number> numbers() const {

@@ -61,6 +61,20 @@ void for_each_point(std::span<const index> extents, Visit visit) {
     }
 }
 
+/// Calls visit(point) for every point of a box.
+template <class Visit>
+void for_each_point(const box& region, Visit visit) {
+    if (region.empty()) {
+        return;
+    }
+    for_each_point(detail::extents_of(region), [&](std::vector<index> point) {
+        for (std::size_t dimension = 0; dimension < point.size(); ++dimension) {
+            point[dimension] += region.sides[dimension].begin;
+        }
+        visit(std::as_const(point));
+    });
+}
+
 /// A kernel of scalar loops over the whole iteration space.
 class loop_kernel final : public kernel {
 public:
