@@ -13,7 +13,7 @@
 //
 // --random N plans the random graphs random-1 … random-N instead of the named ones and prints a line for each p and
 // objective, besides the cells over 2 s, without a plan or with a wrong bound.
-// --effort sets options.effort, of a planner that has it.
+// --effort sets options.effort.
 // --json appends one line of JSON per cell to FILE. --compare prints cost / cost of the same cell in FILE and flags
 // what is above 1.005. --measured takes the cells from FILE, a part of them perhaps, instead of planning.
 //
@@ -45,7 +45,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 namespace {
@@ -100,36 +99,6 @@ struct cell {
     [[nodiscard]] bool refuted() const { return gap() && *gap() < -1e-9; }
 };
 
-/// A planner that knows no bound says 0, or nothing.
-template <class Bound>
-std::optional<double> known_bound(const Bound& bound, double cost) {
-    if constexpr (std::is_same_v<Bound, double>) {
-        return bound > 0 || cost == 0 ? std::optional(bound) : std::nullopt;
-    } else {
-        return bound;
-    }
-}
-
-/// What the plan says, or a cost that is the bound.
-template <class Plan>
-bool is_exact(const Plan& plan, double cost, const std::optional<double>& bound) {
-    if constexpr (requires { plan.exact(); }) {
-        return plan.exact();
-    } else {
-        return bound && std::abs(cost - *bound) <= 1e-12 * cost;
-    }
-}
-
-/// @throws error where this planner's effort is not bounded
-template <class Options>
-void set_effort(Options& asked, std::size_t effort) {
-    if constexpr (requires { asked.effort = effort; }) {
-        asked.effort = effort;
-    } else {
-        throw ep::error("this planner has no options.effort");
-    }
-}
-
 double processor_seconds() {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -144,9 +113,8 @@ planned plan_here(const graph& each, const ep::options& asked) {
         const ep::plan plan = ep::decompose_vertices(asked, wanted);
         made.seconds = processor_seconds() - start;
         made.cost = plan.objective_cost();
-        const std::optional<double> bound = known_bound(plan.lower_bound(), made.cost);
-        made.bound = bound.value_or(made.bound);
-        made.exact = is_exact(plan, made.cost, bound);
+        made.bound = plan.lower_bound().value_or(made.bound);
+        made.exact = std::abs(made.cost - made.bound) <= 1e-12 * made.cost;
     } catch (const std::exception& failure) {
         const std::string_view text = failure.what();
         std::copy_n(text.begin(), std::min(text.size(), made.failure.size() - 1), made.failure.begin());
@@ -276,26 +244,25 @@ std::array<std::string, 3> pattern_of(const std::string& text) {
 
 request read_arguments(int argc, char** argv) {
     request asked;
-    bench::read_options(argc, argv,
-                        {{"--only",
-                          [&](const std::string& value) {
-                              for (const std::string& word : separated(value)) {
-                                  asked.only.push_back(pattern_of(word));
-                              }
-                          }},
-                         {"--random", [&](const std::string& value) { asked.random = whole_number(value, 1); }},
-                         {"--effort",
-                          [&](const std::string& value) {
-                              set_effort(asked.options, static_cast<std::size_t>(whole_number(value, 1)));
-                          }},
-                         {"--limit", [&](const std::string& value) { asked.limits.seconds = whole_number(value, 0); }},
-                         {"--memory",
-                          [&](const std::string& value) {
-                              asked.limits.memory = static_cast<std::size_t>(whole_number(value, 0)) << 20;
-                          }},
-                         {"--json", [&](const std::string& value) { asked.json = value; }},
-                         {"--compare", [&](const std::string& value) { asked.compare = value; }},
-                         {"--measured", [&](const std::string& value) { asked.measured = value; }}});
+    bench::read_options(
+        argc, argv,
+        {{"--only",
+          [&](const std::string& value) {
+              for (const std::string& word : separated(value)) {
+                  asked.only.push_back(pattern_of(word));
+              }
+          }},
+         {"--random", [&](const std::string& value) { asked.random = whole_number(value, 1); }},
+         {"--effort",
+          [&](const std::string& value) { asked.options.effort = static_cast<std::size_t>(whole_number(value, 1)); }},
+         {"--limit", [&](const std::string& value) { asked.limits.seconds = whole_number(value, 0); }},
+         {"--memory",
+          [&](const std::string& value) {
+              asked.limits.memory = static_cast<std::size_t>(whole_number(value, 0)) << 20;
+          }},
+         {"--json", [&](const std::string& value) { asked.json = value; }},
+         {"--compare", [&](const std::string& value) { asked.compare = value; }},
+         {"--measured", [&](const std::string& value) { asked.measured = value; }}});
     return asked;
 }
 
