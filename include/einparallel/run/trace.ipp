@@ -123,12 +123,13 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
 
 EINPARALLEL_INLINE std::string trace::summary() const {
     struct sums {
-        double arithmetic = 0;
-        double transfer = 0;
-        double wait = 0;
-        double read = 0;
-        double agree = 0;
+        std::array<double, 9> seconds{};  // by activity
         double bytes = 0;
+
+        [[nodiscard]] double of(activity what) const { return seconds[static_cast<std::size_t>(what)]; }
+        [[nodiscard]] double arithmetic() const {
+            return of(activity::contract) + of(activity::combine) + of(activity::copy);
+        }
     };
     std::vector<sums> ranks;
     std::vector<sums> vertices(vertices_.size());
@@ -143,12 +144,7 @@ EINPARALLEL_INLINE std::string trace::summary() const {
         ranks.resize(std::max(ranks.size(), static_cast<std::size_t>(each.rank) + 1));
         for (sums* const part :
              {&ranks[static_cast<std::size_t>(each.rank)], &vertices[static_cast<std::size_t>(each.vertex)], &all}) {
-            double& of_activity = each.what == activity::read       ? part->read
-                                  : each.what < activity::transfer  ? part->arithmetic
-                                  : each.what == activity::transfer ? part->transfer
-                                  : each.what == activity::wait     ? part->wait
-                                                                    : part->agree;
-            of_activity += each.what <= activity::agree ? each.end - each.begin : 0;
+            part->seconds[static_cast<std::size_t>(each.what)] += each.end - each.begin;
             part->bytes += each.what == activity::transfer ? static_cast<double>(each.bytes) : 0;
         }
         end = std::max(end, each.end);
@@ -157,19 +153,21 @@ EINPARALLEL_INLINE std::string trace::summary() const {
         return "no run\n";
     }
     const double size = static_cast<double>(ranks.size());
-    const double most =
-        std::ranges::max_element(ranks, {}, [](const sums& each) { return each.arithmetic; })->arithmetic;
-    const double hidden = all.transfer > 0 ? 100 * std::max(0.0, 1 - all.wait / all.transfer) : 100;
+    const auto mean = [&](double sum) { return detail::duration_text(sum / size); };
+    const double arithmetic = all.arithmetic();
+    const double transfer = all.of(activity::transfer);
+    const double wait = all.of(activity::wait);
+    const double most = std::ranges::max_element(ranks, {}, &sums::arithmetic)->arithmetic();
+    const double hidden = transfer > 0 ? 100 * std::max(0.0, 1 - wait / transfer) : 100;
     std::string text = "run of " + detail::duration_text(end) + " on " + std::to_string(ranks.size()) +
-                       " ranks: arithmetic " + detail::duration_text(all.arithmetic / size) + ", imbalance " +
-                       detail::three_digits(all.arithmetic > 0 ? most * size / all.arithmetic : 1) + "; ";
-    if (all.read > 0) {
-        text += "reading " + detail::duration_text(all.read / size) + "; ";
+                       " ranks: arithmetic " + mean(arithmetic) + ", imbalance " +
+                       detail::three_digits(arithmetic > 0 ? most * size / arithmetic : 1) + "; ";
+    if (all.of(activity::read) > 0) {
+        text += "reading " + mean(all.of(activity::read)) + "; ";
     }
-    text += "transfers " + detail::duration_text(all.transfer / size) + ", " + detail::three_digits(hidden) +
-            "% hidden; exposed " + detail::duration_text(all.wait / size) + "; agreement " +
-            detail::duration_text(all.agree / size) + ", and " + detail::duration_text(before / size) + " before";
-    const double rest = end - (all.arithmetic + all.read + all.wait + all.agree) / size;
+    text += "transfers " + mean(transfer) + ", " + detail::three_digits(hidden) + "% hidden; exposed " + mean(wait) +
+            "; agreement " + mean(all.of(activity::agree)) + ", and " + mean(before) + " before";
+    const double rest = end - (arithmetic + all.of(activity::read) + wait + all.of(activity::agree)) / size;
     text += (rest > 0.03 * end ? "; rest " + detail::duration_text(rest) : "") + "\n";
     detail::text_table table("lrrrrr");
     table.add({"vertex", "arithmetic", "transfers", "exposed", "bytes planned", "counted"});
@@ -177,8 +175,8 @@ EINPARALLEL_INLINE std::string trace::summary() const {
         const sums& each = vertices[number];
         const bool is_input = vertices_[number].is_input;
         if (!is_input || each.bytes > 0) {
-            table.add({vertices_[number].name, detail::duration_text(each.arithmetic / size),
-                       detail::duration_text(each.transfer / size), detail::duration_text(each.wait / size),
+            table.add({vertices_[number].name, mean(each.arithmetic()), mean(each.of(activity::transfer)),
+                       mean(each.of(activity::wait)),
                        is_input ? "-" : detail::counted(static_cast<double>(vertices_[number].bytes)),
                        detail::counted(each.bytes)});
         }
