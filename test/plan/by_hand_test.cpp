@@ -6,6 +6,8 @@
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 
+#include <support/sentence_of.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,21 +18,13 @@
 
 namespace ep = einparallel;
 namespace rivals = ep::rivals;
+using ep::testing::sentence_of;
 
 namespace by_hand_test {
 
 namespace {
 
 EINPARALLEL_LABELS(b, f, h, i, j, k, l);
-
-std::string refusal(const std::function<void()>& planning) {
-    try {
-        planning();
-    } catch (const ep::error& failure) {
-        return failure.what();
-    }
-    return "";
-}
 
 /// The cut labels of a vertex, in the order of its labels.
 template <std::size_t Rank>
@@ -135,7 +129,7 @@ TEST_CASE_FIXTURE(two_products, "EinDecomp's own cuts by hand make EinDecomp's p
 
 TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex, label and numbers") {
     const auto refused = [&](int processes, const ep::label_parts& parts) {
-        return refusal(
+        return sentence_of(
             [&] { static_cast<void>(ep::plan_with({.processes = processes}, ep::hand_cuts().cut(Z, parts), W)); });
     };
     CHECK(refused(8, {{"x", 2}}) == "plan_with: Z (ij,jk->ik) has no label x to cut");
@@ -155,26 +149,26 @@ TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex
         {}, [&asked, calls = 0](const ep::vertex_to_cut& each) mutable { return asked = ++calls, each.from_operands; },
         W));
     CHECK(asked > 0);
-    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::cutting_rule(), W)); }) ==
+    CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::cutting_rule(), W)); }) ==
           "plan_with: there is no rule that says how to cut");
-    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(A, {}), W)); }) ==
+    CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(A, {}), W)); }) ==
           "plan_with: 'A' is an input, which rests as the vertices that read it are cut");
-    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(Z, {}), Z)); }) ==
+    CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(Z, {}), Z)); }) ==
           "plan_with: 1 of the 2 tensors that are cut by hand is not part of this graph");
-    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}), Z)); }) ==
+    CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}), Z)); }) ==
           "plan_with: the tensor that is cut by hand is not part of this graph");
     ep::tensor<double, 2> V;
     V(i, k) = Z(i, k) * 2.0;
-    CHECK(refusal([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(V, {}), Z)); }) ==
+    CHECK(sentence_of([&] { static_cast<void>(ep::plan_with({}, ep::hand_cuts().cut(W, {}).cut(V, {}), Z)); }) ==
           "plan_with: 2 of the 2 tensors that are cut by hand are not part of this graph");
-    CHECK(refusal([&] { ep::hand_cuts().cut(ep::tensor<double, 1>(), {}); }) ==
+    CHECK(sentence_of([&] { ep::hand_cuts().cut(ep::tensor<double, 1>(), {}); }) ==
           "hand_cuts: a tensor that nothing was assigned to cannot be cut");
 
     const std::size_t peak = ep::plan_with({.processes = 2}, rivals::along("i"), W).peak_bytes(0);
-    CHECK(refusal([&] {
+    CHECK(sentence_of([&] {
               static_cast<void>(ep::plan_with({.processes = 2, .memory_limit = peak}, rivals::along("i"), W));
           }).empty());
-    CHECK(refusal([&] {
+    CHECK(sentence_of([&] {
               static_cast<void>(ep::plan_with({.processes = 2, .memory_limit = peak - 1}, rivals::along("i"), W));
           }) == "plan_with: the plan needs " + std::to_string(peak) + " bytes on rank 0, options.memory_limit is " +
                     std::to_string(peak - 1));
@@ -182,7 +176,7 @@ TEST_CASE_FIXTURE(two_products, "cuts that make no sense are refused with vertex
 
 TEST_CASE_FIXTURE(two_products, "a rule that names a label which nobody has is refused") {
     const auto refused = [&](const ep::cutting_rule& rule) {
-        return refusal([&] { static_cast<void>(ep::plan_with({.processes = 4}, rule, W)); });
+        return sentence_of([&] { static_cast<void>(ep::plan_with({.processes = 4}, rule, W)); });
     };
     const std::string sentence = "plan_with: the rule speaks of label zz, which no einsum of this graph has";
     CHECK(refused(rivals::along("zz")) == sentence);
@@ -214,7 +208,7 @@ TEST_CASE("extents of 0 and 1, and tensors of rank 0") {
         CHECK(cut_of(plan, Z).empty());
         CHECK(cut_of(plan, sum).empty());
     }
-    CHECK(refusal([&] {
+    CHECK(sentence_of([&] {
               static_cast<void>(ep::plan_with({.processes = 6}, ep::hand_cuts().cut(Z, {{"i", 2}}), sum));
           }).find("cannot cut label i of extent 0 into 2 parts") != std::string::npos);
 }

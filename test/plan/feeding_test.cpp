@@ -54,7 +54,7 @@ TEST_CASE("master-worker is run where it is asked for, under every objective, wi
                 CHECK(found.vertices().front().resting == each.work.operands[0]);
                 CHECK(each.resting == held_by_one({60, 60}, root));
                 CHECK(each.bytes == sent_by_all(found));
-                CHECK_FALSE(statistics_of(found).back().least_bytes);
+                CHECK_FALSE(statistics_of(found).vertices.back().least_bytes);
                 CHECK(found.bytes_sent(root) > 0);
                 CHECK(found.to_json().find("\"travelling\":\"all\"") != std::string::npos);
             }

@@ -16,10 +16,8 @@
 namespace einparallel {
 
 EINPARALLEL_INLINE index vertex_to_cut::extent(std::string_view label) const {
-    const auto known = std::find(einsum.form.names.begin(), einsum.form.names.end(), label);
-    return known == einsum.form.names.end()
-               ? -1
-               : einsum.extents[static_cast<std::size_t>(known - einsum.form.names.begin())];
+    const auto known = std::ranges::find(einsum.form.names, label) - einsum.form.names.begin();
+    return known == std::ssize(einsum.form.names) ? -1 : einsum.extents[static_cast<std::size_t>(known)];
 }
 
 EINPARALLEL_INLINE void vertex_to_cut::expect_somewhere(const std::string& label) const {
@@ -58,40 +56,29 @@ EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& 
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The labels that are cut, by name.
-EINPARALLEL_INLINE label_parts named_parts(const einsum_form& form, const std::vector<int>& parts) {
-    label_parts named;
-    for (std::size_t label = 0; label < parts.size(); ++label) {
-        if (parts[label] > 1) {
-            named.emplace_back(form.names[label], parts[label]);
-        }
-    }
-    return named;
-}
-
 /// The cut that a vertex's operands bring: by label, the parts into which the first operand that cuts it is cut there,
 /// as far as the ranks suffice.
 EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
                                                    const std::vector<std::vector<int>>& decided, int processes) {
-    const vertex& einsum = *graph.vertices[number];
-    std::vector<int> parts(einsum.extents.size(), 1);
-    int ranks = 1;
-    for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
+    const einsum_form& form = graph.vertices[number]->form;
+    label_parts parts;
+    for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
         const std::size_t input = graph.inputs[number][operand];
-        if (graph.vertices[input]->is_input()) {
-            continue;
-        }
-        const std::vector<label_id>& made = graph.vertices[input]->form.output;
+        const std::vector<label_id>& made = graph.vertices[input]->form.output;  // none of an input
         for (std::size_t dimension = 0; dimension < made.size(); ++dimension) {
-            const label_id label = einsum.form.operands[operand][dimension];
+            const label_id label = form.operands[operand][dimension];
             const int wanted = decided[input][static_cast<std::size_t>(made[dimension])];
-            if (label != no_label && parts[static_cast<std::size_t>(label)] == 1 && wanted <= processes / ranks) {
-                parts[static_cast<std::size_t>(label)] = wanted;
-                ranks *= wanted;
+            if (label == no_label || wanted == 1 || wanted > processes) {
+                continue;
+            }
+            const std::string& name = form.names[static_cast<std::size_t>(label)];
+            if (!any_in(parts, [&](const auto& known) { return known.first == name; })) {
+                parts.emplace_back(name, wanted);
+                processes /= wanted;
             }
         }
     }
-    return named_parts(einsum.form, parts);
+    return parts;
 }
 
 /// The partition vector that `wanted` means. @throws error where the vertex cannot be cut so
@@ -118,45 +105,6 @@ EINPARALLEL_INLINE std::vector<int> checked_parts(const vertex_to_cut& asked, co
     return parts;
 }
 
-/// Every label of a graph once, sorted.
-EINPARALLEL_INLINE std::vector<std::string> labels_of(const einsum_graph& graph) {
-    std::vector<std::string> labels;
-    for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        labels.insert(labels.end(), each->form.names.begin(), each->form.names.end());
-    }
-    sort_unique(labels);
-    return labels;
-}
-
-EINPARALLEL_INLINE plan plan_by_rule(const options& asked, const cutting_rule& rule, const einsum_graph& graph) {
-    expect(static_cast<bool>(rule), "plan_with: there is no rule that says how to cut");
-    const int processes = planned_processes(asked.processes, asked.powers_of_two);
-    const std::vector<std::string> labels = labels_of(graph);
-    std::vector<std::vector<int>> parts(graph.vertices.size());
-    std::vector<vertex_cuts> may_be(graph.vertices.size());
-    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
-        const vertex& each = *graph.vertices[number];
-        if (each.is_input()) {
-            continue;
-        }
-        const vertex_to_cut question{each, graph.name_of(number), processes,
-                                     parts_from_operands(graph, number, parts, processes), labels};
-        parts[number] = checked_parts(question, rule(question));
-        may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
-    }
-    place_table table(true);
-    const std::vector<state> states = place_vectors(graph, asked, may_be, parts, table);
-    plan made = plan_builder::build(graph, asked, may_be, states, table);
-    check_kept(made, "plan_with");
-    for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
-        const std::size_t peak = made.peak_bytes(rank);
-        expect(peak <= asked.memory_limit, "plan_with: the plan needs " + std::to_string(peak) + " bytes on rank " +
-                                               std::to_string(rank) + ", options.memory_limit is " +
-                                               std::to_string(asked.memory_limit));
-    }
-    return made;
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -164,10 +112,39 @@ namespace einparallel {
 EINPARALLEL_INLINE plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                            const std::vector<std::shared_ptr<vertex>>& outputs) {
     const detail::einsum_graph graph = detail::checked_graph(asked, outputs);
+    detail::expect(static_cast<bool>(rule), "plan_with: there is no rule that says how to cut");
     if (const hand_cuts* const named = rule.target<hand_cuts>()) {
         named->check_all_are_in(graph);
     }
-    return detail::plan_by_rule(asked, rule, graph);
+    const int processes = planned_processes(asked.processes, asked.powers_of_two);
+    std::vector<std::string> labels;
+    for (const std::shared_ptr<vertex>& each : graph.vertices) {
+        labels.insert(labels.end(), each->form.names.begin(), each->form.names.end());
+    }
+    detail::sort_unique(labels);
+    std::vector<std::vector<int>> parts(graph.vertices.size());
+    std::vector<detail::vertex_cuts> may_be(graph.vertices.size());
+    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+        const vertex& each = *graph.vertices[number];
+        if (each.is_input()) {
+            continue;
+        }
+        const vertex_to_cut question{each, graph.name_of(number), processes,
+                                     detail::parts_from_operands(graph, number, parts, processes), labels};
+        parts[number] = detail::checked_parts(question, rule(question));
+        may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
+    }
+    detail::place_table table(true);
+    const std::vector<detail::state> states = detail::place_vectors(graph, asked, may_be, parts, table);
+    plan made = plan_builder::build(graph, asked, may_be, states, table);
+    detail::check_kept(made, "plan_with");
+    for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
+        const std::size_t peak = made.peak_bytes(rank);
+        detail::expect(peak <= asked.memory_limit,
+                       "plan_with: the plan needs " + std::to_string(peak) + " bytes on rank " + std::to_string(rank) +
+                           ", options.memory_limit is " + std::to_string(asked.memory_limit));
+    }
+    return made;
 }
 
 }  // namespace einparallel
@@ -179,76 +156,69 @@ EINPARALLEL_INLINE class rank_placing {
 public:
     /// @param kept what is cut already
     explicit rank_placing(const vertex_to_cut& asked, const label_parts& kept = {})
-        : einsum_(asked.einsum), parts_(asked.einsum.extents.size(), 1), left_(asked.processes) {
-        for (const auto& [name, count] : kept) {
-            parts_[position_of(name)] = count;
-            left_ /= count;
-        }
+        : asked_(asked), parts_(kept), left_(asked.processes) {
+        std::ranges::for_each(kept, [&](const auto& each) { left_ /= each.second; });
     }
 
     /// Cuts a label as finely as what is left allows: into the largest divisor of the ranks left that is no more than
     /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have.
-    void cut(const std::string& name, int most = std::numeric_limits<int>::max()) {
-        const std::size_t label = position_of(name);
-        if (label == parts_.size()) {
-            return;
-        }
-        int count = static_cast<int>(std::min<index>({left_, einsum_.extents[label] / parts_[label], most}));
+    void cut(const std::string& label, int most = std::numeric_limits<int>::max()) {
+        auto known = std::ranges::find(parts_, label, &label_parts::value_type::first);
+        known = known == parts_.end() ? parts_.insert(known, {label, 1}) : known;
+        int count = static_cast<int>(std::min<index>({left_, asked_.extent(label) / known->second, most}));
         while (count > 1 && left_ % count != 0) {
             --count;
         }
-        parts_[label] *= std::max(count, 1);
+        known->second *= std::max(count, 1);
         left_ /= std::max(count, 1);
     }
 
     /// Cuts the two longest labels of the output into numbers of parts that are as equal as can be with as many ranks
     /// as they take; the longer one into more.
     void cut_in_squares() {
-        const std::vector<std::size_t> labels = labels_by_length();
-        const partition_vectors rows =
-            viable(std::vector<index>{einsum_.extents[labels[0]], einsum_.extents[labels[1]]}, left_);
-        std::pair<int, int> best{std::numeric_limits<int>::max(), 0};  // the larger number, and less the longer label's
-        for (std::size_t row = 0; row < rows.size(); ++row) {
-            const auto parts = rows[row];
-            if (const std::pair other{std::max(parts[0], parts[1]), -parts[0]}; other < best) {
-                best = other;
-                parts_[labels[0]] = parts[0];
-                parts_[labels[1]] = parts[1];
+        const std::vector<std::string> labels = labels_by_length();
+        for (int ranks = left_; ranks > 0; --ranks) {
+            for (int fewer = static_cast<int>(std::sqrt(ranks)); fewer > 0; --fewer) {
+                const int more = ranks / fewer;
+                if (fewer * more == ranks && more <= asked_.extent(labels[0]) && fewer <= asked_.extent(labels[1])) {
+                    parts_ = {{labels[0], more}, {labels[1], fewer}};
+                    left_ /= ranks;
+                    return;
+                }
             }
         }
-        left_ /= rows.product;
     }
 
     /// The parts, with the rest of the ranks on the longest labels of the output, then on the longest contracted ones.
     label_parts parts(bool occupy_the_rest = true) {
-        for (const std::size_t label : occupy_the_rest ? labels_by_length() : std::vector<std::size_t>{}) {
-            cut(einsum_.form.names[label]);
+        for (const std::string& label : occupy_the_rest ? labels_by_length() : std::vector<std::string>{}) {
+            cut(label);
         }
-        return named_parts(einsum_.form, parts_);
+        std::erase_if(parts_, [](const auto& each) { return each.second == 1; });
+        return parts_;
     }
 
 private:
-    [[nodiscard]] std::size_t position_of(const std::string& name) const {
-        return static_cast<std::size_t>(std::ranges::find(einsum_.form.names, name) - einsum_.form.names.begin());
-    }
-
     /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
-    [[nodiscard]] std::vector<std::size_t> labels_by_length() const {
-        std::vector<std::size_t> labels(einsum_.form.output.begin(), einsum_.form.output.end());
-        for (std::size_t label = 0; label < parts_.size(); ++label) {
-            if (!einsum_.form.in_output(static_cast<label_id>(label))) {
+    [[nodiscard]] std::vector<std::string> labels_by_length() const {
+        const einsum_form& form = asked_.einsum.form;
+        std::vector<label_id> labels = form.output;
+        for (label_id label = 0; label < std::ssize(form.names); ++label) {
+            if (!form.in_output(label)) {
                 labels.push_back(label);
             }
         }
-        const auto summed = labels.begin() + static_cast<std::ptrdiff_t>(einsum_.form.output.size());
-        const auto is_longer = [&](std::size_t a, std::size_t b) { return einsum_.extents[a] > einsum_.extents[b]; };
-        std::stable_sort(labels.begin(), summed, is_longer);
-        std::stable_sort(summed, labels.end(), is_longer);
-        return labels;
+        std::ranges::stable_sort(labels, {}, [&](label_id label) {
+            return std::pair(!form.in_output(label), -asked_.einsum.extents[static_cast<std::size_t>(label)]);
+        });
+        std::vector<std::string> names;
+        std::ranges::for_each(labels,
+                              [&](label_id label) { names.push_back(form.names[static_cast<std::size_t>(label)]); });
+        return names;
     }
 
-    const vertex& einsum_;
-    std::vector<int> parts_;
+    const vertex_to_cut& asked_;
+    label_parts parts_;
     int left_;
 };
 

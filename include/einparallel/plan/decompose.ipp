@@ -52,17 +52,17 @@ EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
     einsum_graph graph = collect(outputs);
     const int processes = planned_processes(asked.processes, asked.powers_of_two);
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
-        const source* origin = graph.vertices[number]->is_input() ? graph.vertices[number]->origin.get() : nullptr;
-        if (origin == nullptr) {
-            continue;
-        }
-        const std::string name = graph.name_of(number);
+        const vertex& each = *graph.vertices[number];
         const std::string ranks = ", the plan is for " + std::to_string(processes);
-        expect(
-            origin->kind() != source_kind::root || (origin->root() >= 0 && origin->root() < processes),
-            "decompose: the elements of " + name + " are on rank " + std::to_string(origin->root()) + ranks + " ranks");
-        expect(origin->kind() != source_kind::resting || origin->holders() <= processes,
-               "decompose: " + name + " rests on " + std::to_string(origin->holders()) + " ranks" + ranks);
+        if (kind_of(each) == source_kind::root) {
+            const int root = each.origin->root();
+            expect(root >= 0 && root < processes, "decompose: the elements of " + graph.name_of(number) +
+                                                      " are on rank " + std::to_string(root) + ranks + " ranks");
+        } else if (kind_of(each) == source_kind::resting) {
+            const int holders = each.origin->holders();
+            expect(holders <= processes,
+                   "decompose: " + graph.name_of(number) + " rests on " + std::to_string(holders) + " ranks" + ranks);
+        }
     }
     check_constraints(graph, asked);
     return graph;
@@ -93,11 +93,10 @@ EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, in
         ranks.push_back(static_cast<int>(std::int64_t{place} * processes / std::min(processes, looked_at)));
     }
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        if (lies_somewhere(*each) && each->origin->kind() == source_kind::resting) {
-            for (int rank = 0; rank < each->origin->holders(); ++rank) {
-                ranks.push_back(rank);
-            }
-        } else if (lies_somewhere(*each) && each->origin->kind() == source_kind::root) {
+        for (int rank = 0; kind_of(*each) == source_kind::resting && rank < each->origin->holders(); ++rank) {
+            ranks.push_back(rank);
+        }
+        if (kind_of(*each) == source_kind::root) {
             ranks.push_back(each->origin->root());
         }
     }
@@ -115,51 +114,10 @@ EINPARALLEL_INLINE std::pair<std::size_t, int> peak_of(const plan& made, const s
     return peak;
 }
 
-/// The plan with these states that holds as many blocks over its runs as memory allows, the largest given up first; all
-/// where that is not enough.
-EINPARALLEL_INLINE plan build_within(const einsum_graph& graph, const options& asked,
-                                     const std::vector<vertex_cuts>& may_be, const std::vector<state>& states,
-                                     place_table& table, std::size_t limit) {
-    struct held_block {
-        std::size_t bytes = 0;
-        std::size_t vertex = 0;
-        std::size_t operand = 0;
-    };
-    plan made = plan_builder::build(graph, asked, may_be, states, table);
-    std::vector<held_block> held;
-    for (std::size_t number = 0; limit > 0 && number < made.vertices().size(); ++number) {
-        const task& work = made.vertices()[number].work;
-        for (const std::size_t operand : work.held_operands()) {
-            const double bytes = largest_shares(work.operands[operand], work.operand_bytes[operand]).block;
-            held.push_back({static_cast<std::size_t>(bytes), number, operand});
-        }
-    }
-    std::ranges::stable_sort(held, std::ranges::greater(), &held_block::bytes);
-    const std::vector<int> ranks = held.empty() ? std::vector<int>{} : heaviest_ranks(graph, made.processes());
-    const auto without = [&](std::size_t count) {
-        std::vector<std::uint64_t> brought(graph.vertices.size(), 0);
-        for (std::size_t place = 0; place < count; ++place) {
-            brought[held[place].vertex] |= std::uint64_t{1} << held[place].operand;
-        }
-        return plan_builder::build(graph, asked, may_be, states, table, brought);
-    };
-    const auto fits = [&](const plan& tried) { return peak_of(tried, ranks).first <= limit; };
-    if (held.empty() || fits(made) || !fits(without(held.size()))) {
-        return made;
-    }
-    std::size_t too_few = 0;  // not held
-    std::size_t enough = held.size();
-    while (enough - too_few > 1) {
-        const std::size_t count = (too_few + enough) / 2;
-        (fits(without(count)) ? enough : too_few) = count;
-    }
-    return without(enough);
-}
-
 /// The plan with the states that a search has found. Under the paper's cost, and by its linearisation, a vertex is its
 /// partition vector, placed here; under bytes and time it is its whole placement.
 EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> may_be,
-                                std::vector<state> states, place_table& table, std::size_t limit) {
+                                std::vector<state> states, place_table& table) {
     if (asked.objective == objective::paper || asked.method == method::linearized) {
         std::vector<std::vector<int>> parts(graph.vertices.size());
         for (std::size_t number = 0; number < parts.size(); ++number) {
@@ -173,36 +131,22 @@ EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked,
         }
         states = std::move(placed);
     }
-    return build_within(graph, asked, may_be, states, table, limit);
+    return plan_builder::build(graph, asked, may_be, states, table);
 }
 
-/// The best plan found. `limit`: bytes that a rank may hold over all runs.
-EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked, std::size_t limit) {
+/// The best plan found.
+EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked) {
     place_table table(asked.objective != objective::time);
     const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
     placement_search search(graph, asked, may_be, table);
     placed_graph best = asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
-    plan made = plan_of(graph, asked, may_be, std::move(best.states), table, limit);
+    plan made = plan_of(graph, asked, may_be, std::move(best.states), table);
     if (broken_marks(made) == 0) {
         const double cost = made.objective_cost();
         const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
         plan_builder::bound(made, is_best ? cost : std::min(best.bound * (1 - 1e-12), cost));
     }
     return made;
-}
-
-/// Bytes that a rank holds at most during each vertex of a plan, with all results, which have memory of their own.
-EINPARALLEL_INLINE std::vector<std::size_t> held_with_results(const plan& made, int rank) {
-    std::vector<std::size_t> held = held_by_vertex(made, rank);
-    for (const std::size_t output : made.outputs()) {
-        const planned_vertex& each = made.vertices()[output];
-        for (std::size_t number = 0; number < output; ++number) {
-            const bool works = !made.vertices()[number].is_input();
-            held[number] +=
-                works ? static_cast<std::size_t>(each.resting.held_by(rank).size()) * each.element.bytes : 0;
-        }
-    }
-    return held;
 }
 
 /// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: what a search over
@@ -214,7 +158,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     const std::size_t limit = asked.memory_limit;
     options other = asked;
     other.memory_limit = 0;
-    plan best = best_plan(graph, other, limit);
+    plan best = best_plan(graph, other);
     if (limit == 0) {
         return best;
     }
@@ -252,9 +196,9 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
                 states_there[number_of[number]] = states[number];
                 cuts_there[number_of[number]] = may_be[number];
             }
-            plan made = plan_of(ordered, asked, std::move(cuts_there), std::move(states_there), table, limit);
+            plan made = plan_of(ordered, asked, std::move(cuts_there), std::move(states_there), table);
             const auto peak = peak_of(made, ranks, limit + 1);
-            const std::vector<std::size_t> held = held_with_results(made, -peak.second);
+            const std::vector<std::size_t> held = memory_of(made, -peak.second).by_vertex;
             const std::ptrdiff_t at = std::ranges::max_element(held) - held.begin();
             memory.settle(static_cast<std::size_t>(std::ranges::find(number_of, at) - number_of.begin()),
                           static_cast<double>(peak.first));
@@ -264,7 +208,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
         for (std::size_t eighths = 7; eighths > 3; --eighths) {
             other.memory_limit = limit / 8 * eighths;
             try {
-                consider(best_plan(graph, other.memory_limit > 0 ? other : asked, limit));
+                consider(best_plan(graph, other.memory_limit > 0 ? other : asked));
             } catch (const error&) {
                 break;  // some vertex takes more in every way
             }
@@ -272,7 +216,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
         plan_builder::made_for(best, asked);
     }
     if (smallest.first > asked.memory_limit) {
-        const std::vector<std::size_t> held = held_by_vertex(best, -smallest.second);
+        const std::vector<std::size_t> held = memory_of(best, -smallest.second).by_vertex;
         const auto at = static_cast<std::size_t>(std::ranges::max_element(held) - held.begin());
         throw error("decompose: " + best.vertices()[at].name + " needs " + std::to_string(smallest.first) +
                     " bytes on a rank in the smallest plan found, with all that is held beside it; " +

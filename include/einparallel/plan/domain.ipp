@@ -6,10 +6,10 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.ipp>
+#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/state.ipp>
 #include <einparallel/plan/traffic.hpp>

@@ -4,6 +4,7 @@
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/plan/names.hpp>
+#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/statistics.ipp>
 
 #include <algorithm>
@@ -11,8 +12,9 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
-#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -68,35 +70,29 @@ EINPARALLEL_INLINE std::string percent_text(double share) {
 /// Which vertices leave ranks without work: one line for all that use as many.
 EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
     constexpr std::size_t most_named = 6;
-    std::vector<std::pair<int, std::vector<std::string>>> users;  // names by number of ranks, as they come
+    std::map<int, std::vector<std::string>> users;  // names by number of ranks
     for (const planned_vertex& each : shown.vertices()) {
-        const int ranks = each.work.ranks.size();
-        if (each.is_input() || ranks == shown.processes()) {
-            continue;
+        if (!each.is_input() && each.work.ranks.size() != shown.processes()) {
+            users[each.work.ranks.size()].push_back(printable(each.name));
         }
-        auto known = std::ranges::find(users, ranks, [](const auto& other) { return other.first; });
-        known = known == users.end() ? users.insert(known, {ranks, {}}) : known;
-        known->second.push_back(printable(each.name));
     }
-    return joined(users, "", [&](const auto& user) {
-        const auto& [ranks, names] = user;
-        const bool is_one = names.size() == 1;
-        const std::size_t listed = names.size() > most_named ? most_named : names.size() - (is_one ? 0 : 1);
-        const std::string rest =
-            names.size() > most_named ? std::to_string(names.size() - most_named) + " more" : names.back();
-        return "note: " + joined(std::span(names).first(listed), ", ", std::identity()) +
-               (is_one ? " uses " : " and " + rest + " use ") + std::to_string(ranks) + " of " +
-               std::to_string(shown.processes()) + " ranks\n";
-    });
+    std::string written;
+    for (auto& [ranks, names] : users) {
+        if (names.size() > most_named) {
+            names[most_named] = std::to_string(names.size() - most_named) + " more";
+            names.resize(most_named + 1);
+        }
+        const std::string last = names.back();
+        names.pop_back();
+        written += "note: " + joined(names, ", ", std::identity()) + (names.empty() ? "" : " and ") + last +
+                   (names.empty() ? " uses " : " use ") + std::to_string(ranks) + " of " +
+                   std::to_string(shown.processes()) + " ranks\n";
+    }
+    return written;
 }
 
-/// The mark of what lasts over the runs of a plan.
-EINPARALLEL_INLINE std::string marked_name(const planned_vertex& each, std::size_t width) {
-    return each.lasts ? cell(each.name, width - 2) + " *" : cell(each.name, width);
-}
-
-/// What is out of the ordinary. @param by_number of every vertex, the one that is shown for it
-EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<std::size_t>& by_number) {
+/// What is out of the ordinary.
+EINPARALLEL_INLINE std::string notes_text(const plan& shown, const repeated_layers& layers) {
     std::string written;
     const auto note = [&](const std::string& text) { written += "note: " + text + "\n"; };
     const options& asked = shown.asked();
@@ -104,10 +100,10 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<s
         note(std::to_string(asked.processes) + " processes rounded up to " + std::to_string(shown.processes()) +
              ", a power of two");
     }
-    for (std::size_t number = 0; number < by_number.size(); ++number) {
+    for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         const std::string name = printable(each.name);
-        if (by_number[number] != number) {
+        if (layers.shown_for(number) != number) {
             continue;
         }
         if (each.constraints.pin) {
@@ -168,36 +164,36 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
         heads.push_back("cost");
     }
     table.add(std::move(heads));
-    const std::vector<vertex_statistics> statistics = statistics_of(shown);
-    const std::vector<repetition> repeated = repetitions_of(shown, statistics);
-    const std::vector<std::size_t> by_number = shown_for(statistics.size(), repeated);
-    for (std::size_t number = 0; number < statistics.size(); ++number) {
+    const auto bytes_text = [](std::size_t bytes) { return counted(static_cast<double>(bytes)); };
+    const plan_statistics statistics = statistics_of(shown);
+    const repeated_layers layers = layers_of(shown, statistics.vertices);
+    for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
-        for (const repetition& of : repeated) {
-            if (number == of.first + of.length) {
-                table.add({"× " + std::to_string(of.times), std::to_string(of.length) + " rows",
-                           cell("to " + shown.vertices()[of.first + of.length * of.times - 1].name, 32)});
-            }
+        const repetition* const run = layers.run_of(number);
+        if (run != nullptr && number == run->first + run->length) {
+            table.add({"× " + std::to_string(run->times), std::to_string(run->length) + " rows",
+                       cell("to " + shown.vertices()[run->first + run->length * run->times - 1].name, 32)});
         }
-        if (by_number[number] != number) {
+        if (layers.shown_for(number) != number) {
             continue;
         }
+        const std::string name = each.lasts ? cell(each.name, 22) + " *" : cell(each.name, 24);
         if (each.is_input()) {
-            table.add({marked_name(each, 24), "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
+            table.add({name, "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
             continue;
         }
-        const vertex_statistics& of = statistics[number];
+        const vertex_statistics& of = statistics.vertices[number];
         const std::optional<double> ratio = of.over_least(each.work.ranks.size());
-        std::vector<std::string> row{marked_name(each, 24),
+        std::vector<std::string> row{name,
                                      cell(each.work.form.text(), 24),
                                      cell(formula_text(shown, each), 32),
                                      cell(extents_text(each), 32),
                                      cell(partition_text(each), 20),
                                      cell(algorithm_text(shown, each), 18),
-                                     counted(static_cast<double>(of.gathered_bytes)),
-                                     counted(static_cast<double>(of.aggregated_bytes)),
-                                     counted(static_cast<double>(of.repartitioned_bytes)),
-                                     counted(static_cast<double>(of.held_bytes)),
+                                     bytes_text(of.gathered_bytes),
+                                     bytes_text(of.aggregated_bytes),
+                                     bytes_text(of.repartitioned_bytes),
+                                     bytes_text(of.held_bytes),
                                      duration_text(each.seconds),
                                      !ratio               ? "-"
                                      : std::isinf(*ratio) ? "inf"
@@ -207,8 +203,8 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
         }
         table.add(std::move(row));
     }
-    return headline(shown) + ", rank 0 holds up to " + std::to_string(shown.peak_bytes(0)) + " bytes\n" + table.text() +
-           notes_text(shown, by_number);
+    return headline(shown) + ", rank 0 holds up to " + std::to_string(statistics.peak_bytes) + " bytes\n" +
+           table.text() + notes_text(shown, layers);
 }
 
 /// Text inside the quotes of a Graphviz label.
@@ -253,34 +249,28 @@ EINPARALLEL_INLINE std::string plan::to_dot() const {
         detail::dot_text(detail::headline(*this)) +
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
-    const std::vector<detail::repetition> repeated = detail::repetitions_of(*this, statistics_of(*this));
-    const std::vector<std::size_t> by_number = detail::shown_for(vertices_.size(), repeated);
+    const detail::repeated_layers layers = detail::layers_of(*this, statistics_of(*this).vertices);
     std::string edges;  // behind all nodes: inside a frame they would draw both their ends into it
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
-        const auto of = std::ranges::find_if(repeated, [&](const detail::repetition& each) {
-            return number >= each.first && number < each.first + each.length * each.times;
-        });
-        const std::size_t layer = of == repeated.end() ? 0 : (number - of->first) / of->length;
-        if (of != repeated.end() && number == of->first) {
+        const detail::repetition* const run = layers.run_of(number);
+        const std::size_t layer = run == nullptr ? 0 : run->layer_of(number);
+        if (run != nullptr && number == run->first) {
             written += "    subgraph cluster_v" + std::to_string(number) + " {\n    label=\"× " +
-                       std::to_string(of->times) + "\";\n";
+                       std::to_string(run->times) + "\";\n";
         }
         written += layer == 0 ? detail::dot_node(*this, number) : "";
-        if (of != repeated.end() && number + 1 == of->first + of->length) {
-            written += "    }\n";
-        }
+        written += run != nullptr && number + 1 == run->first + run->length ? "    }\n" : "";
         const planned_vertex& each = vertices_[number];
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
             const std::size_t input = each.inputs[operand];
-            const bool carried = layer == 1 && input >= of->first && input < of->first + of->length;
+            const bool carried = layer == 1 && run->contains(input) && run->layer_of(input) == 0;
             if (layer > 0 && !carried) {
                 continue;
             }
             const planned_vertex& read = vertices_[input];
-            const bool moves =
-                !(read.resting == each.work.operands[operand]) && !(read.is_input() && detail::read_by_all(read));
-            edges += "    v" + std::to_string(by_number[input]) + " -> v" + std::to_string(by_number[number]) +
-                     (moves ? " [style=dashed];\n" : ";\n");
+            const bool moves = detail::is_moved(*read.origin) && !(read.resting == each.work.operands[operand]);
+            edges += "    v" + std::to_string(layers.shown_for(input)) + " -> v" +
+                     std::to_string(layers.shown_for(number)) + (moves ? " [style=dashed];\n" : ";\n");
         }
     }
     return written + edges + "}\n";

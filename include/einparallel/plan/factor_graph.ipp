@@ -29,11 +29,11 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/move_cost.ipp>
 #include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/options.hpp>
+#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/solve.hpp>
 

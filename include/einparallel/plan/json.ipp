@@ -6,6 +6,7 @@
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/statistics.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,35 +35,26 @@ inline constexpr int json_version = 2;
 
 /// `shard(i)`, `replicate` or `partial`.
 EINPARALLEL_INLINE std::string placement_text(const placement& shown, const std::vector<std::string>& names) {
-    switch (shown.kind) {
-        case placement_kind::shard:
-            return "shard(" + names[static_cast<std::size_t>(shown.label)] + ")";
-        case placement_kind::partial:
-            return "partial";
-        default:
-            return "replicate";
-    }
+    return shown.kind == placement_kind::shard     ? "shard(" + names[static_cast<std::size_t>(shown.label)] + ")"
+           : shown.kind == placement_kind::partial ? "partial"
+                                                   : "replicate";
 }
 
-/// An axis of a mesh, and how the tensors lie along it.
-struct described_axis {
-    const std::vector<std::string>& names;
-    mesh_axis axis;
-    axis_placements along;
-};
-
-void describe(const described_axis& shown, const auto& visit) {
-    std::vector<std::string> operands;
-    for (const placement& operand : shown.along.operands) {
-        operands.push_back(placement_text(operand, shown.names));
+/// The axes of a vertex's mesh, and how its tensors lie along each.
+EINPARALLEL_INLINE void write_mesh(json_writer& json, const planned_vertex& each) {
+    const std::vector<std::string>& names = each.work.form.names;
+    json.key("mesh").open('[');
+    for (std::size_t number = 0; const axis_placements& along : placements_of(each)) {
+        const mesh_axis& axis = each.work.ranks.axes[number++];
+        json.open('{').member("label", names[static_cast<std::size_t>(axis.label)]).member("parts", axis.parts);
+        if (!axis.points.empty()) {
+            json.member("points", axis.points);
+        }
+        json.key("operands").open('[');
+        std::ranges::for_each(along.operands, [&](const placement& of) { json.value(placement_text(of, names)); });
+        json.close(']').member("output", placement_text(along.output, names)).close('}');
     }
-    visit("label", shown.names[static_cast<std::size_t>(shown.axis.label)]);
-    visit("parts", shown.axis.parts);
-    if (!shown.axis.points.empty()) {
-        visit("points", shown.axis.points);
-    }
-    visit("operands", operands);
-    visit("output", placement_text(shown.along.output, shown.names));
+    json.close(']');
 }
 
 EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const planned_vertex& each,
@@ -76,26 +68,21 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
         const auto one = static_cast<label_id>(label);
         parts.push_back(one == work.pending ? work.extents[label] : work.ranks.parts(one));
     }
-    std::vector<described_axis> axes;
-    for (axis_placements& along : placements_of(each)) {
-        axes.push_back({work.form.names, work.ranks.axes[axes.size()], std::move(along)});
-    }
     std::vector<std::optional<std::size_t>> cuts;
     for (const distribution& operand : work.operands) {
         cuts.push_back(operand.cut());
     }
     json.member("einsum", work.form.text()).member("formula", formula_text(shown, each));
-    const bool is_known = each.origin != nullptr && each.origin->work != nullptr;
-    json.member("program", is_known ? each.origin->work->program().text() : "");
-    json.member("labels", work.form.names).member("extents", work.extents).member("parts", parts);
-    json.member("mesh", axes).member("inputs", each.inputs);
-    json.member("operand_cuts", cuts).member("output_cut", work.output.cut());
+    json.member("program", each.origin->work->program().text()).member("labels", work.form.names);
+    json.member("extents", work.extents).member("parts", parts);
+    write_mesh(json, each);
+    json.member("inputs", each.inputs).member("operand_cuts", cuts).member("output_cut", work.output.cut());
     json.member("summands_read", summands(work.carried)).member("summands_left", summands(work.pending));
     json.member("algorithm", each.algorithm).member("fell_back", each.fell_back).key("travelling");
     work.travelling == output_travels    ? json.value("output")
     : work.travelling == operands_travel ? json.value("operands")
     : work.travelling == all_travel      ? json.value("all")
-    : work.travelling == nothing_travels ? json.value(std::nullopt)
+    : work.travelling == nothing_travels ? json.value(std::optional<int>())
                                          : json.value(work.travelling);
     json.member("bytes", each.bytes).member("bytes_gathered", statistics.gathered_bytes);
     json.member("bytes_aggregated", statistics.aggregated_bytes);
@@ -104,9 +91,8 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
     json.member("join", each.join).member("aggregation", each.aggregation).member("repartition", each.repartition);
     json.member("seconds", each.seconds).member("pinned", each.constraints.pin);
     json.member("without_communication", each.constraints.without_communication);
-    json.member("held", work.held_operands())
-        .member("bytes_again", each.bytes_again)
-        .member("seconds_again", each.seconds_again);
+    json.member("held", work.held_operands()).member("bytes_again", each.bytes_again);
+    json.member("seconds_again", each.seconds_again);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -155,18 +141,13 @@ namespace einparallel {
 ///         bytes_again, seconds_again      of each run after the first
 ///         lasts                 true where the tensor is brought or computed in the first run and kept (inputs too)
 EINPARALLEL_INLINE std::string plan::to_json() const {
+    const plan_statistics statistics = statistics_of(*this);
     detail::json_writer json;
     json.open('{').member("version", detail::json_version).member("processes", processes_).member("options", options_);
-    json.member("cost", cost())
-        .member("bytes", bytes_sent())
-        .member("peak_bytes", peak_bytes(0))
-        .member("seconds", seconds())
-        .member("bytes_again", bytes_sent_again())
-        .member("seconds_again", seconds_again())
-        .member("outputs", outputs_)
-        .key("vertices")
-        .open('[');
-    const std::vector<vertex_statistics> statistics = statistics_of(*this);
+    json.member("cost", cost()).member("bytes", bytes_sent()).member("peak_bytes", statistics.peak_bytes);
+    json.member("seconds", seconds()).member("bytes_again", bytes_sent_again());
+    json.member("seconds_again", seconds_again()).member("outputs", outputs_);
+    json.key("vertices").open('[');
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
         const planned_vertex& each = vertices_[number];
         json.open('{').member("name", each.name).member("kind", each.is_input() ? "input" : "einsum");
@@ -174,7 +155,7 @@ EINPARALLEL_INLINE std::string plan::to_json() const {
         if (each.is_input()) {
             json.member("source", detail::source_text(each)).member("pinned", each.constraints.pin);
         } else {
-            detail::write_einsum(json, *this, each, statistics[number]);
+            detail::write_einsum(json, *this, each, statistics.vertices[number]);
         }
         json.member("lasts", each.lasts);
         json.close('}');

@@ -5,7 +5,6 @@
 #include <einparallel/plan/names.hpp>
 
 #include <charconv>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,8 +16,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 class json_writer {
 public:
     json_writer& open(char bracket) {
-        separate();
-        text_ += bracket;
+        put({&bracket, 1});
         fresh_ = true;
         return *this;
     }
@@ -39,30 +37,24 @@ public:
     }
 
     /// Texts in quotes; numbers as the shortest text that reads back as the same value, in every locale; enumerations
-    /// as words; null for nothing; arrays; and objects of the fields that describe() knows.
+    /// as words; null for an empty optional; arrays; and objects of the fields that describe() knows.
     template <class Value>
     json_writer& value(const Value& shown) {
         if constexpr (std::is_convertible_v<Value, std::string_view>) {
-            separate();
-            text_ += '"';
+            put("\"");
             for (const char letter : std::string_view(shown)) {
                 escape(letter);
             }
             text_ += '"';
         } else if constexpr (std::is_same_v<Value, bool>) {
-            separate();
-            text_ += shown ? "true" : "false";
+            put(shown ? "true" : "false");
         } else if constexpr (std::is_arithmetic_v<Value>) {
-            separate();
             char written[32];
-            text_.append(written, std::to_chars(written, written + sizeof written, shown).ptr);
+            put(std::string_view(written, std::to_chars(written, written + sizeof written, shown).ptr));
         } else if constexpr (std::is_enum_v<Value>) {
             value(name_for(shown));
-        } else if constexpr (std::is_same_v<Value, std::nullopt_t>) {
-            separate();
-            text_ += "null";
         } else if constexpr (requires { shown.has_value(); }) {
-            shown ? value(*shown) : value(std::nullopt);
+            shown ? static_cast<void>(value(*shown)) : put("null");
         } else if constexpr (requires { shown.begin(); }) {
             open('[');
             for (const auto& item : shown) {
@@ -80,23 +72,19 @@ public:
     [[nodiscard]] std::string text() && { return std::move(text_); }
 
 private:
-    void separate() {
-        text_ += fresh_ ? "" : ",";
+    /// Behind a comma, where something stands before.
+    void put(std::string_view written) {
+        text_.append(fresh_ ? "" : ",").append(written);
         fresh_ = false;
     }
 
     void escape(char letter) {
-        constexpr char digits[] = "0123456789abcdef";
+        constexpr std::string_view digits = "0123456789abcdef";
         const auto code = static_cast<unsigned char>(letter);
-        if (letter == '"' || letter == '\\') {
-            text_ += '\\';
-            text_ += letter;
-        } else if (code < 0x20) {
-            text_ += "\\u00";
-            text_ += digits[code / 16];
-            text_ += digits[code % 16];
+        if (code < 0x20) {
+            text_.append("\\u00").append({digits[code / 16], digits[code % 16]});
         } else {
-            text_ += letter;
+            text_.append(letter == '"' || letter == '\\' ? "\\" : "").append(1, letter);
         }
     }
 

@@ -4,10 +4,10 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/options.hpp>
+#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/places.hpp>
 
 #include <algorithm>

@@ -44,9 +44,6 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
 EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each);
 EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t number);
 
-/// Every rank can read any part of this input: nothing has to be sent, whatever the consumers want.
-EINPARALLEL_INLINE bool read_by_all(const planned_vertex& input);
-
 /// `value` with three significant digits, at least.
 EINPARALLEL_INLINE std::string three_digits(double value);
 

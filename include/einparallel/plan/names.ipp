@@ -40,12 +40,7 @@ EINPARALLEL_INLINE std::string printable(std::string text) {
 }
 
 EINPARALLEL_INLINE std::string source_text(const planned_vertex& each) {
-    return each.origin != nullptr && each.origin->origin != nullptr ? each.origin->origin->description() : "";
-}
-
-EINPARALLEL_INLINE bool read_by_all(const planned_vertex& input) {
-    return input.origin == nullptr || input.origin->origin == nullptr ||
-           input.origin->origin->kind() == source_kind::everywhere;
+    return each.origin->origin != nullptr ? each.origin->origin->description() : "";
 }
 
 /// True for a byte that goes on with a letter of UTF-8.
@@ -63,24 +58,22 @@ EINPARALLEL_INLINE std::string three_digits(double value) {
     return {written, std::to_chars(written, written + sizeof written, value, std::chars_format::fixed, decimals).ptr};
 }
 
-EINPARALLEL_INLINE std::string counted(double value) {
-    if (value < 99'999.5) {
-        return std::to_string(static_cast<long long>(value + 0.5));
-    }
-    constexpr std::string_view units = "kMGTPE";
-    std::size_t unit = 0;
-    for (value /= 1000; value >= 999.5 && unit + 1 < units.size(); ++unit) {
+/// In the largest unit, each a thousand times the one before, of which there is at least one.
+EINPARALLEL_INLINE std::string in_units(double value, std::initializer_list<const char*> units) {
+    const char* const* unit = units.begin();
+    for (; value >= 999.5 && unit + 1 != units.end(); ++unit) {
         value /= 1000;
     }
-    return three_digits(value) + units[unit];
+    return three_digits(value) + *unit;
+}
+
+EINPARALLEL_INLINE std::string counted(double value) {
+    return value < 99'999.5 ? std::to_string(static_cast<long long>(value + 0.5))
+                            : in_units(value / 1000, {"k", "M", "G", "T", "P", "E"});
 }
 
 EINPARALLEL_INLINE std::string duration_text(double seconds) {
-    return seconds == 0     ? "0s"
-           : seconds < 1e-6 ? three_digits(seconds * 1e9) + "ns"
-           : seconds < 1e-3 ? three_digits(seconds * 1e6) + "us"
-           : seconds < 1    ? three_digits(seconds * 1e3) + "ms"
-                            : three_digits(seconds) + "s";
+    return seconds == 0 ? "0s" : in_units(seconds * 1e9, {"ns", "us", "ms", "s"});
 }
 
 EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width) {
@@ -152,36 +145,30 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
     return is_word || is_bracketed ? name : "'" + name + "'";
 }
 
-/// The formula of a vertex whose operands have these names.
-EINPARALLEL_INLINE std::string formula_text(const vertex& of, std::vector<std::string> names) {
-    for (std::string& name : names) {
-        name = name_in_formula(name);
-    }
-    return of.work->program().formula(names, of.form.output.size() < of.form.names.size());
+/// The formula of an einsum whose operands `name_of` names.
+std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& inputs, auto&& name_of) {
+    std::vector<std::string> names;
+    std::ranges::for_each(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
+    return einsum.work->program().formula(names, einsum.form.output.size() < einsum.form.names.size());
 }
 
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each) {
-    if (each.origin == nullptr || each.origin->work == nullptr) {
-        return "";
-    }
-    std::vector<std::string> names;
-    std::ranges::for_each(each.inputs, [&](std::size_t input) { names.push_back(shown.vertices()[input].name); });
-    return formula_text(*each.origin, std::move(names));
+    return formula_text(*each.origin, each.inputs, [&](std::size_t input) { return shown.vertices()[input].name; });
+}
+
+/// With what it computes where the user has not named it.
+std::string full_name(const vertex& of, const std::string& name, auto&& formula) {
+    return of.is_input() || !of.name.empty() ? name : name + " = " + cell(formula(), 32);
 }
 
 EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t number) {
-    const vertex& each = *graph.vertices[number];
-    if (each.is_input() || !each.name.empty()) {
-        return graph.name_of(number);
-    }
-    std::vector<std::string> names;
-    std::ranges::for_each(graph.inputs[number], [&](std::size_t input) { names.push_back(graph.name_of(input)); });
-    return graph.name_of(number) + " = " + cell(formula_text(each, std::move(names)), 32);
+    const auto name_of = [&](std::size_t each) { return graph.name_of(each); };
+    const vertex& of = *graph.vertices[number];
+    return full_name(of, name_of(number), [&] { return formula_text(of, graph.inputs[number], name_of); });
 }
 
 EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each) {
-    const bool is_named = each.is_input() || each.origin == nullptr || !each.origin->name.empty();
-    return is_named ? each.name : each.name + " = " + cell(formula_text(shown, each), 32);
+    return full_name(*each.origin, each.name, [&] { return formula_text(shown, each); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

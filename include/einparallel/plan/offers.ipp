@@ -4,7 +4,7 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/pins.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -155,7 +155,7 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& each = *graph.vertices[number];
         std::vector<mesh_axis> axes = pinned_axes(each);
-        if (each.is_input() && each.origin != nullptr && each.origin->kind() == source_kind::resting) {
+        if (kind_of(each) == source_kind::resting) {
             axes = mesh_of(resting_of_source(each)).value_or(mesh{}).axes;
         }
         for (const mesh_axis& axis : axes) {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <numeric>
 
 namespace einparallel {
 
@@ -106,19 +107,15 @@ EINPARALLEL_INLINE std::vector<std::pair<std::string, int>> plan::partition(cons
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Where an input rests that nobody reads (it is an output itself): cut along its first dimensions, over as many ranks
-/// as it allows.
+/// Where an input rests that nobody reads (it is an output itself): cut along its longest dimension.
 EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int processes) {
-    int left = largest_product(bounds, processes);
-    partition_choices tree(bounds);
+    std::vector<label_id> labels(bounds.size());
+    std::iota(labels.begin(), labels.end(), label_id{0});
+    const auto longest = std::ranges::max_element(bounds);
     mesh ranks;
-    std::vector<label_id> labels;
-    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-        labels.push_back(static_cast<label_id>(dimension));
-        if (const int parts = tree.choices(dimension, left).back(); parts > 1) {
-            ranks.axes.push_back({labels.back(), parts});
-            left /= parts;
-        }
+    if (const int parts = longest == bounds.end() ? 1 : static_cast<int>(std::min<index>(*longest, processes));
+        parts > 1) {
+        ranks.axes.push_back({static_cast<label_id>(longest - bounds.begin()), parts});
     }
     return {bounds, std::move(ranks), std::move(labels), 0};
 }
@@ -129,11 +126,10 @@ namespace einparallel {
 
 /// Fills plans in.
 struct plan_builder {
-    /// The plan in which every vertex has this state. `brought`: by vertex, bits of operands not to be held over runs.
+    /// The plan in which every vertex has this state.
     EINPARALLEL_INLINE static plan build(const detail::einsum_graph& graph, const options& asked,
                                          const std::vector<detail::vertex_cuts>& may_be,
-                                         const std::vector<detail::state>& states, detail::place_table& table,
-                                         const std::vector<std::uint64_t>& brought = {}) {
+                                         const std::vector<detail::state>& states, detail::place_table& table) {
         plan made;
         made.processes_ = planned_processes(asked.processes, asked.powers_of_two);
         made_for(made, asked);
@@ -166,12 +162,10 @@ struct plan_builder {
                 continue;
             }
             const detail::state& chosen = states[number];
-            detail::lasting_work own = lasting.work_of(number);
-            for (std::size_t operand = 0; operand < std::min<std::size_t>(own.once.size(), 64); ++operand) {
-                const bool is_brought = !brought.empty() && ((brought[number] >> operand) & 1U) != 0;
-                own.once[operand] = is_brought ? 0 : own.once[operand];
-            }
-            add_task(each, einsum, chosen, may_be[number], asked, own);
+            each.work = detail::task_of(einsum, chosen, may_be[number].wanted, asked, lasting.work_of(number));
+            each.resting = each.work.output;
+            each.algorithm = algorithm_of(each.work);
+            each.fell_back = may_be[number].fell_back;
             add_costs(each, einsum, made.vertices_, asked);
             const auto place = [&](const std::vector<label_id>& labels, std::size_t cut) {
                 return detail::exact_place(chosen, each.work.extents, labels, cut, table);
@@ -232,15 +226,6 @@ struct plan_builder {
     }
 
 private:
-    EINPARALLEL_INLINE static void add_task(planned_vertex& each, const vertex& einsum, const detail::state& chosen,
-                                            const detail::vertex_cuts& may_be, const options& asked,
-                                            const detail::lasting_work& lasting) {
-        each.work = detail::task_of(einsum, chosen, may_be.wanted, asked, lasting);
-        each.resting = each.work.output;
-        each.algorithm = algorithm_of(each.work);
-        each.fell_back = may_be.fell_back;
-    }
-
     /// Parts of every dimension of a tensor with these labels. Summands that are left pending are one part each.
     EINPARALLEL_INLINE static std::vector<int> parts_of(const task& work, const std::vector<label_id>& labels) {
         std::vector<int> parts;
@@ -283,18 +268,13 @@ private:
 }  // namespace einparallel
 
 EINPARALLEL_INLINE std::size_t std::hash<einparallel::plan>::operator()(const einparallel::plan& hashed) const {
-    std::string text;
-    const auto add = [&](const auto& value) { text.append(std::to_string(value)).append(" "); };
-    describe(hashed.asked(), [&](const char* /*name*/, const auto& value) {
-        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>) {
-            add(static_cast<int>(value));
-        } else if constexpr (requires { std::to_string(value); }) {
-            add(value);
-        }
-    });
+    std::string text = std::to_string(hashed.processes());
+    const auto add = [&](auto value) { text.append(" ").append(std::to_string(value)); };
+    add(static_cast<int>(hashed.asked().objective));
     for (const einparallel::planned_vertex& each : hashed.vertices()) {
         text.append(each.name).append(each.work.form.text());
         add(each.bytes);
+        add(each.seconds_again);
         for (const einparallel::mesh_axis& axis : each.work.ranks.axes) {
             add(axis.label);
             add(axis.parts);

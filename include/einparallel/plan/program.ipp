@@ -2,7 +2,7 @@
 // From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/names.hpp>
+#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>
@@ -27,8 +27,8 @@ public:
         : plan_(of), rank_(rank), copies_(of.vertices().size()), blocks_(of.vertices().size()) {}
 
     program write() && {
-        for (std::size_t number = 0; number < plan_.vertices().size(); ++number) {
-            const planned_vertex& each = plan_.vertices()[number];
+        for (vertex_ = 0; vertex_ < plan_.vertices().size(); ++vertex_) {
+            const planned_vertex& each = plan_.vertices()[vertex_];
             if (each.is_input()) {
                 continue;  // read where it is wanted first
             }
@@ -39,19 +39,21 @@ public:
                     operands.back() = hold(each.inputs[operand], each.work.operands[operand], operands.back());
                 }
             }
-            const buffer_id output = schedule_vertex(written_, number, each.work, rank_, operands, phase_);
+            const buffer_id output = schedule_vertex(written_, vertex_, each.work, rank_, operands, phase_);
             phase_ += phases_apart;
-            mark_once(each.lasts);
-            copies_[number].push_back({&each.resting, output});
-            mark_steps(number);
+            mark_steps(each.lasts);
+            copies_[vertex_].push_back({&each.resting, output});
         }
-        std::vector<std::size_t> kept(copies_.size(), 0);  // 1 + the result that is a copy of what is kept
         for (const std::size_t output : plan_.outputs()) {
+            const auto before = std::ranges::find(plan_.outputs(), output) - plan_.outputs().begin();
+            if (before < std::ssize(written_.results)) {
+                written_.results.push_back(written_.results[static_cast<std::size_t>(before)]);
+                continue;
+            }
+            vertex_ = output;
             const planned_vertex& made = plan_.vertices()[output];
-            const buffer_id place = kept[output] > 0 ? written_.results[kept[output] - 1] : bring(output, made.resting);
-            written_.results.push_back(made.lasts && kept[output] == 0 ? copied(place) : place);
-            kept[output] = made.lasts ? written_.results.size() : 0;
-            mark_steps(output);
+            const buffer_id place = bring(output, made.resting);
+            written_.results.push_back(made.lasts ? copied(place) : place);
         }
         const auto form_of = [&](std::size_t number) -> const einsum_form& {
             return plan_.vertices()[number].work.form;
@@ -64,47 +66,42 @@ public:
     }
 
 private:
-    /// The steps since the last call serve a vertex.
-    void mark_steps(std::size_t vertex) {
-        for (; marked_ < written_.steps.size(); ++marked_) {
-            written_.steps[marked_].vertex = vertex;
-        }
-    }
-
-    /// The steps since the last call are left out by later runs, or are not.
-    void mark_once(bool once) {
-        for (; told_ < written_.steps.size(); ++told_) {
-            written_.steps[told_].once = once;
-        }
-    }
-
     /// A tensor, or this rank's part of it, as some vertex wants it.
     struct copy {
         const distribution* resting = nullptr;
         buffer_id place = no_buffer;
     };
 
+    /// The steps since the last call serve the vertex, and are left out by later runs, or are not.
+    void mark_steps(bool once) {
+        for (; marked_ < written_.steps.size(); ++marked_) {
+            written_.steps[marked_].vertex = vertex_;
+            written_.steps[marked_].once = once;
+        }
+    }
+
     /// The buffer with this rank's part of a tensor in the distribution wanted. A copy is made once and serves all who
     /// want the same.
     buffer_id bring(std::size_t number, const distribution& wanted) {
         const planned_vertex& each = plan_.vertices()[number];
-        for (const copy& known : copies_[number]) {
+        std::vector<copy>& copies = copies_[number];
+        for (const copy& known : copies) {
             if (*known.resting == wanted) {
                 return known.place;
             }
         }
         buffer_id place = no_buffer;
-        if (each.is_input() && read_by_all(each)) {
+        if (!is_moved(*each.origin)) {
             place = read(number, wanted);
         } else {
-            if (each.is_input() && copies_[number].empty()) {
-                copies_[number].push_back({&each.resting, read(number, each.resting)});
+            if (copies.empty()) {
+                copies.push_back({&each.resting, read(number, each.resting)});
             }
-            const copy resting = copies_[number].front();
+            const copy resting = copies.front();
             place = schedule_redistribution(written_, *resting.resting, wanted, rank_, resting.place, phase_++);
         }
-        mark_once(each.lasts);
-        copies_[number].push_back({&wanted, place});
+        mark_steps(each.lasts);
+        copies.push_back({&wanted, place});
         return place;
     }
 
@@ -117,7 +114,7 @@ private:
         }
         const buffer_id block = schedule_gathering(written_, pieces, rank_, piece, phase_);
         phase_ += phases_apart;
-        mark_once(true);
+        mark_steps(true);
         blocks_[number].push_back({&pieces, block});
         return block;
     }
@@ -126,55 +123,49 @@ private:
     buffer_id copied(buffer_id kept) {
         const buffer from = written_.buffers[static_cast<std::size_t>(kept)];
         const buffer_id result = written_.add_buffer(from.region, from.element_bytes);
-        if (!from.region.empty()) {
-            written_.steps.push_back({phase_, {}, {}, {local_move{result, kept, from.region}}});
-        }
-        ++phase_;
-        mark_once(false);
+        fill(result, local_move{result, kept, from.region});
+        mark_steps(false);
         return result;
     }
 
     buffer_id read(std::size_t number, const distribution& wanted) {
-        const planned_vertex& each = plan_.vertices()[number];
-        const buffer_id place = written_.add_buffer(wanted.held_by(rank_), each.element.bytes);
-        if (!written_.buffers.back().region.empty()) {
-            step reading;
-            reading.phase = phase_;
-            reading.work.emplace_back(read_source{number, place});
-            written_.steps.push_back(std::move(reading));
+        const buffer_id place = written_.add_buffer(wanted.held_by(rank_), plan_.vertices()[number].element.bytes);
+        fill(place, read_source{number, place});
+        return place;
+    }
+
+    /// A step by itself that fills a buffer, on ranks where that is not empty.
+    void fill(buffer_id place, action work) {
+        if (!written_.buffers[static_cast<std::size_t>(place)].region.empty()) {
+            written_.steps.push_back({phase_, {}, {}, {std::move(work)}});
         }
         ++phase_;
-        return place;
     }
 
     const plan& plan_;
     int rank_;
     program written_;
+    std::size_t vertex_ = 0;  // whose steps are written
     std::size_t phase_ = 0;
     std::size_t marked_ = 0;
-    std::size_t told_ = 0;                   // once or not
     std::vector<std::vector<copy>> copies_;  // by vertex; the first is where it rests
     std::vector<std::vector<copy>> blocks_;  // by vertex; whole blocks of pieces
 };
 
-/// Bytes that a rank holds at most during each vertex of a plan; 0 for inputs.
-EINPARALLEL_INLINE std::vector<std::size_t> held_by_vertex(const plan& shown, int rank) {
-    const program of_rank = program_writer(shown, rank).write();
-    std::vector<lifetime> alive = lifetimes_of(of_rank);
-    const std::vector<buffer_id> lenders = lend(of_rank, alive, [&](buffer_id number) {
-        return of_rank.is_result(number) || alive[static_cast<std::size_t>(number)].kept;
-    });
-    std::vector<std::size_t> bytes;
-    for (const buffer& each : of_rank.buffers) {
-        bytes.push_back(lenders[bytes.size()] == no_buffer ? each.bytes() : 0);
+EINPARALLEL_INLINE plan_memory memory_of(const plan& shown, int rank) {
+    const program mine = shown.program_of(rank);
+    const arena_plan kept = plan_kept(mine);
+    const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || kept.holds(number); };
+    plan_memory made{kept.bytes + plan_arena(mine, elsewhere).bytes, std::vector<std::size_t>(shown.vertices().size())};
+    for (std::size_t number = 0; number < mine.buffers.size(); ++number) {
+        made.peak += mine.is_result(static_cast<buffer_id>(number)) ? mine.buffers[number].bytes() : 0;
     }
-    const std::vector<std::size_t> now = bytes_alive(alive, bytes, of_rank.steps.size());
-    std::vector<std::size_t> held(shown.vertices().size(), 0);
-    for (std::size_t position = 0; position < of_rank.steps.size(); ++position) {
-        std::size_t& most = held[of_rank.steps[position].vertex];
-        most = std::max(most, now[position]);
+    const std::vector<std::size_t> held = bytes_held(mine, elsewhere);
+    for (std::size_t position = 0; position < mine.steps.size(); ++position) {
+        std::size_t& most = made.by_vertex[mine.steps[position].vertex];
+        most = std::max(most, held[position]);
     }
-    return held;
+    return made;
 }
 
 }  // namespace EINPARALLEL_DETAIL
@@ -199,19 +190,8 @@ EINPARALLEL_INLINE std::size_t plan::bytes_sent_again(int rank) const {
     return einparallel::bytes_sent(program_of(rank), true);
 }
 
-/// Results, what is kept, and one arena for all other buffers (schedule/arena.hpp). An input that
-/// is used in place in the application's memory counts as if it were copied.
 EINPARALLEL_INLINE std::size_t plan::peak_bytes(int rank) const {
-    const program mine = program_of(rank);
-    const arena_plan kept = plan_kept(mine);
-    const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || kept.holds(number); };
-    std::size_t bytes = kept.bytes + plan_arena(mine, elsewhere).bytes;
-    for (std::size_t result = 0; result < mine.results.size(); ++result) {
-        const auto begin = mine.results.begin();
-        const auto here = begin + static_cast<std::ptrdiff_t>(result);
-        bytes += std::find(begin, here, *here) == here ? mine.buffers[static_cast<std::size_t>(*here)].bytes() : 0;
-    }
-    return bytes;
+    return detail::memory_of(*this, rank).peak;
 }
 
 }  // namespace einparallel

@@ -5,8 +5,8 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/options.hpp>
+#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/traffic.hpp>
 #include <einparallel/schedule/pending.hpp>

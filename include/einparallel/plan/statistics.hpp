@@ -30,8 +30,14 @@ struct vertex_statistics {
     friend bool operator==(const vertex_statistics&, const vertex_statistics&) = default;
 };
 
-/// The statistics of every vertex of a plan, by position; inputs have none. Costs as much as one rank's program.
-EINPARALLEL_INLINE std::vector<vertex_statistics> statistics_of(const plan& shown);
+/// Figures of a plan.
+struct plan_statistics {
+    std::vector<vertex_statistics> vertices;  ///< by position; inputs have none
+    std::size_t peak_bytes = 0;               ///< of rank 0
+};
+
+/// Costs as much as one rank's program.
+EINPARALLEL_INLINE plan_statistics statistics_of(const plan& shown);
 
 /// A contraction of X (c·m × k) and Y (c·k × n) to Z (c·m × n), labels of one class fused into one extent.
 struct contraction_shape {
@@ -56,5 +62,34 @@ EINPARALLEL_INLINE [[nodiscard]] std::optional<contraction_shape> contraction_sh
 /// least number of elements touched is a concave function of the number of multiplications), so nothing has to move
 /// where the number of batches is a multiple of `processes`.
 EINPARALLEL_INLINE [[nodiscard]] double lower_bound_words(const contraction_shape& shape, int processes);
+
+namespace EINPARALLEL_DETAIL {
+
+/// Equal layers, one after the other: `length` vertices from `first` on, `times` of them.
+struct repetition {
+    std::size_t first = 0;
+    std::size_t length = 1;
+    std::size_t times = 1;
+
+    /// How many layers come before that of a vertex. @pre contains(number)
+    [[nodiscard]] std::size_t layer_of(std::size_t number) const { return (number - first) / length; }
+    [[nodiscard]] bool contains(std::size_t number) const { return number >= first && number < first + length * times; }
+};
+
+/// The runs of three and more equal layers of a plan, of which readers are shown the first.
+struct repeated_layers {
+    std::vector<repetition> runs;
+
+    /// Null for a vertex of no run.
+    EINPARALLEL_INLINE [[nodiscard]] const repetition* run_of(std::size_t number) const;
+    /// The vertex that is shown for a vertex, perhaps itself.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t shown_for(std::size_t number) const;
+};
+
+/// Layers are equal where their vertices are in placement, costs and statistics, and each reads what the one before it
+/// reads, or what comes as many vertices later.
+EINPARALLEL_INLINE repeated_layers layers_of(const plan& shown, const std::vector<vertex_statistics>& statistics);
+
+}  // namespace EINPARALLEL_DETAIL
 
 }  // namespace einparallel

@@ -21,34 +21,32 @@ EINPARALLEL_INLINE std::optional<double> vertex_statistics::over_least(int ranks
     return sent == 0 && *least_bytes == 0 ? 1 : sent / *least_bytes;
 }
 
-EINPARALLEL_INLINE std::vector<vertex_statistics> statistics_of(const plan& shown) {
-    std::vector<vertex_statistics> statistics(shown.vertices().size());
-    const std::vector<std::size_t> held = detail::held_by_vertex(shown, 0);
-    for (std::size_t number = 0; number < statistics.size(); ++number) {
+EINPARALLEL_INLINE plan_statistics statistics_of(const plan& shown) {
+    const detail::plan_memory memory = detail::memory_of(shown, 0);
+    plan_statistics made{std::vector<vertex_statistics>(shown.vertices().size()), memory.peak};
+    for (std::size_t number = 0; number < made.vertices.size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
+        const task& work = each.work;
         if (each.is_input()) {
             continue;
         }
-        vertex_statistics& made = statistics[number];
-        made.gathered_bytes = static_cast<std::size_t>(std::llround(detail::gathered_bytes(each.work)));
-        made.aggregated_bytes = static_cast<std::size_t>(std::llround(detail::aggregated_bytes(each.work)));
-        made.repartitioned_bytes = each.bytes - std::min(each.bytes, made.gathered_bytes + made.aggregated_bytes);
-        made.held_bytes = held[number];
-        const bool is_contraction =
-            each.origin != nullptr && each.origin->work != nullptr && each.origin->work->is_contraction();
-        const bool one_size =
-            detail::all_in(each.work.operand_bytes, [&](std::size_t bytes) { return bytes == each.work.output_bytes; });
+        vertex_statistics& of = made.vertices[number];
+        of.gathered_bytes = static_cast<std::size_t>(std::llround(detail::gathered_bytes(work)));
+        of.aggregated_bytes = static_cast<std::size_t>(std::llround(detail::aggregated_bytes(work)));
+        of.repartitioned_bytes = each.bytes - std::min(each.bytes, of.gathered_bytes + of.aggregated_bytes);
+        of.held_bytes = memory.by_vertex[number];
         // A sum that is not finished here, or not begun, is no contraction by itself; and what feeds workers from one
         // rank is none between blocks at rest.
-        const bool whole = each.work.carried == no_label && each.work.pending == no_label &&
-                           each.algorithm != algorithm::master_worker;
-        const std::optional<contraction_shape> shape = contraction_shape_of(each.work.form, each.work.extents);
-        if (is_contraction && one_size && whole && shape) {
-            made.least_bytes =
-                lower_bound_words(*shape, each.work.ranks.size()) * static_cast<double>(each.work.output_bytes);
+        const bool is_contraction = each.origin->work->is_contraction() && work.carried == no_label &&
+                                    work.pending == no_label && each.algorithm != algorithm::master_worker;
+        const bool one_size =
+            detail::all_in(work.operand_bytes, [&](std::size_t bytes) { return bytes == work.output_bytes; });
+        const std::optional<contraction_shape> shape = contraction_shape_of(work.form, work.extents);
+        if (is_contraction && one_size && shape) {
+            of.least_bytes = lower_bound_words(*shape, work.ranks.size()) * static_cast<double>(work.output_bytes);
         }
     }
-    return statistics;
+    return made;
 }
 
 EINPARALLEL_INLINE std::optional<contraction_shape> contraction_shape_of(const einsum_form& form,
@@ -107,55 +105,48 @@ EINPARALLEL_INLINE double lower_bound_words(const contraction_shape& shape, int 
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A layer that is repeated: `length` vertices from `first` on, `times` of them one after the other.
-struct repetition {
-    std::size_t first = 0;
-    std::size_t length = 1;
-    std::size_t times = 1;
-};
+EINPARALLEL_INLINE const repetition* repeated_layers::run_of(std::size_t number) const {
+    const auto known = std::ranges::find_if(runs, [&](const repetition& each) { return each.contains(number); });
+    return known == runs.end() ? nullptr : &*known;
+}
+
+EINPARALLEL_INLINE std::size_t repeated_layers::shown_for(std::size_t number) const {
+    const repetition* const run = run_of(number);
+    return run == nullptr ? number : number - run->layer_of(number) * run->length;
+}
 
 /// Equal but for names and for whom they read.
 EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b) {
     const planned_vertex& one = shown.vertices()[a];
-    const planned_vertex& other = shown.vertices()[b];
-    const auto program = [](const planned_vertex& of) {
-        return of.origin != nullptr && of.origin->work != nullptr ? of.origin->work->program() : op_program();
-    };
-    const auto is_output = [&](std::size_t number) { return found_in(number, shown.outputs()); };
-    if (is_output(a) != is_output(b) ||
-        !(static_cast<const vertex_constraints&>(one.constraints) ==
-          static_cast<const vertex_constraints&>(other.constraints)) ||
-        program(one) != program(other) || source_text(one) != source_text(other)) {
+    planned_vertex like = shown.vertices()[b];
+    const vertex_constraints& fixed = one.constraints;
+    if (found_in(a, shown.outputs()) != found_in(b, shown.outputs()) || fixed != like.constraints ||
+        source_text(one) != source_text(like)) {
         return false;
     }
-    planned_vertex like = other;
     like.name = one.name;
     like.inputs = one.inputs;
-    return like == one;
+    return like == one &&
+           (one.is_input() || one.origin->work->program() == like.origin->work->program());
 }
 
-/// The runs of three and more equal layers, as they come: vertices equal in placement, costs and statistics, each of
-/// which reads what the one before it reads, or what comes as many vertices later.
-EINPARALLEL_INLINE std::vector<repetition> repetitions_of(const plan& shown,
-                                                          const std::vector<vertex_statistics>& statistics) {
+EINPARALLEL_INLINE repeated_layers layers_of(const plan& shown, const std::vector<vertex_statistics>& statistics) {
     const std::size_t count = shown.vertices().size();
     std::vector<std::size_t> kind;  // the first vertex that is alike
-    std::vector<std::size_t> kinds;
     for (std::size_t number = 0; number < count; ++number) {
-        const auto known = std::ranges::find_if(kinds, [&](std::size_t other) {
-            return statistics[number] == statistics[other] && is_alike(shown, number, other);
-        });
-        kind.push_back(known == kinds.end() ? number : *known);
-        if (kind.back() == number) {
-            kinds.push_back(number);
+        std::size_t first = 0;
+        while (first < number && (kind[first] != first || statistics[number] != statistics[first] ||
+                                  !is_alike(shown, number, first))) {
+            ++first;
         }
+        kind.push_back(first);
     }
     const auto repeats = [&](std::size_t number, std::size_t length) {
         return kind[number] == kind[number + length] &&
                std::ranges::equal(shown.vertices()[number].inputs, shown.vertices()[number + length].inputs,
                                   [&](std::size_t a, std::size_t b) { return a == b || a + length == b; });
     };
-    std::vector<repetition> found;
+    repeated_layers found;
     for (std::size_t first = 0; first < count;) {
         repetition best{first, 1, 1};
         bool computes = false;
@@ -171,25 +162,11 @@ EINPARALLEL_INLINE std::vector<repetition> repetitions_of(const plan& shown,
             }
         }
         if (best.times > 1) {
-            found.push_back(best);
+            found.runs.push_back(best);
         }
         first += best.length * best.times;
     }
     return found;
-}
-
-/// By vertex: the one that is shown for it.
-EINPARALLEL_INLINE std::vector<std::size_t> shown_for(std::size_t count, const std::vector<repetition>& repeated) {
-    std::vector<std::size_t> by_number(count);
-    for (std::size_t number = 0; number < count; ++number) {
-        by_number[number] = number;
-    }
-    for (const repetition& each : repeated) {
-        for (std::size_t place = 0; place < each.length * each.times; ++place) {
-            by_number[each.first + place] = each.first + place % each.length;
-        }
-    }
-    return by_number;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -6,11 +6,11 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/offers.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/partition.ipp>
+#include <einparallel/plan/pins.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -59,7 +59,7 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
     for (std::size_t label = 0; label < made.free.size(); ++label) {
         const auto one = static_cast<label_id>(label);
         if ((einsum.constraints.pin && einsum.form.in_output(one)) ||
-            (einsum.constraints.without_communication && !is_silent(einsum.form, one))) {
+            (einsum.constraints.without_communication && einsum.form.class_of(one) != label_class::c)) {
             made.free[label] = 1;
         }
     }

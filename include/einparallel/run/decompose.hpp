@@ -29,11 +29,11 @@ namespace EINPARALLEL_DETAIL {
 
 using planned_outputs = std::vector<std::shared_ptr<vertex>>;
 
-/// The plan of these outputs on the ranks of a context.
+/// The plan that `make` makes on every rank of the context, where it is the same on all. Rules are not compared, what
+/// they make is. Collective.
+EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options asked, const planned_outputs& outputs,
+                                function_ref<plan(const options&, const planned_outputs&)> make);
 EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked, const planned_outputs& outputs);
-/// The one that `make` makes. Rules are not compared, what they make is.
-EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const planned_outputs& outputs,
-                                     function_ref<plan(const options&, const planned_outputs&)> make);
 
 EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs);
 
@@ -92,7 +92,7 @@ template <class T, std::size_t Rank, detail::TensorOperand... More>
 /// The same with the default options.
 template <class T, std::size_t Rank, detail::TensorOperand... More>
 [[nodiscard]] plan decompose(const context& world, const tensor<T, Rank>& output, const More&... more) {
-    return detail::decompose_on(world, {}, {output.node(), more.node()...});
+    return decompose(world, options{}, output, more...);
 }
 
 /// Braces that are no options: refused.
@@ -107,8 +107,8 @@ detail::refused decompose(const context& /*world*/, const detail::anything (&/*n
 template <class T, std::size_t Rank, detail::TensorOperand... More>
 [[nodiscard]] plan plan_with(const context& world, const options& asked, const cutting_rule& rule,
                              const tensor<T, Rank>& output, const More&... more) {
-    return detail::plan_with_on(world, asked, {output.node(), more.node()...},
-                                [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
+    return detail::plan_on(world, "plan_with", asked, {output.node(), more.node()...},
+                           [&](const auto& all, const auto& of) { return plan_vertices_with(all, rule, of); });
 }
 /// The same with the default options.
 template <class T, std::size_t Rank, detail::TensorOperand... More>

@@ -31,6 +31,8 @@ EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options a
         }
         return here;
     });
+    const std::string otherwise = std::string(who) + ": the plan is not the same on all ranks";
+    agree(world.control(), {}, {{fingerprint_of(made), otherwise}});
     made.set_number(++world.state()->plans);
     return made;
 }
@@ -40,66 +42,45 @@ EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked,
                    [](const options& all, const planned_outputs& of) { return decompose_vertices(all, of); });
 }
 
-/// Outputs pinned to the blocks that they go to, until the guard goes.
-EINPARALLEL_INLINE class pinned_outputs {
-public:
-    explicit pinned_outputs(std::span<const binding> outputs) {
-        for (const binding& each : outputs) {
-            vertex* const made = each.placeholder.get();
-            const std::shared_ptr<const distribution> blocks = each.into == nullptr ? nullptr : each.into->where;
-            if (made == nullptr || blocks == nullptr || made->is_input() || made->constraints.pin ||
-                made->constraints.without_communication || made->bounds != blocks->bounds()) {
-                continue;
-            }
-            const std::optional<mesh> grid = mesh_of(*blocks);
-            const auto may_cut = [&](const mesh_axis& axis) {  // not where one rank has all: it would compute all
-                const auto dimension = static_cast<std::size_t>(axis.label);
-                return made->form.output[dimension] != no_label &&
-                       grid->largest_block(axis.label, made->bounds[dimension]) < made->bounds[dimension];
-            };
-            if (grid && !grid->axes.empty() && std::ranges::all_of(grid->axes, may_cut)) {
-                made->constraints.pin = pin_of(*blocks);
-                pinned_.push_back(made);
-            }
-        }
+/// True where an output is to be computed in the blocks that it goes to.
+EINPARALLEL_INLINE bool is_pinned_to_blocks(const binding& output) {
+    const vertex* const made = output.placeholder.get();
+    const std::shared_ptr<const distribution> blocks = output.into == nullptr ? nullptr : output.into->where;
+    if (made == nullptr || blocks == nullptr || made->is_input() || made->constraints.pin ||
+        made->constraints.without_communication || made->bounds != blocks->bounds()) {
+        return false;
     }
-    pinned_outputs(const pinned_outputs&) = delete;
-    pinned_outputs& operator=(const pinned_outputs&) = delete;
-    ~pinned_outputs() {
-        for (vertex* const each : pinned_) {
-            each->constraints.pin.reset();
-        }
-    }
-
-private:
-    std::vector<vertex*> pinned_;
-};
+    const std::optional<mesh> grid = mesh_of(*blocks);
+    return grid && !grid->axes.empty() && std::ranges::all_of(grid->axes, [&](const mesh_axis& axis) {
+               const auto dimension =
+                   static_cast<std::size_t>(axis.label);  // not where one rank has all: it would compute all
+               return made->form.output[dimension] != no_label &&
+                      grid->largest_block(axis.label, made->bounds[dimension]) < made->bounds[dimension];
+           });
+}
 
 EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs) {
-    planned_outputs made;
-    for (const binding& each : outputs) {
-        if (each.is_output()) {
-            made.push_back(each.placeholder);
+    struct pinned_outputs {
+        std::vector<vertex*> pinned{};
+        ~pinned_outputs() {
+            std::ranges::for_each(pinned, [](vertex* each) { each->constraints.pin.reset(); });
         }
-    }
-    const bool may_pin = asked.algorithm == algorithm::automatic && !asked.powers_of_two;
+    };
     const plan planned = [&] {
-        const pinned_outputs guard(may_pin ? outputs : std::span<const binding>{});
+        pinned_outputs until_planned;
+        planned_outputs made;
+        for (const binding& each : outputs) {
+            if (each.is_output()) {
+                made.push_back(each.placeholder);
+            }
+            if (asked.algorithm == algorithm::automatic && !asked.powers_of_two && is_pinned_to_blocks(each)) {
+                each.placeholder->constraints.pin = pin_of(*each.into->where);
+                until_planned.pinned.push_back(each.placeholder.get());
+            }
+        }
         return decompose_on(world, asked, made);
     }();
     static_cast<void>(carry_out(planned, world, outputs));
-}
-
-EINPARALLEL_INLINE plan plan_with_on(const context& world, const options& asked, const planned_outputs& outputs,
-                                     function_ref<plan(const options&, const planned_outputs&)> make) {
-    std::uint64_t cut_so = 0;
-    plan made = plan_on(world, "plan_with", asked, outputs, [&](const options& all, const planned_outputs& of) {
-        plan here = make(all, of);
-        cut_so = fingerprint_of(here);
-        return here;
-    });
-    agree(world.control(), {}, {{cut_so, "plan_with: the plan is not the same on all ranks"}});
-    return made;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

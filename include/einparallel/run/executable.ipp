@@ -53,15 +53,9 @@ public:
     /// those, and all tensors and buffers that are not the application's. `workspace`: the memory space's.
     EINPARALLEL_INLINE [[nodiscard]] memory_need need(
         function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
-        std::vector<std::size_t> bytes(program_.buffers.size(), 0);
-        std::vector<lifetime> lives = alive_;
-        const std::vector<buffer_id> lenders =
-            lend(program_, lives, [&](buffer_id number) { return lies_elsewhere(number); });
-        for (std::size_t number = 0; number < bytes.size(); ++number) {
-            const bool is_own = borrowed_[number] == nullptr && lenders[number] == no_buffer;
-            bytes[number] = is_own ? program_.buffers[number].bytes() : 0;
-        }
-        const std::vector<std::size_t> alive = bytes_alive(lives, bytes, steps_.size());
+        const std::vector<std::size_t> held = bytes_held(
+            program_, [&](buffer_id number) { return lies_elsewhere(number); },
+            [&](buffer_id number) { return is_borrowed(number); });
         memory_need most;
         for (std::size_t position = 0; position < steps_.size(); ++position) {
             std::size_t of_step = 0;
@@ -72,8 +66,8 @@ public:
                 }
             }
             most.workspace = std::max(most.workspace, of_step);
-            if (alive[position] + of_step > most.of_vertex) {
-                most.of_vertex = alive[position] + of_step;
+            if (held[position] + of_step > most.of_vertex) {
+                most.of_vertex = held[position] + of_step;
                 most.vertex = vertices_[steps_[position].vertex].name;
             }
         }

@@ -54,9 +54,11 @@ namespace EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vector<lifetime>& alive,
                                                function_ref<bool(buffer_id)> outside);
 
-/// Bytes alive in each of so many steps, and in two beyond them. `bytes`: by buffer.
-EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifetime>& alive,
-                                                        const std::vector<std::size_t>& bytes, std::size_t steps);
+/// Bytes that a rank holds during each step: all results and what is kept throughout, other buffers while they are
+/// alive. `outside(buffer)`: lends and borrows nothing; `borrowed(buffer)`: the application's memory, which counts not.
+EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(
+    const program& of_rank, function_ref<bool(buffer_id)> outside,
+    function_ref<bool(buffer_id)> borrowed = [](buffer_id) { return false; });
 
 }  // namespace EINPARALLEL_DETAIL
 

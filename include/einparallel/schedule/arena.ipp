@@ -29,6 +29,7 @@ EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vect
     return lenders;
 }
 
+/// Bytes alive in each of so many steps, and in two beyond them. `bytes`: by buffer.
 EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifetime>& alive,
                                                         const std::vector<std::size_t>& bytes, std::size_t steps) {
     std::vector<std::size_t> now(steps + 2, 0);  // changes wrap round below zero, and back in the sum
@@ -40,6 +41,19 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_alive(const std::vector<lifeti
     }
     std::partial_sum(now.begin(), now.end(), now.begin());
     return now;
+}
+
+EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, function_ref<bool(buffer_id)> outside,
+                                                       function_ref<bool(buffer_id)> borrowed) {
+    std::vector<lifetime> alive = lifetimes_of(of_rank);
+    const std::vector<buffer_id> lenders = lend(of_rank, alive, outside);
+    std::vector<std::size_t> bytes(alive.size(), 0);
+    for (std::size_t number = 0; number < bytes.size(); ++number) {
+        const auto place = static_cast<buffer_id>(number);
+        bytes[number] = lenders[number] == no_buffer && !borrowed(place) ? of_rank.buffers[number].bytes() : 0;
+        alive[number].first = of_rank.is_result(place) ? 0 : alive[number].first;
+    }
+    return bytes_alive(alive, bytes, of_rank.steps.size());
 }
 
 /// Bytes that a buffer takes, so that the next one begins at a multiple of arena_alignment.

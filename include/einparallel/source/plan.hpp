@@ -33,6 +33,7 @@
 #include <einparallel/plan/names.ipp>
 #include <einparallel/plan/offers.ipp>
 #include <einparallel/plan/partition.ipp>
+#include <einparallel/plan/pins.ipp>
 #include <einparallel/plan/placement_writer.ipp>
 #include <einparallel/plan/places.ipp>
 #include <einparallel/plan/plan.ipp>

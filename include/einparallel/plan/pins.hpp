@@ -1,0 +1,62 @@
+#pragma once
+// What a user has fixed of a vertex, and where inputs lie: what every search obeys.
+
+#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/source.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/layout/mesh.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/schedule/task.hpp>
+
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What a move into a vertex that is marked "no communication here" costs in the search, in any objective's unit: more
+/// than all that a plan may cost, and finite, for tables take no infinities. A plan that pays it is no plan.
+inline constexpr double forbidden_move = 1e60;
+
+/// Who has the elements of an input; of what an einsum makes, everywhere.
+EINPARALLEL_INLINE source_kind kind_of(const vertex& input);
+
+/// Inputs that are bound at the run, where one of their readers or a pin wants them.
+EINPARALLEL_INLINE bool is_placeholder(const vertex& input);
+
+/// The label that a pin's part means: of the einsum, or for inputs the number of the dimension; no_label where it means
+/// no dimension of the tensor.
+EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& part);
+
+/// True where cut points make the blocks that there are without them.
+EINPARALLEL_INLINE bool is_even(const std::vector<index>& points);
+
+/// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
+EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned);
+
+/// A tensor that is brought from one place to its readers: what an einsum makes, and inputs that every rank cannot read
+/// as it needs them, at no cost.
+EINPARALLEL_INLINE bool is_moved(const vertex& tensor);
+
+/// Inputs that lie somewhere already: on one rank, in somebody's own distribution, or where a pin binds them.
+EINPARALLEL_INLINE bool lies_somewhere(const vertex& input);
+
+/// Where an input lies that lies somewhere.
+EINPARALLEL_INLINE distribution resting_of_source(const vertex& input);
+
+/// True where the axes that cut a vertex's output stand as its pin wants them, whatever stands between them.
+EINPARALLEL_INLINE bool follows_pin(const vertex& einsum, const mesh& ranks);
+
+/// True where some vertex of a graph is marked "no communication here".
+EINPARALLEL_INLINE bool has_marks(const einsum_graph& graph);
+
+/// True where `wanted`, asked of a contraction, lets labels of this class be cut.
+constexpr bool may_cut(algorithm wanted, label_class kind) {
+    return wanted == algorithm::automatic ? true
+           : wanted == algorithm::c       ? kind == label_class::c
+           : wanted == algorithm::mn      ? kind == label_class::m || kind == label_class::n
+           : wanted == algorithm::k       ? kind == label_class::k
+                                          : true;  // master–worker: what is pinned or marked runs otherwise
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

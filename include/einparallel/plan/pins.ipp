@@ -1,0 +1,97 @@
+#pragma once
+
+#include <einparallel/plan/pins.hpp>
+
+#include <einparallel/notation/search_range.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE source_kind kind_of(const vertex& input) {
+    return input.origin == nullptr ? source_kind::everywhere : input.origin->kind();
+}
+
+EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
+    return kind_of(input) == source_kind::placeholder;
+}
+
+EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& part) {
+    for (std::size_t dimension = 0; dimension < pinned.bounds.size(); ++dimension) {
+        const label_id label = pinned.is_input() ? static_cast<label_id>(dimension) : pinned.form.output[dimension];
+        const bool is_named =
+            !pinned.is_input() && label != no_label && pinned.form.names[static_cast<std::size_t>(label)] == part.label;
+        if (part.label.empty() ? part.dimension == static_cast<int>(dimension) : is_named) {
+            return label;
+        }
+    }
+    return no_label;
+}
+
+EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
+    const int parts = static_cast<int>(points.size()) - 1;
+    for (int part = 0; part < parts; ++part) {
+        const auto first = static_cast<std::size_t>(part);
+        if (block_of(points.back(), parts, part) != interval{points[first], points[first + 1]}) {
+            return false;
+        }
+    }
+    return true;
+}
+
+EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned) {
+    std::vector<mesh_axis> axes;
+    for (const pinned_part& part : pinned.constraints.pin.value_or(std::vector<pinned_part>{})) {
+        if (part.parts > 1) {
+            axes.push_back({label_of(pinned, part), part.parts, part.points});
+            if (is_even(part.points)) {
+                axes.back().points.clear();
+            }
+        }
+    }
+    return axes;
+}
+
+EINPARALLEL_INLINE bool is_moved(const vertex& tensor) {
+    return !tensor.is_input() || kind_of(tensor) != source_kind::everywhere;
+}
+
+EINPARALLEL_INLINE bool lies_somewhere(const vertex& input) {
+    return kind_of(input) != source_kind::everywhere && (!is_placeholder(input) || input.constraints.pin);
+}
+
+EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {
+    if (is_placeholder(input)) {
+        std::vector<label_id> labels(input.bounds.size());
+        std::iota(labels.begin(), labels.end(), label_id{0});
+        return {input.bounds, mesh{pinned_axes(input)}, std::move(labels), 0};
+    }
+    if (input.origin->kind() == source_kind::root) {
+        return held_by_one(input.bounds, input.origin->root());
+    }
+    std::vector<box> boxes;
+    for (int rank = 0; rank < input.origin->holders(); ++rank) {
+        boxes.push_back(input.origin->held_by(rank));
+    }
+    return {input.bounds, std::move(boxes)};
+}
+
+EINPARALLEL_INLINE bool follows_pin(const vertex& einsum, const mesh& ranks) {
+    if (!einsum.constraints.pin) {
+        return true;
+    }
+    std::vector<mesh_axis> of_output;
+    std::copy_if(ranks.axes.begin(), ranks.axes.end(), std::back_inserter(of_output),
+                 [&](const mesh_axis& axis) { return einsum.form.in_output(axis.label); });
+    return of_output == pinned_axes(einsum);
+}
+
+EINPARALLEL_INLINE bool has_marks(const einsum_graph& graph) {
+    return any_in(graph.vertices, [](const auto& each) { return each->constraints.without_communication; });
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
