@@ -37,7 +37,7 @@ const char* word(int travelling) {
     return travelling == ep::nothing_travels  ? "no ring    "
            : travelling == ep::output_travels ? "k ring     "
            : travelling >= 0                  ? "m/n ring   "
-                                              : "double ring";
+                                              : "fed        ";
 }
 
 std::size_t largest_peak(const ep::plan& plan) {

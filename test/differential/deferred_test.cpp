@@ -123,13 +123,11 @@ void count_plan(const ep::plan& plan, coverage& seen, awkwardness& of_case) {
         seen.count("vertex", "fell back to automatic", each.fell_back ? 1 : 0);
         seen.count("vertex", "on fewer ranks", each.work.ranks.size() < plan.processes() ? 1 : 0);
         const bool k_ring = each.work.travelling == ep::output_travels;
-        const std::vector<std::size_t> travelling = ep::detail::travelling_operands(each.work);
-        seen.count("moved by", "m/n ring", travelling.empty() ? 0 : 1);
+        seen.count("moved by", "m/n ring", each.work.travelling >= 0 ? 1 : 0);
         seen.count("moved by", "k ring", k_ring ? 1 : 0);
         seen.count("moved by", "reduction", each.work.output.replication() > 1 && !k_ring ? 1 : 0);
         for (std::size_t operand = 0; operand < each.work.operands.size(); ++operand) {
-            const bool gathered = each.work.operands[operand].replication() > 1 &&
-                                  std::ranges::find(travelling, operand) == travelling.end();
+            const bool gathered = each.work.operands[operand].replication() > 1 && !each.work.travels(operand);
             seen.count("moved by", "gather", gathered ? 1 : 0);
             const ep::planned_vertex& made_by = plan.vertices()[each.inputs[operand]];
             const bool moves = !made_by.is_input() && made_by.resting != each.work.operands[operand];

@@ -59,11 +59,10 @@ TEST_CASE("what travels is what takes the fewest seconds of all that could") {
         rings += chosen != nothing_travels ? 1 : 0;
         none += chosen == nothing_travels && usual != nothing_travels ? 1 : 0;
         const double seconds = detail::task_seconds(work, 2, asked.machine);
-        for (const int other : {nothing_travels, output_travels, operands_travel, 0, 1}) {
+        for (const int other : {nothing_travels, output_travels, 0, 1}) {
             work.travelling = other;
             const bool shared = other < 0 || work.operands[static_cast<std::size_t>(other)].replication() > 1;
-            const bool fills = other == output_travels    ? k_ring_suits(work)
-                               : other == operands_travel ? !detail::double_ring_operands(work).empty()
+            const bool fills = other == output_travels ? k_ring_suits(work)
                                : other < 0
                                    ? true
                                    : detail::every_replica_has_a_piece(work.operands[static_cast<std::size_t>(other)]);

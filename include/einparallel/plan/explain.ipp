@@ -43,7 +43,7 @@ EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
     return written.empty() ? "1" : written;
 }
 
-/// `mn ring A`, `mn ring A, B`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
+/// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
 /// the sum is left to the readers; `mn holds A` where whole blocks of A are kept over runs.
 EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_vertex& each) {
     std::string word = name_for(each.algorithm);
@@ -51,8 +51,8 @@ EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_v
     if (each.work.travelling == all_travel) {
         word += " from rank " + std::to_string(each.work.feed.master);
     } else if (each.work.travelling != nothing_travels) {
-        const std::vector<std::size_t> operands = travelling_operands(each.work);
-        word += (operands.empty() ? " ring" : " ring ") + joined(operands, ", ", name_of);
+        const bool of_output = each.work.travelling == output_travels;
+        word += of_output ? " ring" : " ring " + name_of(static_cast<std::size_t>(each.work.travelling));
     }
     if (each.work.held != 0) {
         word += " holds " + joined(each.work.held_operands(), ", ", name_of);

@@ -60,14 +60,13 @@ public:
         if (made.output < 0 || table.is_open(made.output)) {
             made.output = exact_place(chosen, work.extents, work.form.output, chosen.cuts.output, table);
         }
-        const std::vector<std::size_t> travelling = travelling_operands(work);
         made.overwritten = overwritten_operand(graph_, number, lasting_);
         made.memory = task_memory(work);
         made.work = made.memory - largest_shares(work.output, work.output_bytes).piece;
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
             made.operands.push_back(
                 exact_place(chosen, work.extents, work.form.operands[operand], chosen.cuts.operands[operand], table));
-            made.gathered.push_back(work.operands[operand].replication() > 1 && !found_in(operand, travelling));
+            made.gathered.push_back(work.operands[operand].replication() > 1 && !work.travels(operand));
             made.work -=
                 made.gathered.back() ? 0 : largest_shares(work.operands[operand], work.operand_bytes[operand]).piece;
         }

@@ -80,7 +80,6 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
     json.member("summands_read", summands(work.carried)).member("summands_left", summands(work.pending));
     json.member("algorithm", each.algorithm).member("fell_back", each.fell_back).key("travelling");
     work.travelling == output_travels    ? json.value("output")
-    : work.travelling == operands_travel ? json.value("operands")
     : work.travelling == all_travel      ? json.value("all")
     : work.travelling == nothing_travels ? json.value(std::optional<int>())
                                          : json.value(work.travelling);
@@ -129,7 +128,7 @@ namespace einparallel {
 ///         summands_left         number of summands in which the output is left to its readers, the label "+" (or
 ///                               "++") in front of it; 1 where its sum is finished
 ///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
-///         travelling            number of the operand that goes round a ring, "operands", "output", or null
+///         travelling            number of the operand that goes round a ring, "output", "all", or null
 ///         bytes                 sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
 ///         bytes_held            at most by rank 0 meanwhile, all tensors together
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null

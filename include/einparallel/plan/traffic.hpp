@@ -89,20 +89,17 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work);
 /// Bytes that all ranks together send for one task, in all its runs, or in one where what it holds is there.
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting = {});
 
-/// Bytes of the largest block of a tensor, and of its largest piece along the cut; of as many as it has sharers, unless
-/// another number is given.
+/// Bytes of the largest block of a tensor, and of its largest piece along the cut.
 struct largest_shares {
     double block = 0;
     double piece = 0;
 
-    EINPARALLEL_INLINE largest_shares(const distribution& resting, std::size_t element_bytes, int pieces = 0);
+    EINPARALLEL_INLINE largest_shares(const distribution& resting, std::size_t element_bytes);
 };
 
-/// Seconds of the rank with the largest share: every step of a ring takes the longer of its arithmetic and its
-/// transfer, and a share of the shorter (`exposed`); its calls share what packing operands anew and reading the output
-/// anew costs. Gathers and the first slices of a double ring come before the ring and reductions after it, with the
-/// copies that they make. Every step with messages has a fixed cost. In all runs, or in one where what the task holds
-/// is there.
+/// Seconds of the rank with the largest share, by its schedule, in all runs, or in one where what the task holds is
+/// there. Every step of a ring takes the longer of its arithmetic and its transfer, and a share of the shorter
+/// (machine::exposed).
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants,
                                        const lasting_work& lasting = {});
 
@@ -110,7 +107,7 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
 EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants);
 
 /// Chooses what travels round a ring. Where the planner is free to, the fastest by task_seconds() among nothing (gather
-/// first, reduce last), each operand that fills a ring, several of them together and the output; under a memory limit,
+/// first, reduce last), each operand that fills a ring and the output; under a memory limit,
 /// the fastest that keeps to it by task_memory(), or what needs the least. Otherwise, and where bytes or numbers are
 /// minimised without a limit, what choose_travelling() says. Operands that last and do not travel are held.
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
@@ -127,7 +124,7 @@ struct shared_memory {
 };
 
 /// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
-/// goes round (of several, beside what rests), and what is written. What two operands read of one tensor counts once
+/// goes round, and what is written. What two operands read of one tensor counts once
 /// where neither is gathered, and an operand in whose place the output may be computed counts with that.
 EINPARALLEL_INLINE double task_memory(const task& work, const shared_memory& sharing = {});
 

@@ -58,7 +58,7 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
            static_cast<double>(work.output_bytes);
 }
 
-EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, std::size_t element_bytes, int pieces) {
+EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, std::size_t element_bytes) {
     block = static_cast<double>(element_bytes);
     for (std::size_t dimension = 0; dimension < resting.bounds().size(); ++dimension) {
         block *= static_cast<double>(resting.largest_block_extent(dimension));
@@ -66,8 +66,7 @@ EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, s
     piece = block;
     if (resting.cut() && block > 0) {
         const index whole = resting.largest_block_extent(*resting.cut());
-        piece *= static_cast<double>(block_of(whole, pieces > 0 ? pieces : resting.replication(), 0).size()) /
-                 static_cast<double>(whole);
+        piece *= static_cast<double>(block_of(whole, resting.replication(), 0).size()) / static_cast<double>(whole);
     }
 }
 
@@ -103,110 +102,169 @@ EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int ca
     return elements;
 }
 
-/// Slices that a ring of these operands goes round in; of several, two for each sharer of the most shared one.
-EINPARALLEL_INLINE int ring_slices(const task& work, const std::vector<std::size_t>& travelling) {
-    int sharers = 1;
-    for (const std::size_t operand : travelling) {
-        sharers = std::max(sharers, work.operands[operand].replication());
-    }
-    return travelling.size() > 1 ? 2 * sharers : sharers;
-}
-
-/// Seconds of one message.
-EINPARALLEL_INLINE double transfer_seconds(double bytes, const machine& constants) {
-    return constants.seconds_per_message + bytes * constants.seconds_per_byte;
-}
-
-/// Seconds of packing, copying or adding elements.
-EINPARALLEL_INLINE double touch_seconds(double elements, const machine& constants) {
-    return elements * constants.operations_per_touch * constants.seconds_per_flop;
-}
-
-EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants) {
-    const distribution& resting = work.operands[operand];
-    const int pieces = resting.replication();
-    const double seconds_per_step = messages_per_step * constants.seconds_per_message;
-    const largest_shares share(resting, work.operand_bytes[operand]);
-    if (pieces == 1) {
-        return 0;
-    }
-    if (every_replica_has_a_piece(resting)) {
-        return (pieces - 1) * (transfer_seconds(share.piece, constants) + seconds_per_step) +
-               touch_seconds(share.piece / static_cast<double>(work.operand_bytes[operand]), constants);
-    }
-    return static_cast<double>(tree_rounds(pieces)) * (transfer_seconds(share.block, constants) + seconds_per_step);
-}
-
-/// What master–worker moves: by all workers together, or in one direction by the busiest phase.
-struct fed_traffic {
-    double sent = 0;      ///< bytes of operands, from the master
-    double returned = 0;  ///< bytes of the output, to it
-    double first = 0;     ///< bytes of the first phase
-    double step = 0;      ///< bytes of a phase in the middle, in the direction that has more
-    double last = 0;      ///< bytes of the last phase
-    double messages = 0;  ///< of the master in one phase
+/// A region of a tensor, by its size.
+struct counted_region {
+    double elements = 0;
+    double bytes = 0;
 };
 
-EINPARALLEL_INLINE fed_traffic traffic_of_feeding(const task& work) {
-    fed_traffic made;
-    double slices_sent = 0;
-    for (int worker = 0; worker < work.ranks.size(); ++worker) {
-        if (worker == work.feed.master) {
-            continue;
-        }
-        const std::vector<interval> ranges = fed_ranges(work, worker);
-        const auto returned =
-            static_cast<double>(region_of(work.form.output, ranges).size()) * static_cast<double>(work.output_bytes);
-        for (std::size_t operand = 0; operand < work.operands.size() && returned > 0; ++operand) {
-            const auto bytes = static_cast<double>(region_of(work.form.operands[operand], ranges).size()) *
-                               static_cast<double>(work.operand_bytes[operand]);
-            const bool sliced = work.form.in_operand(operand, work.feed.label);
-            made.sent += bytes;
-            made.first += bytes / (sliced ? work.feed.slices : 1);
-            slices_sent += sliced ? bytes / work.feed.slices : 0;
-            made.messages += 1;
-        }
-        made.returned += returned;
-    }
-    made.last = made.returned / work.feed.slices;
-    made.step = std::max(slices_sent, made.last);
-    return made;
-}
+/// The sharers of the largest block of a tensor, as a ring of largest pieces.
+struct counted_ring {
+    int sharers = 1;
+    counted_region whole;
+    counted_region largest;
 
-/// Seconds of master–worker: the first slices come and the last results go with nothing but the master's own work to
-/// hide behind.
-EINPARALLEL_INLINE double fed_seconds(const task& work, double operations_per_point, const machine& constants) {
-    const fed_traffic moving = traffic_of_feeding(work);
-    const auto seconds_of = [&](double calls, double points, double touched) {
-        return (points * operations_per_point + touched * constants.operations_per_touch) * constants.seconds_per_flop /
-               calls;
-    };
-    const auto points = [&](int rank) {
-        double product = 1;
-        for (const interval& range : fed_ranges(work, rank)) {
-            product *= static_cast<double>(range.size());
+    [[nodiscard]] int size() const { return sharers; }
+    [[nodiscard]] static int at(int /*distance*/) { return 0; }
+    [[nodiscard]] counted_region block() const { return whole; }
+    [[nodiscard]] counted_region piece(int /*distance*/) const { return largest; }
+    [[nodiscard]] counted_region half(int /*distance*/, int /*number*/) const {
+        return {largest.elements / 2, largest.bytes / 2};
+    }
+};
+
+/// The sink that counts (schedule/sink.hpp): bytes and seconds of the rank with the largest share, of master–worker
+/// those of the master. Every step of a ring takes the longer of its arithmetic and its transfer, and a share of the
+/// shorter (machine::exposed); its calls share what packing operands anew and reading the output anew costs. What is
+/// copied or added in a step takes its time beside that, and every step with messages has a fixed cost.
+class schedule_counter {
+public:
+    struct step {
+        counted_region sent;
+        counted_region received;
+        double sends = 0;
+        double receives = 0;
+        double touched = 0;     ///< elements that are copied or added
+        double arithmetic = 0;  ///< seconds
+        double peers = 1;       ///< that each message stands for
+
+        void send(int /*peer*/, buffer_id /*place*/, const counted_region& region) { count(sent, sends, region); }
+        void receive(int /*peer*/, buffer_id /*place*/, const counted_region& region) {
+            count(received, receives, region);
         }
-        return product;
+        void move(buffer_id /*into*/, buffer_id /*from*/, const counted_region& region, std::size_t /*of_sum*/ = 0) {
+            touched += region.elements;
+        }
+
+    private:
+        void count(counted_region& moved, double& messages, const counted_region& region) const {
+            moved.bytes += peers * region.bytes;
+            messages += region.elements > 0 ? peers : 0;
+        }
     };
-    const int slices = work.feed.slices;
-    const double more = masters_excess(work);
-    const double again = touched_again(work, work.feed.label, slices);
-    const double worker = seconds_of(slices, points(work.feed.master == 0 ? 1 : 0), again);
-    const double master = seconds_of(1, points(work.feed.master), again);
-    const auto phase = [&](double arithmetic, double bytes) {
-        const double transfer = moving.messages * constants.seconds_per_message + bytes * constants.seconds_per_byte;
-        return std::max(arithmetic, transfer) + constants.exposed * std::min(arithmetic, transfer) +
-               messages_per_step * constants.seconds_per_message;
-    };
-    return phase(more * master, moving.first) +
-           slices * phase(std::max(worker, (1 - 2 * more) * master / slices), moving.step) +
-           phase(more * master, moving.last);
+
+    EINPARALLEL_INLINE schedule_counter(const task& work, double operations_per_point, const machine& constants)
+        : work_(work), constants_(constants), compute_(operations_per_point * constants.seconds_per_flop) {
+        if (work.travelling == all_travel) {
+            const int worker = work.feed.master == 0 ? 1 : 0;
+            const double phases = work.feed.slices + 2;
+            compute_ *= std::max(elements_of(fed_ranges(work, work.feed.master)),
+                                 elements_of(fed_ranges(work, worker)) * phases / work.feed.slices);
+            return;
+        }
+        for (std::size_t label = 0; label < work.extents.size(); ++label) {
+            const auto number = static_cast<label_id>(label);
+            if (number != work.pending) {  // of its summands every rank writes one
+                compute_ *= static_cast<double>(work.ranks.largest_block(number, work.extents[label]));
+            }
+        }
+    }
+
+    [[nodiscard]] double seconds() const { return seconds_; }
+    [[nodiscard]] double bytes() const { return bytes_; }  ///< sent and received
+
+    [[nodiscard]] static std::size_t vertex() { return 0; }
+    buffer_id& block(std::size_t /*operand*/) { return block_; }
+    EINPARALLEL_INLINE [[nodiscard]] static counted_ring ring(const distribution& resting, std::size_t element_bytes) {
+        const largest_shares share(resting, element_bytes);
+        const auto each = static_cast<double>(element_bytes);
+        return {resting.replication(), {share.block / each, share.block}, {share.piece / each, share.piece}};
+    }
+    EINPARALLEL_INLINE [[nodiscard]] static counted_region region(const box& of, std::size_t element_bytes) {
+        const auto elements = static_cast<double>(of.size());
+        return {elements, elements * static_cast<double>(element_bytes)};
+    }
+    EINPARALLEL_INLINE void slice(label_id along, int calls) {
+        compute_ = (compute_ + touch_seconds(touched_again(work_, along, calls))) / calls;
+    }
+    static buffer_id add(const counted_region& /*region*/, std::size_t /*element_bytes*/) { return no_buffer; }
+    static buffer_id add_half(const counted_ring& /*ring*/, int /*role*/, const counted_region& /*half*/,
+                              buffer_id /*output*/) {
+        return no_buffer;
+    }
+    void contract(step& now, const std::vector<label_id>& /*labels*/, const counted_region& /*region*/,
+                  buffer_id /*output*/, write_mode /*mode*/) const {
+        now.arithmetic += compute_;
+    }
+
+    template <class Body>
+    void repeat(std::size_t /*phase*/, int first, int end, Body body) {
+        if (first < end) {
+            step now;
+            body(now, first);
+            add_step(now, end - first);
+        }
+    }
+    static step& behind(step& now) { return now; }
+
+    template <class PhaseOf, class Visit>
+    void for_each_tree_edge(const counted_ring& ring, PhaseOf /*phase_of*/, Visit visit) {
+        step now;
+        visit(now, ring.block(), false, 0, true);
+        add_step(now, static_cast<int>(tree_rounds(ring.size())));
+    }
+
+    /// Parts of workers differ by one index: the larger ones come first.
+    template <class Visit>
+    void for_each_worker(step& now, const task& work, Visit visit) {
+        const int workers = work.ranks.size() - 1;
+        const auto label = static_cast<std::size_t>(work.ranks.axes.front().label);
+        const index own = fed_ranges(work, work.feed.master)[label].size();
+        const auto larger = static_cast<int>((work.extents[label] - own) % workers);
+        for (const auto& [first, count] : {std::pair{0, larger}, {larger, workers - larger}}) {
+            now.peers = count;
+            if (count > 0) {
+                visit(first + (first >= work.feed.master ? 1 : 0));
+            }
+        }
+    }
+
+private:
+    EINPARALLEL_INLINE static double elements_of(const std::vector<interval>& ranges) {
+        return static_cast<double>(box{ranges}.size());
+    }
+    EINPARALLEL_INLINE [[nodiscard]] double touch_seconds(double elements) const {
+        return elements * constants_.operations_per_touch * constants_.seconds_per_flop;
+    }
+    EINPARALLEL_INLINE void add_step(const step& now, int times) {
+        const double messages = std::max(now.sends, now.receives);
+        const double transfer = messages * constants_.seconds_per_message +
+                                std::max(now.sent.bytes, now.received.bytes) * constants_.seconds_per_byte;
+        seconds_ += times * (std::max(now.arithmetic, transfer) +
+                             constants_.exposed * std::min(now.arithmetic, transfer) + touch_seconds(now.touched) +
+                             (messages > 0 ? messages_per_step * constants_.seconds_per_message : 0));
+        bytes_ += times * (now.sent.bytes + now.received.bytes);
+    }
+
+    const task& work_;
+    machine constants_;
+    double compute_;  ///< seconds of a call
+    double seconds_ = 0;
+    double bytes_ = 0;
+    buffer_id block_ = no_buffer;
+};
+
+EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants) {
+    schedule_counter counted(work, 0, constants);
+    gather(counted, work.operands[operand], work.operand_bytes[operand], no_buffer);
+    return counted.seconds();
 }
 
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting) {
     if (work.travelling == all_travel) {
-        const fed_traffic moving = traffic_of_feeding(work);
-        return lasting.runs * (moving.sent + moving.returned);
+        schedule_counter counted(work, 0, {});
+        feed_workers(counted, work, no_buffer);
+        return lasting.runs * counted.bytes();
     }
     double bytes = lasting.runs * (gathered_bytes(work) + aggregated_bytes(work));
     for (std::size_t operand = 0; operand < lasting.once.size(); ++operand) {
@@ -217,64 +275,13 @@ EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasti
 
 EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_point, const machine& constants,
                                        const lasting_work& lasting) {
-    if (work.travelling == all_travel) {
-        return lasting.runs * fed_seconds(work, operations_per_point, constants);
-    }
-    double operations = operations_per_point;
-    for (std::size_t label = 0; label < work.extents.size(); ++label) {
-        if (static_cast<label_id>(label) == work.pending) {
-            continue;  // every rank writes one of the summands
-        }
-        operations *= static_cast<double>(work.ranks.largest_block(static_cast<label_id>(label), work.extents[label]));
-    }
-    const double compute = operations * constants.seconds_per_flop;
-    const double seconds_per_step = messages_per_step * constants.seconds_per_message;
-    const auto transfer = [&](double bytes) { return transfer_seconds(bytes, constants); };
-    const auto touch = [&](double elements) { return touch_seconds(elements, constants); };
-    // `calls` of the kernel with a transfer under way, and `last` ones without.
-    const auto ring_of = [&](int calls, int last, double moving, label_id label) {
-        const double again = label == no_label ? 0 : touch(touched_again(work, label, calls + last));
-        const double arithmetic = (compute + again) / (calls + last);
-        const double step = std::max(arithmetic, moving) + constants.exposed * std::min(arithmetic, moving);
-        return calls * (step + seconds_per_step) + last * arithmetic;
-    };
-    double seconds = 0;
-    double ring = compute;
-    const std::vector<std::size_t> travelling = travelling_operands(work);
-    const int slices = ring_slices(work, travelling);
-    double moving = 0;
-    for (const std::size_t operand : travelling) {
-        moving += transfer(largest_shares(work.operands[operand], work.operand_bytes[operand], slices).piece);
-    }
-    if (!travelling.empty()) {
-        const std::size_t first = travelling.front();
-        const std::optional<std::size_t> cut = work.operands[first].cut();
-        ring = ring_of(slices - 1, 1, moving, cut ? work.form.operands[first][*cut] : no_label);
-        seconds += travelling.size() > 1 ? moving + seconds_per_step : 0;  // the first slices, which nothing hides
-    }
+    schedule_counter counted(work, operations_per_point, constants);
+    write_vertex(counted, work, no_buffer);
     double once = 0;
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (work.holds(operand)) {
-            once += lasting.lasts(operand) ? lasting.once[operand] * gather_seconds(work, operand, constants) : 0;
-        } else if (!found_in(operand, travelling)) {
-            seconds += gather_seconds(work, operand, constants);
-        }
+    for (std::size_t operand = 0; operand < lasting.once.size(); ++operand) {
+        once += work.holds(operand) ? lasting.once[operand] * gather_seconds(work, operand, constants) : 0;
     }
-    const int summands = work.output.replication();
-    if (summands > 1) {
-        const largest_shares share(work.output, work.output_bytes);
-        const auto elements = [&](double bytes) { return bytes / static_cast<double>(work.output_bytes); };
-        if (runs_k_ring(work)) {
-            ring = ring_of(2 * summands - 2, 2, transfer(share.piece / 2), work.form.output[*work.output.cut()]);
-        } else if (every_replica_has_a_piece(work.output)) {
-            seconds += (summands - 1) * (transfer(share.piece) + seconds_per_step + touch(elements(share.piece))) +
-                       touch(elements(share.piece));
-        } else {
-            seconds += static_cast<double>(tree_rounds(summands)) *
-                       (transfer(share.block) + seconds_per_step + touch(elements(share.block)));
-        }
-    }
-    return lasting.runs * (seconds + ring) + once;
+    return lasting.runs * counted.seconds() + once;
 }
 
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
@@ -294,10 +301,10 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     const auto travel = [&](int travelling) {
         work.travelling = travelling;
         work.held = 0;
-        for (const std::size_t operand : may_hold == 0 ? std::vector<std::size_t>{} : travelling_operands(work)) {
-            work.held |= std::uint64_t{1} << operand;
+        for (std::size_t operand = 0; operand < work.operands.size() && may_hold != 0; ++operand) {
+            work.held |= std::uint64_t{work.travels(operand) ? 0U : 1U} << operand;
         }
-        work.held = may_hold & ~work.held;
+        work.held &= may_hold;
     };
     // What is beyond the limit counts before seconds do.
     const auto measure = [&] {
@@ -318,8 +325,6 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         consider(static_cast<int>(operand), every_replica_has_a_piece(work.operands[operand]));
     }
-    work.held = 0;
-    consider(operands_travel, !double_ring_operands(work).empty());
     consider(output_travels, k_ring_suits(work));
     travel(best);
 }
@@ -340,19 +345,17 @@ EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_g
 }
 
 EINPARALLEL_INLINE double task_memory(const task& work, const shared_memory& sharing) {
-    const std::vector<std::size_t> travelling = travelling_operands(work);
-    const int slices = ring_slices(work, travelling);
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const distribution& resting = work.operands[operand];
         const largest_shares share(resting, work.operand_bytes[operand]);
         const std::size_t first = sharing.same_as.empty() ? operand : sharing.same_as[operand];
-        if (!found_in(operand, travelling)) {
+        if (!work.travels(operand)) {
             const bool counted = (first != operand && resting.replication() == 1 && resting == work.operands[first]) ||
                                  (sharing.overwritten == operand && work.form.operands[operand] == work.form.output);
             bytes += resting.replication() > 1 ? share.block : counted ? 0 : share.piece;
         } else {
-            bytes += 2 * share.block / slices + (travelling.size() > 1 ? share.piece : 0);
+            bytes += 2 * share.block / resting.replication();
         }
     }
     const largest_shares share(work.output, work.output_bytes);

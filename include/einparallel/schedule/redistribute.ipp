@@ -2,7 +2,7 @@
 
 #include <einparallel/schedule/redistribute.hpp>
 
-#include <einparallel/schedule/steps.ipp>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -40,9 +40,11 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
     }
     const std::size_t element_bytes = of_rank[resting].element_bytes;
     const buffer_id arriving = of_rank.add_buffer(wanted, element_bytes);
-    detail::step_collector steps(of_rank, first_phase);
-    steps.at(0) = detail::redistribution_step(from, to, rank, resting, arriving);
-    steps.append();
+    step moving = detail::redistribution_step(from, to, rank, resting, arriving);
+    if (!moving.receives.empty() || !moving.sends.empty() || !moving.work.empty()) {
+        moving.phase = first_phase;
+        of_rank.steps.push_back(std::move(moving));
+    }
     return arriving;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace einparallel {
@@ -18,9 +19,8 @@ enum class algorithm : std::uint8_t { automatic, c, mn, k, master_worker };
 
 /// Which tensor travels round a ring while the arithmetic goes on.
 inline constexpr int nothing_travels = -2;
-inline constexpr int output_travels = -1;   ///< the k ring; otherwise the number of an operand: the m/n ring
-inline constexpr int operands_travel = -3;  ///< the double ring: operands that are cut along one label
-inline constexpr int all_travel = -4;       ///< master–worker: operands to the workers, their part of the output back
+inline constexpr int output_travels = -1;  ///< the k ring; otherwise the number of an operand: the m/n ring
+inline constexpr int all_travel = -4;      ///< master–worker: operands to the workers, their part of the output back
 
 /// Master–worker: all tensors of a task rest on one rank, which feeds the others.
 struct feeding {
@@ -50,6 +50,16 @@ struct task {
     [[nodiscard]] bool holds(std::size_t operand) const { return operand < 64 && ((held >> operand) & 1U) != 0; }
     EINPARALLEL_INLINE [[nodiscard]] std::vector<std::size_t> held_operands() const;
 
+    /// True where an operand is cut along a label, so that its pieces can go round a ring.
+    EINPARALLEL_INLINE [[nodiscard]] bool may_travel(std::size_t operand) const {
+        const std::optional<std::size_t> cut = operands[operand].cut();
+        return cut && form.operands[operand][*cut] != no_label;
+    }
+    /// True where they do.
+    EINPARALLEL_INLINE [[nodiscard]] bool travels(std::size_t operand) const {
+        return travelling == static_cast<int>(operand) && may_travel(operand);
+    }
+
     /// Labels of the einsum itself; those of pending sums stand behind them.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t own_labels() const;
 
@@ -73,9 +83,6 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& lab
 /// first phase and in the last one, so the master's part is larger than theirs by two slices, as far as the extent can
 /// be cut so.
 EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank);
-
-/// Half of what the master computes beyond what a worker does, as a share of the master's part.
-EINPARALLEL_INLINE double masters_excess(const task& work);
 
 }  // namespace EINPARALLEL_DETAIL
 

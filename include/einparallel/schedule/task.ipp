@@ -69,13 +69,6 @@ EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank) 
     return ranges;
 }
 
-EINPARALLEL_INLINE double masters_excess(const task& work) {
-    const auto label = static_cast<std::size_t>(work.ranks.axes.front().label);
-    const auto own = static_cast<double>(fed_ranges(work, work.feed.master)[label].size());
-    const auto worker = static_cast<double>(fed_ranges(work, work.feed.master == 0 ? 1 : 0)[label].size());
-    return own > worker ? (own - worker) / own / 2 : 0;
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
@@ -123,9 +116,9 @@ EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
     };
     if (wanted == algorithm::automatic || wanted == algorithm::mn) {
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-            consider(
-                static_cast<int>(operand), work.operands[operand], work.operand_bytes[operand],
-                !work.holds(operand) && (wanted == algorithm::mn || detail::fills_ring(work.operands[operand], 1)));
+            consider(static_cast<int>(operand), work.operands[operand], work.operand_bytes[operand],
+                     !work.holds(operand) && work.may_travel(operand) &&
+                         (wanted == algorithm::mn || detail::fills_ring(work.operands[operand], 1)));
         }
     }
     if (wanted == algorithm::automatic || wanted == algorithm::k) {

@@ -1,49 +1,46 @@
 #pragma once
 
-#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
-#include <einparallel/schedule/feed.ipp>
-#include <einparallel/schedule/gather.ipp>
-#include <einparallel/schedule/ring_k.ipp>
-#include <einparallel/schedule/ring_operands.ipp>
-#include <einparallel/schedule/steps.ipp>
+#include <einparallel/schedule/recorder.ipp>
+
+#include <bit>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::size_t tree_rounds(int ranks) {
+    return static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+}
+
+EINPARALLEL_INLINE bool every_replica_has_a_piece(const distribution& resting) {
+    return fills_ring(resting, 1);
+}
 
 EINPARALLEL_INLINE bool runs_k_ring(const task& work) {
     return work.travelling == output_travels && k_ring_suits(work);
 }
 
 EINPARALLEL_INLINE double pieces_of_k_ring(const task& work) {
-    const box own = work.output.held_by(0);
-    return parts_are_contiguous(own, halved_dimension(own, *work.output.cut())) ? 1.5 : 2.5;
+    return halves_are_contiguous(work.output.held_by(0), *work.output.cut()) ? 1.5 : 2.5;
 }
 
-EINPARALLEL_INLINE std::vector<std::size_t> double_ring_operands(const task& work) {
-    std::vector<std::size_t> together;
-    for (std::size_t first = 0; first < work.operands.size() && together.size() < 2; ++first) {
-        const auto label_of = [&](std::size_t operand) {
-            const distribution& resting = work.operands[operand];
-            return fills_ring(resting, 1) && !work.holds(operand) ? work.form.operands[operand][*resting.cut()]
-                                                                  : no_label;
-        };
-        together.clear();
-        for (std::size_t operand = first; operand < work.operands.size() && label_of(first) != no_label; ++operand) {
-            if (label_of(operand) == label_of(first)) {
-                together.push_back(operand);
-            }
-        }
+/// The part of the iteration space of `rank`, by label.
+EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
+    if (work.travelling == all_travel) {
+        return fed_ranges(work, rank);
     }
-    return together.size() < 2 ? std::vector<std::size_t>{} : together;
-}
-
-EINPARALLEL_INLINE std::vector<std::size_t> travelling_operands(const task& work) {
-    if (work.travelling == operands_travel) {
-        return double_ring_operands(work);
+    std::vector<interval> ranges = whole_box(work.extents).sides;
+    const std::vector<int> coordinate = work.ranks.coordinates(rank);
+    for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
+        const mesh_axis& cut = work.ranks.axes[axis];
+        const auto label = static_cast<std::size_t>(cut.label);
+        ranges[label] = cut.block(work.extents[label], coordinate[axis]);
     }
-    const bool one = work.travelling >= 0 && work.operands[static_cast<std::size_t>(work.travelling)].replication() > 1;
-    return one ? std::vector{static_cast<std::size_t>(work.travelling)} : std::vector<std::size_t>{};
+    if (work.pending != no_label) {
+        ranges[static_cast<std::size_t>(work.pending)] = work.output.block_of_rank(rank).sides.front();
+    }
+    return ranges;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -55,9 +52,8 @@ EINPARALLEL_INLINE buffer_id schedule_gathering(program& of_rank, const distribu
     if (rank >= resting.holders()) {
         return piece;
     }
-    detail::step_collector steps(of_rank, first_phase);
-    const std::size_t element_bytes = of_rank[piece].element_bytes;
-    const buffer_id block = detail::gather(steps, resting, rank, element_bytes, piece);
+    detail::recorder steps(of_rank, first_phase, rank);
+    const buffer_id block = detail::gather(steps, resting, of_rank[piece].element_bytes, piece);
     steps.append();
     return block;
 }
@@ -68,41 +64,12 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
     if (rank >= work.ranks.size()) {
         return output;
     }
-    const std::vector<std::size_t> travelling = detail::travelling_operands(work);
-    detail::step_collector steps(of_rank, first_phase);
-    detail::rank_share share{work, vertex, rank, detail::ranges_of(work, rank), {operands.begin(), operands.end()}};
-    if (work.travelling == all_travel) {
-        share.ranges = detail::fed_ranges(work, rank);
-        if (rank == work.feed.master) {
-            detail::feed_workers(steps, share, output);
-        } else {
-            detail::work_for_master(steps, share);
-        }
-        steps.append();
-        return output;
-    }
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (!detail::found_in(operand, travelling) && !work.holds(operand)) {
-            share.operands[operand] =
-                detail::gather(steps, work.operands[operand], rank, work.operand_bytes[operand], operands[operand]);
-        }
-    }
-    if (detail::runs_k_ring(work)) {
-        detail::ring_k(steps, share, output);
+    detail::recorder steps(of_rank, first_phase, rank, work, vertex, detail::ranges_of(work, rank),
+                           {operands.begin(), operands.end()});
+    if (work.travelling == all_travel && rank != work.feed.master) {
+        steps.work_for_master();
     } else {
-        const bool reduces = work.output.replication() > 1;
-        const buffer_id block =
-            reduces ? of_rank.add_buffer(work.output.block_of_rank(rank), work.output_bytes) : output;
-        if (travelling.empty()) {
-            share.contract(steps.at(detail::compute_phase), share.operands, block, share.ranges, write_mode::overwrite);
-        } else if (travelling.size() == 1) {
-            detail::ring_mn(steps, share, travelling.front(), block);
-        } else {
-            detail::ring_double(steps, share, travelling, block);
-        }
-        if (reduces) {
-            detail::reduce(steps, share, block, output);
-        }
+        detail::write_vertex(steps, work, output);
     }
     steps.append();
     return output;

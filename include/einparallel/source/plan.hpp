@@ -45,15 +45,13 @@
 #include <einparallel/plan/traffic.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>
 #include <einparallel/schedule/arena.ipp>
-#include <einparallel/schedule/gather.ipp>
+#include <einparallel/schedule/feed.ipp>
 #include <einparallel/schedule/in_place.ipp>
 #include <einparallel/schedule/packing.ipp>
 #include <einparallel/schedule/pending.ipp>
 #include <einparallel/schedule/program.ipp>
+#include <einparallel/schedule/recorder.ipp>
 #include <einparallel/schedule/redistribute.ipp>
-#include <einparallel/schedule/ring_k.ipp>
-#include <einparallel/schedule/ring_operands.ipp>
 #include <einparallel/schedule/softmax.ipp>
-#include <einparallel/schedule/steps.ipp>
 #include <einparallel/schedule/task.ipp>
 #include <einparallel/schedule/vertex_schedule.ipp>

@@ -1,0 +1,82 @@
+#pragma once
+// All-gather of an operand's pieces over the ranks that compute with the same block; reduce-scatter of a block that
+// each of its replicas has computed a summand of: the accumulate variant of the k algorithm (thesis §5.3, last remark),
+// and what follows an m/n ring whose output is Partial as well.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/schedule/program.hpp>
+#include <einparallel/schedule/sink.hpp>
+#include <einparallel/schedule/task.hpp>
+
+#include <cstddef>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Writes the gathering of an operand of which the rank has `piece`, from phase 0 on, and returns the buffer with the
+/// whole block: `piece` itself where nothing is replicated. Every piece but its own reaches a rank once: (q-1)/q of the
+/// block.
+/// - Where every replica has a piece: q-1 phases. In phase t a rank hands the piece that it got last to the previous
+///   replica and receives the next one, straight into its place in the block.
+/// - Else every piece goes down a binomial tree whose root is its owner: ⌈log2 q⌉ phases.
+template <class Sink>
+buffer_id gather(Sink& sink, const distribution& resting, std::size_t element_bytes, buffer_id piece) {
+    if (resting.replication() == 1) {
+        return piece;
+    }
+    const auto ring = sink.ring(resting, element_bytes);
+    const buffer_id block = sink.add(ring.block(), element_bytes);
+    sink.repeat(0, 0, 1, [&](auto& now, int) { now.move(block, piece, ring.piece(0)); });
+    if (every_replica_has_a_piece(resting)) {
+        sink.repeat(0, 0, ring.size() - 1, [&](auto& now, int hop) {
+            now.send(ring.at(-1), hop == 0 ? piece : block, ring.piece(hop));
+            now.receive(ring.at(1), block, ring.piece(hop + 1));
+        });
+        return block;
+    }
+    const std::size_t last_level = tree_rounds(ring.size()) - 1;
+    const auto phase_of = [&](std::size_t level) { return last_level - level; };
+    sink.for_each_tree_edge(ring, phase_of, [&](auto& now, const auto& region, bool own, int peer, bool below) {
+        if (below) {
+            now.send(peer, own ? piece : block, region);
+        } else {
+            now.receive(peer, block, region);
+        }
+    });
+    return block;
+}
+
+/// Writes the reduction of `block`, complete when all is computed, into the rank's own piece `output`.
+/// - Where every replica has a piece: q phases, q-1 transfers, the last ⊕ after them. In phase t replica i sends the
+///   chunk of replica i-1-t straight to it and receives its own from replica i+1+t, while it adds the one that came
+///   before: q-1 messages, (q-1)/q of the block, two chunks beside block and output. Summands are combined in replica
+///   order beginning with the owner's, so the result is the same in every run.
+/// - Else every chunk comes up a binomial tree to its owner; ranks on the way combine in their block. Transfer and ⊕
+///   take turns.
+template <class Sink>
+void reduce(Sink& sink, const task& work, buffer_id block, buffer_id output) {
+    const auto ring = sink.ring(work.output, work.output_bytes);
+    sink.repeat(reduce_phase, 0, 1, [&](auto& now, int) { now.move(output, block, ring.piece(0)); });
+    // What `peer` has of a region is added to this rank's in the phase behind.
+    const auto add_from = [&](auto& now, int peer, const auto& region, buffer_id to) {
+        const buffer_id summand = sink.add(region, work.output_bytes);
+        now.receive(peer, summand, region);
+        sink.behind(now).move(to, summand, region, sink.vertex());
+    };
+    if (every_replica_has_a_piece(work.output)) {
+        sink.repeat(reduce_phase, 0, ring.size() - 1, [&](auto& now, int turn) {
+            now.send(ring.at(-1 - turn), block, ring.piece(-1 - turn));
+            add_from(now, ring.at(1 + turn), ring.piece(0), output);
+        });
+        return;
+    }
+    const auto phase_of = [](std::size_t level) { return reduce_phase + 2 * level; };
+    sink.for_each_tree_edge(ring, phase_of, [&](auto& now, const auto& region, bool own, int peer, bool below) {
+        if (below) {
+            add_from(now, peer, region, own ? output : block);
+        } else {
+            now.send(peer, block, region);
+        }
+    });
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,205 @@
+#pragma once
+// The sink that records: the steps of one rank for one vertex, by phase.
+
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/schedule/program.hpp>
+#include <einparallel/schedule/task.hpp>
+#include <einparallel/schedule/vertex_schedule.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The dimension along which a chunk is halved: its outermost, so that each half is contiguous in dense storage and a
+/// message in one piece, which a poll advances further than a datatype's; but one that is short and odd would make
+/// halves of unlike lengths, and gives way to the cut.
+EINPARALLEL_INLINE std::size_t halved_dimension(const box& chunk, std::size_t cut) {
+    for (std::size_t dimension = 0; dimension < cut; ++dimension) {
+        if (const index size = chunk.sides[dimension].size(); size > 1) {
+            return size % 2 == 0 || size > 16 ? dimension : cut;
+        }
+    }
+    return cut;
+}
+
+/// True where the halves of `chunk` are contiguous in its dense storage.
+EINPARALLEL_INLINE bool halves_are_contiguous(const box& chunk, std::size_t cut) {
+    const auto halved = static_cast<std::ptrdiff_t>(halved_dimension(chunk, cut));
+    return std::all_of(chunk.sides.begin(), chunk.sides.begin() + halved,
+                       [](const interval& side) { return side.size() <= 1; });
+}
+
+/// The ranks that share a block with one of them, as a ring: that rank itself is at distance 0, the next replica at 1,
+/// the previous one at -1.
+struct replica_ring {
+    const distribution& resting;
+    std::vector<int> group;  ///< in the order of their pieces
+    int self = 0;            ///< position of the rank in it
+
+    [[nodiscard]] int size() const { return static_cast<int>(group.size()); }
+    [[nodiscard]] int at(int distance) const {
+        return group[static_cast<std::size_t>((self + distance + size()) % size())];
+    }
+    EINPARALLEL_INLINE [[nodiscard]] box block() const { return resting.block_of_rank(at(0)); }
+    EINPARALLEL_INLINE [[nodiscard]] box piece(int distance) const { return resting.held_by(at(distance)); }
+    EINPARALLEL_INLINE [[nodiscard]] box half(int distance, int number) const {
+        box made = piece(distance);
+        interval& side = made.sides[halved_dimension(made, *resting.cut())];
+        side = block_of(side, 2, number);
+        return made;
+    }
+};
+
+/// Several parts of a schedule write into the same phase (two operands gathered at once), so steps are collected by
+/// phase first and appended to the program in order; phases in which the rank has nothing to do leave no step.
+class recorder {
+public:
+    recorder(program& into, std::size_t first_phase, int rank)
+        : program_(into), first_phase_(first_phase), rank_(rank) {}
+
+    /// For a vertex. `ranges`: by label, the rank's part of the iteration space.
+    recorder(program& into, std::size_t first_phase, int rank, const task& work, std::size_t vertex,
+             std::vector<interval> ranges, std::vector<buffer_id> operands)
+        : program_(into),
+          first_phase_(first_phase),
+          rank_(rank),
+          work_(&work),
+          vertex_(vertex),
+          ranges_(std::move(ranges)),
+          blocks_(std::move(operands)) {}
+
+    [[nodiscard]] std::size_t vertex() const { return vertex_; }
+    buffer_id& block(std::size_t operand) { return blocks_[operand]; }
+    EINPARALLEL_INLINE [[nodiscard]] replica_ring ring(const distribution& resting, std::size_t /*element_bytes*/) {
+        return {resting, resting.replicas(rank_), resting.replica_number(rank_)};
+    }
+    [[nodiscard]] static box region(box of, std::size_t /*element_bytes*/) { return of; }
+    void slice(label_id /*along*/, int /*calls*/) {}
+
+    EINPARALLEL_INLINE buffer_id add(box region, std::size_t element_bytes) {
+        return program_.add_buffer(std::move(region), element_bytes);
+    }
+
+    /// A place for half a chunk of a k ring, which may lie in the output's own memory, as in the thesis, wherever its
+    /// halves are contiguous and large enough (buffer::lender): in role 0 in its second half, in role 1 in the first.
+    EINPARALLEL_INLINE buffer_id add_half(const replica_ring& ring, int role, const box& half, buffer_id output) {
+        const std::size_t bytes = work_->output_bytes;
+        const buffer_id place = program_.add_buffer(half, bytes);
+        if (role < 2 && halves_are_contiguous(ring.piece(0), *ring.resting.cut()) &&
+            half.size() <= ring.half(0, 1 - role).size()) {
+            program_[place].lender = output;
+            program_[place].lender_offset = role == 1 ? 0 : static_cast<std::size_t>(ring.half(0, 0).size()) * bytes;
+        }
+        return place;
+    }
+
+    template <class Body>
+    void repeat(std::size_t phase, int first, int end, Body body) {
+        for (int turn = first; turn < end; ++turn) {
+            body(at(phase + static_cast<std::size_t>(turn)), turn);
+        }
+    }
+
+    step& behind(const step& now) { return at(now.phase + 1); }
+
+    /// Adds the call on the part of the rank's own ranges that belongs to a region of a tensor with these labels. Calls
+    /// that would change nothing are left out: no output element, or a contribution of no term to what is there
+    /// already.
+    EINPARALLEL_INLINE void contract(step& now, const std::vector<label_id>& labels, const box& region,
+                                     buffer_id output, write_mode mode) const {
+        std::vector<interval> part = ranges_;
+        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
+            if (labels[dimension] != no_label) {
+                interval& range = part[static_cast<std::size_t>(labels[dimension])];
+                range = intersect(range, region.sides[dimension]);
+            }
+        }
+        const bool no_term = std::ranges::any_of(part, [](const interval& range) { return range.empty(); });
+        if (!region_of(work_->form.output, part).empty() && !(no_term && mode == write_mode::combine)) {
+            now.work.emplace_back(contraction{vertex_, blocks_, output, std::move(part), mode});
+        }
+    }
+
+    /// Every piece has a binomial tree over the ring, whose root is its owner. Calls
+    /// visit(step, piece, whether this rank owns it, peer, whether that is the lower end) for each edge that ends here;
+    /// the edges of level l span 2^l replicas.
+    template <class PhaseOf, class Visit>
+    void for_each_tree_edge(const replica_ring& ring, PhaseOf phase_of, Visit visit) {
+        for (int owner = 0; owner < ring.size(); ++owner) {
+            const int number = (ring.self - owner + ring.size()) % ring.size();  // in the tree; the owner is 0
+            const box region = ring.piece(-number);
+            for (std::size_t level = 0; level < tree_rounds(ring.size()) && !region.empty(); ++level) {
+                const int reach = 1 << level;
+                if (number % (2 * reach) == 0 && number + reach < ring.size()) {
+                    visit(at(phase_of(level)), region, number == 0, ring.at(reach), true);
+                } else if (number % (2 * reach) == reach) {
+                    visit(at(phase_of(level)), region, false, ring.at(-reach), false);
+                }
+            }
+        }
+    }
+
+    template <class Visit>
+    void for_each_worker(step& /*now*/, const task& work, Visit visit) const {
+        for (int worker = 0; worker < work.ranks.size(); ++worker) {
+            if (worker != rank_) {
+                visit(worker);
+            }
+        }
+    }
+
+    /// The worker's side of master–worker: it contracts one slice while the next one comes and the one before goes
+    /// back. Two slices of every operand that has the label and of the output are alive at once.
+    EINPARALLEL_INLINE void work_for_master() {
+        const task& work = *work_;
+        buffer_id made = no_buffer;
+        for (int turn = 0; turn < work.feed.slices + 2; ++turn) {
+            step& now = at(compute_phase + static_cast<std::size_t>(turn));
+            now.send(work.feed.master, made, fed_output(work, ranges_, turn));
+            if (turn >= 1 && turn <= work.feed.slices) {
+                const box slice{{fed_slice(work, ranges_, turn - 1)[static_cast<std::size_t>(work.feed.label)]}};
+                made = add(region_of(work.form.output, fed_slice(work, ranges_, turn - 1)), work.output_bytes);
+                contract(now, {work.feed.label}, slice, made, write_mode::overwrite);
+            }
+            for (std::size_t operand = 0; operand < blocks_.size() && turn < work.feed.slices; ++operand) {
+                const box coming = fed_operand(work, ranges_, operand, turn);
+                if (turn == 0 || work.form.in_operand(operand, work.feed.label)) {
+                    blocks_[operand] = add(coming, work.operand_bytes[operand]);
+                    now.receive(work.feed.master, blocks_[operand], coming);
+                }
+            }
+        }
+    }
+
+    EINPARALLEL_INLINE void append() {
+        for (auto& [phase, each] : steps_) {
+            if (!each.receives.empty() || !each.sends.empty() || !each.work.empty()) {
+                each.phase = first_phase_ + phase;
+                program_.steps.push_back(std::move(each));
+            }
+        }
+    }
+
+private:
+    step& at(std::size_t phase) {
+        step& found = steps_[phase];
+        found.phase = phase;
+        return found;
+    }
+
+    program& program_;
+    std::size_t first_phase_;
+    int rank_;
+    const task* work_ = nullptr;
+    std::size_t vertex_ = 0;
+    std::vector<interval> ranges_;
+    std::vector<buffer_id> blocks_;
+    std::map<std::size_t, step> steps_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

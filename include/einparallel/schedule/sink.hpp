@@ -1,0 +1,47 @@
+#pragma once
+// What a schedule is written to. Each algorithm is written once, as a template over a sink: a recorder (recorder.ipp)
+// makes a rank's program of it, a counter (cost/traffic.ipp) the seconds of the rank with the largest share.
+//
+//     ring(distribution, bytes)          the sharers of a block, seen from one of them: size(), at(distance), piece(
+//                                        distance), half(distance, number), block()
+//     add(region, bytes), add_half(…)    a buffer for a region
+//     block(operand)                     the buffer in which calls find an operand
+//     slice(label, calls)                the vertex is computed in so many calls along a label
+//     repeat(phase, first, end, body)    body(step, turn) for every turn, in phase + turn. Turns are alike: a counter
+//                                        looks at the first one and multiplies, so that a ring of 65,536 ranks takes no
+//                                        longer to count than one of two
+//     contract(step, labels, region, output, mode)   a call on the part of the rank's share that has this region of a
+//                                        tensor with these labels
+//     behind(step)                       the step of the phase behind
+//     for_each_tree_edge(…), for_each_worker(…)      by their names
+//
+// Steps have send(), receive() and move(). A recorder's regions are boxes, a counter's are numbers of elements.
+
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <cstddef>
+
+namespace einparallel {
+
+/// Phases from the first one of a vertex or a gathering to the first one of what follows it: nobody counts how many lie
+/// between.
+inline constexpr std::size_t phases_apart = std::size_t{1} << 34;
+
+namespace EINPARALLEL_DETAIL {
+
+/// Where the parts of a vertex's schedule begin, the first of them, gathering, in phase 0.
+inline constexpr std::size_t compute_phase = phases_apart / 4;
+inline constexpr std::size_t reduce_phase = 2 * compute_phase;
+
+/// Rounds of a binomial tree over `ranks` ranks: ⌈log2 ranks⌉.
+EINPARALLEL_INLINE std::size_t tree_rounds(int ranks);
+
+/// True where every replica of a block has a piece of it that may hold something. Otherwise (rank 0, fewer slices than
+/// replicas) the few pieces go along trees instead of from neighbour to neighbour: fewer phases, the same bytes.
+/// Decided by the largest block, hence alike on every rank.
+EINPARALLEL_INLINE bool every_replica_has_a_piece(const distribution& resting);
+
+}  // namespace EINPARALLEL_DETAIL
+
+}  // namespace einparallel
