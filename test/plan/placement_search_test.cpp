@@ -169,7 +169,7 @@ public:
     brute_force(const std::vector<node>& outputs, const options& asked, bool sums = false)
         : graph_(detail::collect(outputs)),
           asked_(asked),
-          lasting_(graph_, asked),
+          lasting_(graph_, asked.runs, asked.objective),
           layouts_(asked.processes, asked),
           ways_(graph_.vertices.size()),
           lies_(graph_.vertices.size(), -1),
@@ -406,7 +406,8 @@ private:
         task work = make_task(summed, bytes, einsum.element.bytes, ranks, tried);
         const detail::lasting_work lasting = lasting_.work_of(number);
         const double operations = einsum.work->operations_per_point();
-        detail::choose_best_travelling(work, algorithm::automatic, operations, asked_, lasting);
+        detail::choose_best_travelling(work, algorithm::automatic, operations, asked_.machine, asked_.objective,
+                                       asked_.memory_limit, lasting);
         const double cost = asked_.objective == objective::bytes
                                 ? detail::task_bytes(work, lasting)
                                 : detail::task_seconds(work, operations, asked_.machine, lasting);

@@ -54,7 +54,8 @@ TEST_CASE("what travels is what takes the fewest seconds of all that could") {
         asked.machine.exposed = 0.1 * static_cast<double>(below(11));
         asked.machine.seconds_per_byte = 1e-11 * static_cast<double>(1 + below(100));
         const int usual = choose_travelling(work);
-        detail::choose_best_travelling(work, algorithm::automatic, 2, asked);
+        detail::choose_best_travelling(work, algorithm::automatic, 2, asked.machine, asked.objective,
+                                       asked.memory_limit);
         const int chosen = work.travelling;
         rings += chosen != nothing_travels ? 1 : 0;
         none += chosen == nothing_travels && usual != nothing_travels ? 1 : 0;
@@ -72,18 +73,20 @@ TEST_CASE("what travels is what takes the fewest seconds of all that could") {
         }
         // Asked for an algorithm, or for bytes: as ever. Under a limit of memory nothing that needs more.
         for (const algorithm wanted : {algorithm::c, algorithm::mn, algorithm::k}) {
-            detail::choose_best_travelling(work, wanted, 2, asked);
+            detail::choose_best_travelling(work, wanted, 2, asked.machine, asked.objective, asked.memory_limit);
             const int forced = work.travelling;
             CHECK(forced == choose_travelling(work, wanted));
         }
         asked.memory_limit = 1;
-        detail::choose_best_travelling(work, algorithm::automatic, 2, asked);
+        detail::choose_best_travelling(work, algorithm::automatic, 2, asked.machine, asked.objective,
+                                       asked.memory_limit);
         const double memory = detail::task_memory(work);
         work.travelling = usual;
         CHECK(memory <= detail::task_memory(work));
         asked = {};
         asked.objective = objective::bytes;
-        detail::choose_best_travelling(work, algorithm::automatic, 2, asked);
+        detail::choose_best_travelling(work, algorithm::automatic, 2, asked.machine, asked.objective,
+                                       asked.memory_limit);
         CHECK(work.travelling == usual);
     }
     CHECK(rings > 100);
@@ -93,7 +96,7 @@ TEST_CASE("what travels is what takes the fewest seconds of all that could") {
 TEST_CASE("rings where they hide what is large, and nowhere else") {
     const auto travelling = [](const task& of) {
         task work = of;
-        detail::choose_best_travelling(work, algorithm::automatic, 2, {});
+        detail::choose_best_travelling(work, algorithm::automatic, 2, {}, objective::time, 0);
         return work.travelling;
     };
     const einsum_form form = matrix_form();

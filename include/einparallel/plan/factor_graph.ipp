@@ -59,7 +59,7 @@ public:
                                     const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph), asked_(asked), table_(table), moves_(asked, table) {
         const std::size_t count = graph.vertices.size();
-        const lasting_tensors lasting(graph, asked);
+        const lasting_tensors lasting(graph, asked.runs, asked.objective);
         std::vector<place_id> lies(count, anywhere);
         std::vector<std::size_t> readings(count, 0);
         for (std::size_t number = 0; number < count; ++number) {

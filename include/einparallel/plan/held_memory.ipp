@@ -34,7 +34,7 @@ public:
         : graph_(graph),
           may_be_(may_be),
           factors_(factors),
-          lasting_(graph, asked),
+          lasting_(graph, asked.runs, asked.objective),
           least_(asked),
           lies_(graph.vertices.size(), anywhere),
           copies_(graph.vertices.size()),

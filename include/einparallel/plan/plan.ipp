@@ -135,7 +135,7 @@ struct plan_builder {
         made_for(made, asked);
         made.outputs_ = graph.outputs;
         const std::size_t count = graph.vertices.size();
-        const detail::lasting_tensors lasting(graph, asked);
+        const detail::lasting_tensors lasting(graph, asked.runs, asked.objective);
         made.vertices_.resize(count);
         std::vector<std::optional<detail::place_id>> resting(count);  // nothing: read as each reader wants it
         std::vector<std::vector<detail::place_id>> copies(count);     // shared by all who want the same

@@ -52,13 +52,8 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
     if (chosen.feed.slices > 0) {
         return fed_task(std::move(work), chosen.feed);
     }
-    if (chosen.memory == 0) {
-        choose_best_travelling(work, wanted, einsum.work->operations_per_point(), asked, lasting);
-    } else {
-        options own = asked;
-        own.memory_limit = chosen.memory;
-        choose_best_travelling(work, wanted, einsum.work->operations_per_point(), own, lasting);
-    }
+    choose_best_travelling(work, wanted, einsum.work->operations_per_point(), asked.machine, asked.objective,
+                           chosen.memory == 0 ? asked.memory_limit : chosen.memory, lasting);
     return work;
 }
 

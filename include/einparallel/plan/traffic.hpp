@@ -5,10 +5,10 @@
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/options.hpp>
+#include <einparallel/plan/lasting.hpp>
+#include <einparallel/plan/machine.hpp>
 #include <einparallel/schedule/task.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -18,62 +18,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Elements of the blocks that a rank sees of `times` dimensions which carry one label, cut into `parts`: all of one
 /// dimension, the blocks on the diagonal of more.
 EINPARALLEL_INLINE double diagonal_elements(index extent, int parts, std::ptrdiff_t times);
-
-/// How often a vertex's work is done over all runs of a plan, and what of it once.
-struct lasting_work {
-    double runs = 1;             ///< of the vertex
-    std::vector<double> once{};  ///< by operand, of the blocks of one that lasts: the share of all who may hold the
-                                 ///< same; 0 for others. Empty: none lasts
-
-    [[nodiscard]] bool lasts(std::size_t operand) const { return operand < once.size() && once[operand] > 0; }
-};
-
-/// Which tensors of a graph last over the runs of a plan (options.runs), for they depend on lasting inputs alone: they
-/// are brought and computed once, and kept. Refers to the graph.
-class lasting_tensors {
-public:
-    EINPARALLEL_INLINE lasting_tensors(const einsum_graph& graph, const options& asked)
-        : graph_(graph),
-          runs_(static_cast<double>(asked.runs)),
-          is_paper_(asked.objective == objective::paper),
-          lasts_(graph.vertices.size(), false),
-          readings_(graph.vertices.size(), 0) {
-        for (std::size_t number = 0; asked.runs > 1 && number < lasts_.size(); ++number) {
-            const vertex& each = *graph.vertices[number];
-            const std::vector<std::size_t>& inputs = graph.inputs[number];
-            lasts_[number] = each.is_input()
-                                 ? each.origin != nullptr && each.origin->lasts()
-                                 : std::ranges::all_of(inputs, [&](std::size_t input) { return lasts_[input]; });
-            for (const std::size_t input : inputs) {
-                readings_[input] += lasts_[number] ? 0 : 1;
-            }
-        }
-    }
-
-    /// The tensor is the same in every run.
-    [[nodiscard]] bool lasts(std::size_t number) const { return lasts_[number]; }
-
-    /// How often it is brought to a reader.
-    [[nodiscard]] double runs(std::size_t number) const { return lasts_[number] ? 1 : runs_; }
-
-    /// Of a vertex. Readers that hold the same blocks gather them once: each is charged its part, no more than what it
-    /// costs; the paper, which knows no blocks, charges every one.
-    EINPARALLEL_INLINE [[nodiscard]] lasting_work work_of(std::size_t number) const {
-        lasting_work made{runs(number)};
-        for (const std::size_t input : graph_.inputs[number]) {
-            const bool once = lasts_[input] && !lasts_[number];
-            made.once.push_back(once ? (is_paper_ ? 1.0 : 1.0 / readings_[input]) : 0.0);
-        }
-        return made;
-    }
-
-private:
-    const einsum_graph& graph_;
-    double runs_;
-    bool is_paper_;
-    std::vector<bool> lasts_;
-    std::vector<int> readings_;  ///< by operands of vertices that do not last
-};
 
 /// Bytes that all ranks together send to hand round one operand. Every way to hand round a block that q ranks share
 /// brings each element of it to q − 1 ranks once.
@@ -107,11 +51,12 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
 EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, const machine& constants);
 
 /// Chooses what travels round a ring. Where the planner is free to, the fastest by task_seconds() among nothing (gather
-/// first, reduce last), each operand that fills a ring and the output; under a memory limit,
+/// first, reduce last), each operand that fills a ring and the output; under a memory limit (0: none),
 /// the fastest that keeps to it by task_memory(), or what needs the least. Otherwise, and where bytes or numbers are
 /// minimised without a limit, what choose_travelling() says. Operands that last and do not travel are held.
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
-                                               const options& asked, const lasting_work& lasting = {});
+                                               const machine& constants, objective minimised, std::size_t memory_limit,
+                                               const lasting_work& lasting = {});
 
 /// The operand that a vertex may be computed in place of (schedule/in_place.hpp) once nobody else reads it.
 EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_graph& graph, std::size_t number,

@@ -285,7 +285,8 @@ EINPARALLEL_INLINE double task_seconds(const task& work, double operations_per_p
 }
 
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
-                                               const options& asked, const lasting_work& lasting) {
+                                               const machine& constants, objective minimised, std::size_t memory_limit,
+                                               const lasting_work& lasting) {
     std::uint64_t may_hold = 0;
     for (std::size_t operand = 0; operand < std::min<std::size_t>(work.operands.size(), 64); ++operand) {
         const bool may = lasting.lasts(operand) && work.operands[operand].replication() > 1;
@@ -293,9 +294,9 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     }
     work.held = may_hold;
     work.travelling = choose_travelling(work, wanted);
-    const bool limited = asked.memory_limit > 0;
+    const bool limited = memory_limit > 0;
     if (wanted != algorithm::automatic || (work.travelling == nothing_travels && may_hold == 0) ||
-        (asked.objective != objective::time && !limited)) {
+        (minimised != objective::time && !limited)) {
         return;
     }
     const auto travel = [&](int travelling) {
@@ -309,8 +310,8 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     // What is beyond the limit counts before seconds do.
     const auto measure = [&] {
         const double memory = limited ? task_memory(work) : 0;
-        return std::pair{memory > static_cast<double>(asked.memory_limit) ? memory : 0.0,
-                         task_seconds(work, operations_per_point, asked.machine, lasting)};
+        return std::pair{memory > static_cast<double>(memory_limit) ? memory : 0.0,
+                         task_seconds(work, operations_per_point, constants, lasting)};
     };
     int best = work.travelling;
     std::pair<double, double> least = measure();
