@@ -2,9 +2,9 @@
 
 #include "graphs.hpp"
 
+#include <einparallel/cost/traffic.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/statistics.hpp>
-#include <einparallel/plan/traffic.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,10 +4,10 @@
 #include "random_constraints.hpp"
 #include "random_graph.hpp"
 
+#include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/traffic.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 
 #include "graphs.hpp"
 
+#include <einparallel/cost/traffic.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/traffic.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <support/make_task.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 // The states of a vertex, made as they are asked for.
 
+#include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
@@ -12,7 +13,6 @@
 #include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/state.ipp>
-#include <einparallel/plan/traffic.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 

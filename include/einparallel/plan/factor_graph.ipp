@@ -15,7 +15,7 @@
 //   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
 //                              constraints.ipp what the user fixed, offers.ipp which sums may stay pending and
 //                              where blocks may be uneven
-//   what a move costs          move_cost.ipp; layout/redistribution_traffic.ipp, the one count; places.ipp, which of
+//   what a move costs          move_cost.ipp; cost/redistribution_traffic.ipp, the one count; places.ipp, which of
 //                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; memory_search.ipp,

@@ -1,7 +1,7 @@
 #pragma once
 // What a user may ask of the planner.
 
-#include <einparallel/plan/machine.hpp>
+#include <einparallel/cost/machine.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>

@@ -2,10 +2,10 @@
 
 #include <einparallel/plan/partition.hpp>
 
+#include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/options.hpp>
-#include <einparallel/plan/traffic.ipp>
 #include <einparallel/schedule/pending.hpp>
 
 #include <algorithm>

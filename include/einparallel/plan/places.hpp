@@ -1,9 +1,9 @@
 #pragma once
 // Where a tensor may lie, and what moving it from one place to another costs.
 
+#include <einparallel/cost/rank_grid.hpp>
+#include <einparallel/cost/redistribution_traffic.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/layout/rank_grid.hpp>
-#include <einparallel/layout/redistribution_traffic.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/numbering.hpp>

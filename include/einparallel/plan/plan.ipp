@@ -2,6 +2,7 @@
 
 #include <einparallel/plan/plan.hpp>
 
+#include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -10,7 +11,6 @@
 #include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/places.hpp>
 #include <einparallel/plan/search.ipp>
-#include <einparallel/plan/traffic.hpp>
 #include <einparallel/plan/vertex_cuts.ipp>
 #include <einparallel/schedule/program.hpp>
 

@@ -2,10 +2,10 @@
 
 #include <einparallel/plan/statistics.hpp>
 
+#include <einparallel/cost/traffic.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/program.ipp>
-#include <einparallel/plan/traffic.hpp>
 
 #include <algorithm>
 #include <array>

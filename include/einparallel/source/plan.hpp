@@ -3,6 +3,9 @@
 
 #include <einparallel/source/interface.hpp>
 
+#include <einparallel/cost/rank_grid.ipp>
+#include <einparallel/cost/redistribution_traffic.ipp>
+#include <einparallel/cost/traffic.ipp>
 #include <einparallel/graph/einsum_graph.ipp>
 #include <einparallel/graph/inputs.ipp>
 #include <einparallel/graph/product_tree.ipp>
@@ -15,8 +18,6 @@
 #include <einparallel/layout/distribution.ipp>
 #include <einparallel/layout/mesh.ipp>
 #include <einparallel/layout/placement.ipp>
-#include <einparallel/layout/rank_grid.ipp>
-#include <einparallel/layout/redistribution_traffic.ipp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/bucket.ipp>
 #include <einparallel/plan/by_hand.ipp>
@@ -42,7 +43,6 @@
 #include <einparallel/plan/solve.ipp>
 #include <einparallel/plan/state.ipp>
 #include <einparallel/plan/statistics.ipp>
-#include <einparallel/plan/traffic.ipp>
 #include <einparallel/plan/vertex_cuts.ipp>
 #include <einparallel/schedule/arena.ipp>
 #include <einparallel/schedule/feed.ipp>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <einparallel/cost/traffic.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/traffic.hpp>
 
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>

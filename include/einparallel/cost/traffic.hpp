@@ -2,11 +2,11 @@
 // What a vertex's own work costs this library's executor: bytes and seconds in closed form, equal to sums over the
 // schedules.
 
+#include <einparallel/cost/lasting.hpp>
+#include <einparallel/cost/machine.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/lasting.hpp>
-#include <einparallel/plan/machine.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>

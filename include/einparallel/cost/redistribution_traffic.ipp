@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/layout/redistribution_traffic.hpp>
+#include <einparallel/cost/redistribution_traffic.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/layout/rank_grid.hpp>
+#include <einparallel/cost/rank_grid.hpp>
 
 #include <algorithm>
 #include <bit>

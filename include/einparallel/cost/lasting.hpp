@@ -1,9 +1,9 @@
 #pragma once
 // What of a graph is the same in every run of a plan, and how often the rest is done.
 
+#include <einparallel/cost/machine.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/machine.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 // What moves between two distributions of one tensor: the one count of redistribution traffic.
 
+#include <einparallel/cost/rank_grid.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/layout/rank_grid.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
