@@ -40,7 +40,6 @@ LIBRARY_UNITS = (
     "products_double",
     "products_complex",
     "products_integers",
-    "join_packing",
     "plan",
 )
 LIBRARY_UNITS_MPI = ("run",)

@@ -52,7 +52,6 @@ set(einparallel_core_units
     products_double
     products_complex
     products_integers
-    join_packing
 )
 
 einparallel_compile(einparallel_compiled_core UNITS ${einparallel_core_units} LINKS einparallel_core)

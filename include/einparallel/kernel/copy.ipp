@@ -20,29 +20,33 @@ EINPARALLEL_INLINE void end_streaming() {
 #endif
 }
 
-/// One by one, as many columns in turn as elements fill a line. `Bytes` are those of an element, 0 where only the block
+/// One by one, as many columns in turn as elements fill a line. `Bytes` are those of an element, 0 where only the tile
 /// knows: a constant makes a move of a call.
 template <std::size_t Bytes>
-void copy_elements(std::byte* into, const std::byte* from, const turned_block& block) {
-    const std::size_t bytes = Bytes == 0 ? block.bytes : Bytes;
+void copy_elements(std::byte* into, const std::byte* from, const copy_tile& tile) {
+    const std::size_t bytes = Bytes == 0 ? tile.bytes : Bytes;
     const auto line = std::max<index>(1, 64 / static_cast<index>(bytes));
-    const block_side columns = block.columns;
-    const block_side rows = block.rows;
+    const tile_side columns = tile.columns;
+    const tile_side rows = tile.rows;
+    const index unit = tile.unit;
     for (index first = 0; first < columns.count; first += line) {
         const index last = std::min(first + line, columns.count);
         for (index row = 0; row < rows.count; ++row) {
             for (index column = first; column < last; ++column) {
-                copy_bytes(into + rows.into[row] + columns.into[column], from + rows.from[row] + columns.from[column],
-                           Bytes == 0 ? bytes : Bytes);
+                copy_bytes(into + (rows.into[row] + columns.into[column]) * unit,
+                           from + (rows.from[row] + columns.from[column]) * unit, Bytes == 0 ? bytes : Bytes);
             }
         }
     }
 }
 
-EINPARALLEL_INLINE copy_functions copy_functions::best(index element_bytes, bool turns) {
-    copy_functions found = turns && element_bytes == 4 ? best_of<float>() : best_of<double>();
-    if (!turns) {
-        found.turn = element_bytes == 1    ? &copy_elements<1>
+EINPARALLEL_INLINE copy_functions copy_functions::best(index element_bytes, index shortest) {
+    const bool vectors = (element_bytes == 4 || element_bytes == 8) && shortest * element_bytes >= 16;
+    copy_functions found =
+        vectors && element_bytes == 4 ? best_of<float>(shortest) : best_of<double>(vectors ? shortest : 64);
+    if (!vectors) {
+        found.lanes = 1;
+        found.copy = element_bytes == 1    ? &copy_elements<1>
                      : element_bytes == 2  ? &copy_elements<2>
                      : element_bytes == 4  ? &copy_elements<4>
                      : element_bytes == 8  ? &copy_elements<8>
@@ -171,13 +175,13 @@ private:
             }
         }
         const index columns_run = run_of(columns_, &gemm_axis::loop::first);
-        const bool turns = bits % static_cast<std::uintptr_t>(element_) == 0 && (element_ == 4 || element_ == 8) &&
-                           std::min(columns_run, run_of(rows_, &gemm_axis::loop::second)) * element_ >= 32;
-        functions_ = copy_functions::best(element_, turns);
+        const bool aligned = bits % static_cast<std::uintptr_t>(element_) == 0;
+        functions_ = copy_functions::best(element_,
+                                          aligned ? std::min(columns_run, run_of(rows_, &gemm_axis::loop::second)) : 0);
         const index run = columns_run * element_;  // bytes of the output that are written side by side
         follow_ = columns_run == columns_.size && !rows_.loops.empty() && rows_.loops.back().first == run;
         streams_ = total_ >= streamed_bytes && (follow_ ? run * rows_.loops.back().extent : run) >= 512;
-        buffered_ = streams_ && !(turns && row_bits % 64 == 0);
+        buffered_ = streams_ && !(functions_.lanes > 1 && row_bits % 64 == 0);
         const index line = std::max<index>(1, 64 / element_);
         const index wide = element_ > 16 ? 4096 : streams_ ? 1024 : 512;
         const auto cut = [&](gemm_axis& axis, index limit) {
@@ -221,9 +225,9 @@ private:
             }
             return start;
         };
-        turned_block block;
-        block.streams = streams_ && !buffered_;
-        block.bytes = static_cast<std::size_t>(element_);
+        copy_tile tile;
+        tile.streams = streams_ && !buffered_;
+        tile.bytes = static_cast<std::size_t>(element_);
         gemm_blocks::place next = start_of(own.begin);
         for (index unit = own.begin; unit < own.end; ++unit) {
             columns.go_to(unit / row_blocks % column_blocks);
@@ -231,10 +235,10 @@ private:
             std::byte* const into = into_ + next.first;
             const std::byte* const from = from_ + next.second;
             next = start_of(std::min(unit + 1, own.end - 1));
-            block.next = from_ + next.second - from;
-            block.columns = {columns.first(), columns.second(), columns.count,
-                             run_of(columns_, &gemm_axis::loop::first)};
-            block.rows = {rows.first(), rows.second(), rows.count, run_of(rows_, &gemm_axis::loop::second)};
+            tile.next = from_ + next.second - from;
+            tile.columns = {columns.first(), columns.second(), columns.count,
+                            run_of(columns_, &gemm_axis::loop::first)};
+            tile.rows = {rows.first(), rows.second(), rows.count, run_of(rows_, &gemm_axis::loop::second)};
             if (buffered_) {
                 const index length = columns.count * element_;
                 for (index column = 0; column < columns.count; ++column) {
@@ -243,24 +247,24 @@ private:
                 for (index row = 0; row < rows.count; ++row) {
                     buffer_rows[row] = row * (follow_ ? length : ((length + 63) / 64 | 1) * 64);
                 }
-                through_buffer(into, from, block, tight, buffer_rows, buffer.data());
+                through_buffer(into, from, tile, tight, buffer_rows, buffer.data());
             } else {
-                functions_.turn(into, from, block);
+                functions_.copy(into, from, tile);
             }
         }
     }
 
-    /// Makes the block in a buffer, as the output has it, and streams it out from there: lines whole wherever a row of
+    /// Makes the tile in a buffer, as the output has it, and streams it out from there: lines whole wherever a row of
     /// the output begins. `tight` are the places of elements side by side.
-    void through_buffer(std::byte* into, const std::byte* from, const turned_block& block, const index* tight,
+    void through_buffer(std::byte* into, const std::byte* from, const copy_tile& tile, const index* tight,
                         const index* buffer_rows, std::byte* buffer) const {
-        const block_side& columns = block.columns;
-        const block_side& rows = block.rows;
-        turned_block inside = block;
+        const tile_side& columns = tile.columns;
+        const tile_side& rows = tile.rows;
+        copy_tile inside = tile;
         inside.columns.into = tight;
         inside.columns.run = columns.count;
         inside.rows.into = buffer_rows;
-        functions_.turn(buffer, from, inside);
+        functions_.copy(buffer, from, inside);
         const index length = columns.count * element_;
         for (index row = 0; row < rows.count;) {
             index end = row + 1;

@@ -4,7 +4,7 @@
 
 #include <einparallel/kernel/product_loops.hpp>
 #include <einparallel/kernel/progress.hpp>
-#include <einparallel/kernel/simd/vector_pack.hpp>
+#include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/vector_small.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/tuning.hpp>
@@ -126,24 +126,64 @@ private:
         return m_.loops.back().first == 1 && depth >= 32 ? std::min<index>(depth, 128) : 0;
     }
 
-    /// Bytes of a packed sliver and of one vector that may be written beyond it, in an odd number of cache lines.
-    static constexpr index sliver(std::size_t bytes) { return static_cast<index>((bytes + 127) / 64 | 1) * 64; }
-    [[nodiscard]] index a_sliver(index depth) const {
-        return sliver(static_cast<std::size_t>(kernel_.rows * depth) * kernel_.a_bytes);
-    }
-    [[nodiscard]] index b_sliver(index depth) const {
-        return sliver(static_cast<std::size_t>(kernel_.columns * depth) * kernel_.b_bytes);
-    }
+    /// Packed micro-panels of one operand.
+    struct micro_panels {
+        index width;  ///< indices of C in each
+        index step;   ///< bytes from one to the next: an odd number of cache lines, lest all fall into the same sets
+        index most;   ///< indices of the largest block, the last micro-panel filled up
+        index packed;
+        packed_block block;
+
+        /// @param packed, element bytes of an element in the micro-panels and in memory
+        micro_panels(index panel, index largest, index depth, std::size_t packed_bytes, std::size_t element)
+            : width(panel),
+              step(((panel * depth * signed_of(packed_bytes) + 63) / 64 | 1) * 64),
+              most((largest + panel - 1) / panel * panel),
+              packed(signed_of(packed_bytes)) {
+            block.tile.unit = signed_of(element);
+        }
+
+        [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(most / width * step); }
+
+        /// Notes where elements go. @param table room for most + depth numbers
+        void lay_out(index* table, index depth) {
+            for (index first = 0, place = 0; first < most; first += width, place += step / packed) {
+                for (index each = 0; each < width; ++each) {
+                    table[first + each] = place + each;
+                }
+            }
+            for (index each = 0; each < depth; ++each) {
+                table[most + each] = each * width;
+            }
+            block.tile.columns = {table, nullptr, 0, width};
+            block.tile.rows = {table + most, nullptr, 0, 1};
+        }
+
+        /// The block of these indices and steps, which lie at `along` in the matrix.
+        const packed_block& take(const gemm_blocks& across, const gemm_blocks& steps, const index* along,
+                                 index gemm_axis::loop::*side) {
+            block.count = across.count;
+            block.tile.columns.from = across.first();
+            block.tile.columns.count = across.filled;
+            block.tile.rows.from = along;
+            block.tile.rows.count = steps.count;
+            block.tile.rows.run = steps.run_of(side);
+            across.stretch(block.period, block.run);
+            return block;
+        }
+    };
 
     void run_part(const operands& from, const target& into, const block_range& blocks, even_part steps) const {
-        const std::size_t a_size =
-            in_place_ ? 0 : static_cast<std::size_t>((rows_ + kernel_.rows - 1) / kernel_.rows * a_sliver(depth_));
-        const std::size_t b_size =
-            static_cast<std::size_t>((columns_ + kernel_.columns - 1) / kernel_.columns * b_sliver(depth_));
-        const std::size_t needed =
-            a_size + b_size + sizeof(index) * static_cast<std::size_t>(2 * (rows_ + columns_ + 2 * depth_));
-        const scratch_memory memory(needed);
-        walk(memory.data(), a_size, b_size, from, into, blocks, steps);
+        micro_panels a(kernel_.rows, rows_, depth_, kernel_.a_bytes, kernel_.a_element);
+        micro_panels b(kernel_.columns, columns_, depth_, kernel_.b_bytes, kernel_.b_element);
+        const std::size_t a_size = in_place_ ? 0 : a.bytes();
+        const auto numbers = static_cast<std::size_t>(3 * (a.most + b.most) + 6 * depth_);
+        const scratch_memory memory(a_size + b.bytes() + sizeof(index) * numbers);
+        auto* const tables = reinterpret_cast<index*>(memory.data() + a_size + b.bytes());
+        a.lay_out(tables, depth_);
+        b.lay_out(tables + a.most + depth_, depth_);
+        walk(memory.data(), memory.data() + a_size, a, b, tables + a.most + b.most + 2 * depth_, from, into, blocks,
+             steps);
     }
 
     /// Computes the pieces of the sum on their own, and adds them up in order; one thread one after the other, in
@@ -182,15 +222,12 @@ private:
         }
     }
 
-    void walk(std::byte* scratch, std::size_t a_size, std::size_t b_size, const operands& from, const target& into,
-              const block_range& blocks, even_part steps) const {
-        std::byte* const packed_a = scratch;
-        std::byte* const packed_b = scratch + a_size;
-        auto* const tables = reinterpret_cast<index*>(scratch + a_size + b_size);
-        gemm_blocks m(into.m, rows_, tables);
-        gemm_blocks n(into.n, columns_, tables + 2 * rows_);
-        gemm_blocks k(k_, depth_, tables + 2 * (rows_ + columns_));
-        auto* const along = reinterpret_cast<small_step*>(tables + 2 * (rows_ + columns_ + depth_));
+    void walk(std::byte* packed_a, std::byte* packed_b, micro_panels& a_panels, micro_panels& b_panels, index* tables,
+              const operands& from, const target& into, const block_range& blocks, even_part steps) const {
+        gemm_blocks m(into.m, a_panels.most, tables, a_panels.width);
+        gemm_blocks n(into.n, b_panels.most, tables + 2 * a_panels.most, b_panels.width, kernel_.lanes);
+        gemm_blocks k(k_, depth_, tables + 2 * (a_panels.most + b_panels.most));
+        auto* const along = reinterpret_cast<small_step*>(tables + 2 * (a_panels.most + b_panels.most + depth_));
         const even_part& rows = blocks.rows;
         bool a_stays = false;
         for (index column = blocks.columns.begin; column < blocks.columns.end; ++column) {
@@ -201,49 +238,40 @@ private:
                 for (index each = 0; in_place_ && each < k.count; ++each) {
                     along[each] = {k.first()[each], each * kernel_.columns};
                 }
-                pack_source source{n.first(), k.second(), n.count, k.count, b_sliver(k.count), 0, 0};
-                n.stretch(source.period, source.run);
                 kernel_.pack_b(kernel_.context, packed_b,
-                               element_at(from.b, n.start.first + k.start.second, kernel_.b_element), source);
+                               element_at(from.b, n.start.first + k.start.second, kernel_.b_element),
+                               b_panels.take(n, k, k.second(), &gemm_axis::loop::second));
                 report(hook_, packing_cost * n.count * k.count);
                 for (index row = rows.begin; row < rows.end; ++row) {
                     m.go_to(row);
                     const std::byte* const a = element_at(from.a, m.start.first + k.start.first, kernel_.a_element);
                     std::byte* const c = element_at(into.c, m.start.second + n.start.second, kernel_.c_element);
                     if (in_place_) {
-                        multiply_in_place(a, packed_b, along, m, n, k, c, add);
+                        // Some rows of A, which stay in the first-level cache, past all columns.
+                        kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
+                                              b_panels.step / signed_of(kernel_.b_element) - kernel_.columns,
+                                              along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
+                                             a, packed_b, c, add);
                         report(hook_, m.count * n.count * k.count);
                         continue;
                     }
                     if (!a_stays) {
-                        source = {m.first(), k.first(), m.count, k.count, a_sliver(k.count), 0, 0};
-                        m.stretch(source.period, source.run);
-                        kernel_.pack_a(kernel_.context, packed_a, a, source);
+                        kernel_.pack_a(kernel_.context, packed_a, a,
+                                       a_panels.take(m, k, k.first(), &gemm_axis::loop::first));
                         report(hook_, packing_cost * m.count * k.count);
                         a_stays = rows.end - rows.begin == 1 && steps.end - steps.begin == 1;
                     }
-                    multiply(packed_a, packed_b, k.count, m, n, c, add);
+                    multiply(packed_a, a_panels.step, packed_b, b_panels.step, k.count, m, n, c, add);
                 }
             }
         }
     }
 
     static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
-    /// A block of A where it lies times one packed block of B: some rows of A, which stay in the first-level cache,
-    /// past all columns.
-    void multiply_in_place(const std::byte* a, const std::byte* b, const small_step* along, const gemm_blocks& m,
-                           const gemm_blocks& n, const gemm_blocks& k, std::byte* c, bool add) const {
-        kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
-                              b_sliver(k.count) / signed_of(kernel_.b_element) - kernel_.columns,
-                              along_rows_ ? rows_ahead : 0, even_steps(along, k.count)},
-                             a, b, c, add);
-    }
 
     /// One packed block of A times one packed block of B.
-    void multiply(const std::byte* a, const std::byte* b, index depth, const gemm_blocks& m, const gemm_blocks& n,
-                  std::byte* c, bool add) const {
-        const index a_step = a_sliver(depth);
-        const index b_step = b_sliver(depth);
+    void multiply(const std::byte* a, index a_step, const std::byte* b, index b_step, index depth, const gemm_blocks& m,
+                  const gemm_blocks& n, std::byte* c, bool add) const {
         const index* const row_offsets = m.second();
         for (index column = 0; column < n.count; column += kernel_.columns) {
             const index wide = std::min(kernel_.columns, n.count - column);

@@ -98,8 +98,14 @@ struct gemm_axis {
 class gemm_blocks {
 public:
     /// @param tables room for twice the values of the largest block; it and the axis must outlive this
-    gemm_blocks(const gemm_axis& axis, index largest, index* tables)
-        : axis_(axis), first_(tables), second_(tables + largest), lengths_(axis.loops.size(), 0) {}
+    /// @param unit offsets in the first matrix are filled up to a multiple of it, with copies of the last `copied` ones
+    gemm_blocks(const gemm_axis& axis, index largest, index* tables, index unit = 1, index copied = 1)
+        : axis_(axis),
+          first_(tables),
+          second_(tables + largest),
+          unit_(unit),
+          copied_(copied),
+          lengths_(axis.loops.size(), 0) {}
 
     /// Where a block starts in the two matrices.
     struct place {
@@ -145,8 +151,17 @@ public:
 
     place start;
     index count = 0;
+    index filled = 0;  ///< values of first()
     [[nodiscard]] const index* first() const { return first_; }
     [[nodiscard]] const index* second() const { return second_; }
+    /// How many values lie `step` apart, in stretches of that length, in one of the matrices.
+    EINPARALLEL_INLINE [[nodiscard]] index run_of(index gemm_axis::loop::*side, index step = 1) const {
+        index run = 1;
+        for (std::size_t position = lengths_.size(); position-- > 0 && axis_.loops[position].*side == run * step;) {
+            run *= lengths_[position];
+        }
+        return run;
+    }
     /// Values of the loops inside the one along which the first matrix is contiguous, and that one's length
     /// in this block; 0 where there is none, or where it is the innermost.
     EINPARALLEL_INLINE void stretch(index& period, index& run) const {
@@ -180,11 +195,16 @@ private:
             }
             count *= lengths_[position];
         }
+        for (filled = count; filled % unit_ != 0; ++filled) {
+            first_[filled] = first_[filled - std::min(copied_, count)];
+        }
     }
 
     const gemm_axis& axis_;
     index* first_;
     index* second_;
+    index unit_;
+    index copied_;
     small_vector<index, 4> lengths_;
     bool filled_ = false;
 };

@@ -3,12 +3,12 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/simd/vector_join.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
-#include <cstdint>
 #include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -16,15 +16,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Types whose tiles the compiler vectorises.
 template <class T>
 inline constexpr bool is_tiled = std::is_arithmetic_v<T>;
-
-/// Packing moves elements and computes nothing: one function serves all types of a size, but that float and double have
-/// vector code.
-template <class T>
-using packed_as = std::conditional_t<
-    std::is_floating_point_v<T>, T,
-    std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>>;
 
 template <class Out, class Reduce, class Function, class A, class B, instruction_set Set>
 tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors) {
@@ -38,8 +29,7 @@ tile_kernel join_tile_kernel_of(const join_functors<Reduce, Function>& functors)
     kernel.c_element = sizeof(Out);
     kernel.run = &code::run;
     kernel.computed = [](index /*high*/) { return code::rows; };
-    kernel.pack_a = &pack_slivers<packed_as<A>, code::rows, Set>;
-    kernel.pack_b = &pack_slivers<packed_as<B>, code::columns, Set>;
+    kernel.pack_a = kernel.pack_b = &pack_panels;
     kernel.scatter = &scatter_tile<Out, join_functors<Reduce, Function>>;
     kernel.context = &functors;
     return kernel;

@@ -22,7 +22,7 @@ struct row_order {
 };
 
 /// What a point costs when `loop` is the row, in loads of contiguous elements; only comparisons matter. Where nothing
-/// is summed, operands that jump are read in blocks (turned_operands.ipp), an output that jumps is not written so.
+/// is summed, operands that jump are read in blocks (transposed_operands), an output that jumps is not written so.
 EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
     const index* moves = nest.of(loop);
     const bool blocks = nest.all_in_output();

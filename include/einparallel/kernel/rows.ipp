@@ -2,15 +2,88 @@
 
 #include <einparallel/kernel/rows.hpp>
 
+#include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/kernel/turned_operands.ipp>
+#include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Operands that are contiguous across the rows of a nest: blocks of them are transposed into a buffer, where they are
+/// contiguous along the rows.
+EINPARALLEL_INLINE class transposed_operands {
+public:
+    /// Points of a block along the row, and rows.
+    static constexpr index width = 512;
+    static constexpr index height = 32;
+
+    transposed_operands(const loop_nest& nest, const row_order& order, const row_operands& operands) {
+        constexpr index least = 256;  // points that are worth what a block takes to set up
+        constexpr index shortest = 4;
+        const bool sums_inside = !order.outer_contracted.empty() && nest.in_output(order.inner);
+        if (order.tiled == row_order::none || sums_inside ||
+            std::min(nest.extents[order.tiled], nest.extents[order.inner]) < shortest ||
+            nest.extents[order.tiled] * nest.extents[order.inner] < least) {
+            return;
+        }
+        std::size_t bytes = 0;
+        for (std::size_t slot = 1; slot < nest.slots; ++slot) {
+            const index along = nest.of(order.inner)[slot];
+            if (along != 0 && along != 1 && nest.of(order.tiled)[slot] == 1) {
+                const row_operand& from = operands[slot - 1];
+                found_.push_back({slot, from, along, bytes});
+                bytes += static_cast<std::size_t>(height * pitch(from.bytes) * from.bytes);
+            }
+        }
+        memory_ = scratch_memory(bytes);
+    }
+
+    [[nodiscard]] bool empty() const { return found_.empty(); }
+
+    /// Reads the block that begins where the sum of both offsets says.
+    void read(const index* offsets, const index* starts, index rows, index columns) {
+        for (const operand& each : found_) {
+            const index bytes = each.from.bytes;
+            copy_box(std::array{rows, columns}, static_cast<std::size_t>(bytes), memory_.data() + each.block,
+                     std::array{pitch(bytes), index{1}},
+                     each.from.data + (offsets[each.slot] + starts[each.slot]) * bytes,
+                     std::array{index{1}, each.along});
+        }
+    }
+
+    /// Points the slots of these operands, less that of the output, to row `number` of the block.
+    void point_to(index number, const std::byte** starts) const {
+        for (const operand& each : found_) {
+            starts[each.slot - 1] = memory_.data() + each.block + number * pitch(each.from.bytes) * each.from.bytes;
+        }
+    }
+    /// Rows of these operands move by one.
+    void straighten(index* moves) const {
+        for (const operand& each : found_) {
+            moves[each.slot] = 1;
+        }
+    }
+
+private:
+    struct operand {
+        std::size_t slot;
+        row_operand from;
+        index along;        ///< elements from one point of a row to the next
+        std::size_t block;  ///< where its block begins
+    };
+
+    /// Elements from one row of a block to the next: a cache line more than a power of two of bytes.
+    static constexpr index pitch(index bytes) { return width + 64 / bytes; }
+
+    small_vector<operand, 4> found_;
+    scratch_memory memory_{0};
+};
 
 /// The points of a nest in the order in which they are walked, or those of one piece of one loop.
 class row_walk {
@@ -97,7 +170,7 @@ private:
 };
 
 EINPARALLEL_INLINE void row_worker::write_bytes(std::byte* into, const std::byte* from, std::size_t bytes) const {
-    streams_ ? copy_functions::best(8, false).stream(into, from, bytes) : copy_bytes(into, from, bytes);
+    streams_ ? copy_functions::best(8, 0).stream(into, from, bytes) : copy_bytes(into, from, bytes);
 }
 
 EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
@@ -117,7 +190,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
     const row_operands& operands = worker.operands();
     worker.stream(streams_);
-    turned_operands blocks(nest, order_, operands);
+    transposed_operands blocks(nest, order_, operands);
     const small_vector<index, 12> still(nest.slots, 0);
     const bool loops = order_.inner != row_order::none;
     const bool tiled = order_.tiled != row_order::none;
@@ -129,11 +202,11 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
     // far apart, where memory is read in pieces of a row.
-    const index width = !blocks.empty()                   ? turned_operands::width
+    const index width = !blocks.empty()                   ? blocks.width
                         : tiled || sums                   ? 64
                         : order_.outer_contracted.empty() ? std::min<index>(worker.width(), 256)
                                                           : worker.width();
-    const index height = blocks.empty() ? rows : turned_operands::height;
+    const index height = blocks.empty() ? rows : blocks.height;
     small_vector<index, 12> moves(nest.slots, 0);
     std::copy(along, along + nest.slots, moves.begin());
     blocks.straighten(moves.data());

@@ -11,7 +11,6 @@
 // Whatever the flags say: a program that does not run links this without MPI.
 #undef EINPARALLEL_HAS_MPI
 
-#include <einparallel/source/join_packing.hpp>
 #include <einparallel/source/kernel.hpp>
 #include <einparallel/source/plan.hpp>
 #include <einparallel/source/products_complex.hpp>

@@ -16,9 +16,9 @@
 #include <einparallel/kernel/product_loops.ipp>
 #include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
+#include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/space.ipp>
 #include <einparallel/kernel/threads.ipp>
-#include <einparallel/kernel/turned_operands.ipp>
 #include <einparallel/notation/box.ipp>
 #include <einparallel/notation/einsum_form.ipp>
 #include <einparallel/notation/op_formula.ipp>

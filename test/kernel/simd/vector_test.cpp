@@ -1,5 +1,5 @@
 // What is compiled for every instruction set, against plain loops, with each that this processor has: packing of
-// operands in any order, products in place, planes that are turned round, tiles of general operators.
+// operands in any order, products in place, planes that are transposed, tiles of general operators.
 
 #include "../instruction_sets.hpp"
 
@@ -256,9 +256,9 @@ void check_small(std::mt19937& random) {
     }
 }
 
-/// Turns a plane whose sides are cut into runs, given by tables, and looks at what is beside it too.
+/// Transposes a plane whose sides are cut into runs, given by tables, and looks at what is beside it too.
 template <class T, instruction_set Set>
-void check_turn() {
+void check_transposition() {
     for (const bool streams : {false, true}) {
         for (const index rows : {1, 3, 8, 15, 33, 66}) {
             for (const index columns : {1, 2, 7, 8, 16, 17, 40, 70}) {
@@ -293,18 +293,18 @@ void check_turn() {
                     }
                     std::fill(into, into + size, T(-1));
                     std::vector<T> expected(size, T(-1));
-                    const einparallel::detail::turned_block block{{tables[0].data(), tables[1].data(), columns, run},
-                                                                  {tables[2].data(), tables[3].data(), rows, run},
-                                                                  streams,
-                                                                  0};
+                    einparallel::detail::copy_tile tile;
+                    tile.columns = {tables[0].data(), tables[1].data(), columns, run};
+                    tile.rows = {tables[2].data(), tables[3].data(), rows, run};
+                    tile.streams = streams;
                     for (index column = 0; column < columns; ++column) {
                         for (index row = 0; row < rows; ++row) {
                             expected[static_cast<std::size_t>(row * into_row + first + column + gap(column))] =
                                 from[static_cast<std::size_t>(column * from_column + row + gap(row))];
                         }
                     }
-                    vector_copy<T, Set>::turn(reinterpret_cast<std::byte*>(into),
-                                              reinterpret_cast<const std::byte*>(from.data()), block);
+                    vector_copy<T, Set>::copy(reinterpret_cast<std::byte*>(into),
+                                              reinterpret_cast<const std::byte*>(from.data()), tile);
                     end_streaming();
                     CHECK(std::equal(expected.begin(), expected.end(), into));
                 }
@@ -433,8 +433,8 @@ TEST_CASE_TEMPLATE("products in place, and dot products", T, double, float) {
     with_each_set([&]<instruction_set Set>() { check_small<T, Set>(random); });
 }
 
-TEST_CASE_TEMPLATE("planes turned round", T, double, float) {
-    with_each_set([]<instruction_set Set>() { check_turn<T, Set>(); });
+TEST_CASE_TEMPLATE("planes transposed", T, double, float) {
+    with_each_set([]<instruction_set Set>() { check_transposition<T, Set>(); });
 }
 
 TEST_CASE("runs go past the caches from any place, and nothing beside them is written") {

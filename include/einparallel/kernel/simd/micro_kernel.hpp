@@ -1,10 +1,10 @@
 #pragma once
-// The innermost block of a matrix product as a value, and the packing of scattered matrices into the slivers that it
-// reads: one blocked product serves all element types, operators and instruction sets.
+// The innermost block of a matrix product as a value, and the packing of scattered matrices into what it reads: one
+// blocked product serves all element types, operators and instruction sets.
 
 #include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
-#include <einparallel/kernel/simd/vector_pack.hpp>
 #include <einparallel/kernel/simd/vector_small.hpp>
 #include <einparallel/kernel/simd/vector_tile.hpp>
 #include <einparallel/notation/box.hpp>
@@ -19,78 +19,63 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Packs into slivers of `Panel` indices i, each step of `wide` numbers: put(place, lane, value) for element (i, d)
-/// with the place of step d in sliver i / Panel and lane i % Panel. The last sliver is filled up with copies of the
-/// last index.
-template <index Panel, class R, class T, class Put>
-void pack_each(R* into, const T* from, const pack_source& source, index wide, Put put) {
-    for (index begin = 0; begin < source.count; begin += Panel) {
-        const index last = std::min(Panel, source.count - begin) - 1;
-        R* place = into + begin / Panel * (source.sliver / static_cast<index>(sizeof(R)));
-        for (index step = 0; step < source.depth; ++step, place += wide) {
-            const T* const row = from + source.along[step];
+/// Packs a complex block as reals, `wide` of them for each step of a micro-panel of `Panel` columns: put(place, lane,
+/// value).
+template <index Panel, class T, class Put>
+void pack_complex(void* into, const void* from, const copy_tile& tile, index wide, Put put) {
+    for (index begin = 0; begin < tile.columns.count; begin += Panel) {
+        auto* place = static_cast<typename T::value_type*>(into) + tile.columns.into[begin] * (wide / Panel);
+        for (index step = 0; step < tile.rows.count; ++step, place += wide) {
+            const T* const row = static_cast<const T*>(from) + tile.rows.from[step];
             for (index lane = 0; lane < Panel; ++lane) {
-                put(place, lane, row[source.across[begin + std::min(lane, last)]]);
+                put(place, lane, row[tile.columns.from[begin + lane]]);
             }
         }
     }
 }
 
-/// With the vectors of Set where T has any; the packing of integers and bool keeps up without.
-template <class T, index Panel, instruction_set Set>
-void pack_slivers(const void* /*context*/, void* into, const void* from, const pack_source& source) {
-    if constexpr (std::is_floating_point_v<T>) {
-        vector_pack<T, Set>::template pack<Panel>(static_cast<T*>(into), static_cast<const T*>(from), source);
-    } else {
-        pack_each<Panel>(static_cast<T*>(into), static_cast<const T*>(from), source, Panel,
-                         [](T* place, index lane, T value) { place[lane] = value; });
-    }
-}
-
 /// A complex product as a real one of twice the depth (Van Zee's 1m): the left matrix as rows (re, im) along the depth
-/// … `Panel` counts complex rows; `into` has room for 2 · ⌈count / Panel⌉ · Panel · depth reals.
+/// … `Panel` counts complex rows.
 template <class T, index Panel>
-void pack_complex_rows(const void* /*context*/, void* into, const void* from, const pack_source& source) {
+void pack_complex_rows(const void* /*context*/, void* into, const void* from, const packed_block& block) {
     using R = typename T::value_type;
-    pack_each<Panel>(static_cast<R*>(into), static_cast<const T*>(from), source, 2 * Panel,
-                     [](R* place, index lane, T value) {
-                         place[lane] = value.real();
-                         place[Panel + lane] = value.imag();
-                     });
+    pack_complex<Panel, T>(into, from, block.tile, 2 * Panel, [](R* place, index lane, T value) {
+        place[lane] = value.real();
+        place[Panel + lane] = value.imag();
+    });
 }
 
 /// … and the right one as the row (re, im, re, im, …) followed by (−im, re, −im, re, …), so that the real product is
-/// the complex one as it lies in memory. `Panel` counts complex columns; room for 4 · ⌈count / Panel⌉ · Panel · depth.
+/// the complex one as it lies in memory. `Panel` counts complex columns.
 template <class T, index Panel>
-void pack_complex_columns(const void* /*context*/, void* into, const void* from, const pack_source& source) {
+void pack_complex_columns(const void* /*context*/, void* into, const void* from, const packed_block& block) {
     using R = typename T::value_type;
-    pack_each<Panel>(static_cast<R*>(into), static_cast<const T*>(from), source, 4 * Panel,
-                     [](R* place, index lane, T value) {
-                         R* const lower = place + 2 * Panel;
-                         place[2 * lane] = value.real();
-                         place[2 * lane + 1] = value.imag();
-                         lower[2 * lane] = -value.imag();
-                         lower[2 * lane + 1] = value.real();
-                     });
+    pack_complex<Panel, T>(into, from, block.tile, 4 * Panel, [](R* place, index lane, T value) {
+        R* const lower = place + 2 * Panel;
+        place[2 * lane] = value.real();
+        place[2 * lane + 1] = value.imag();
+        lower[2 * lane] = -value.imag();
+        lower[2 * lane + 1] = value.real();
+    });
 }
 
-/// Multiplies packed slivers of `rows` by the scale, which the context is.
+/// Multiplies a packed left matrix by the scale, which the context is.
 template <Element T>
-void scale_slivers(const void* context, void* packed, index rows, const pack_source& source) {
+void scale_panels(const void* context, void* packed, const copy_tile& tile) {
     const T factor = *static_cast<const T*>(context);
-    for (index begin = 0; factor != T(1) && begin < source.count; begin += rows) {
-        auto* const sliver = static_cast<std::byte*>(packed) + begin / rows * source.sliver;
-        for (index step = 0; step < source.depth; ++step) {
-            for (index lane = 0; lane < rows; ++lane) {
-                if constexpr (is_complex<T>::value) {
-                    auto* const real = reinterpret_cast<typename T::value_type*>(sliver) + 2 * step * rows + lane;
-                    const T value = op::prod(T(real[0], real[rows]), factor);
-                    real[0] = value.real();
-                    real[rows] = value.imag();
-                } else {
-                    T& element = reinterpret_cast<T*>(sliver)[step * rows + lane];
-                    element = op::prod(element, factor);
-                }
+    for (index column = 0; factor != T(1) && column < tile.columns.count; ++column) {
+        for (index step = 0; step < tile.rows.count; ++step) {
+            const index place = tile.columns.into[column] + tile.rows.into[step];
+            if constexpr (is_complex<T>::value) {
+                const index rows = tile.columns.run;
+                const index lane = column % rows;
+                auto* const real = static_cast<typename T::value_type*>(packed) + 2 * (place - lane) + lane;
+                const T value = op::prod(T(real[0], real[rows]), factor);
+                real[0] = value.real();
+                real[rows] = value.imag();
+            } else {
+                T& element = static_cast<T*>(packed)[place];
+                element = op::prod(element, factor);
             }
         }
     }
@@ -123,18 +108,18 @@ tile_kernel product_tile_kernel_of(const T* scale) {
                   row_offsets, places, add);
     };
     kernel.computed = &code::computed;
-    kernel.pack_a = [](const void* context, void* into, const void* from, const pack_source& source) {
+    kernel.pack_a = [](const void* context, void* into, const void* from, const packed_block& block) {
         if constexpr (parts > 1) {
-            pack_complex_rows<T, code::rows>(context, into, from, source);
+            pack_complex_rows<T, code::rows>(context, into, from, block);
         } else {
-            pack_slivers<T, code::rows, Set>(context, into, from, source);
+            pack_panels(context, into, from, block);
         }
-        scale_slivers<T>(context, into, code::rows, source);
+        scale_panels<T>(context, into, block.tile);
     };
     if constexpr (parts > 1) {
         kernel.pack_b = &pack_complex_columns<T, columns>;
     } else {
-        kernel.pack_b = &pack_slivers<T, columns, Set>;
+        kernel.pack_b = &pack_panels;
     }
     if constexpr (std::is_floating_point_v<T>) {
         kernel.run_in_place = [](const small_call& block, const void* a, const void* b, void* c, bool add) {

@@ -5,7 +5,7 @@
 #include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/kernel/simd/vector_pack.hpp>
+#include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_small.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>

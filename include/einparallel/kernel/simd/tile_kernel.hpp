@@ -1,7 +1,6 @@
 #pragma once
 // The innermost block of a blocked product as a value: its shape, and functions for packing, computing and scattering.
 
-#include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
@@ -9,7 +8,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-struct pack_source;
+struct packed_block;
 struct small_call;
 
 /// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
@@ -24,26 +23,22 @@ struct tile_kernel {
     std::size_t b_element = 0;
     std::size_t c_element = 0;
 
-    /// C(high × columns) (⊕)= A · B on packed slivers. Computes computed(high) rows, the last of which may be copies of
-    /// row high − 1. Row i of C is at c + row_offsets[i], `lanes` columns of it at vector_offsets[v] from there.
+    /// C(high × columns) (⊕)= A · B on packed micro-panels. Computes computed(high) rows, the last of which may be
+    /// copies of row high − 1. Row i of C is at c + row_offsets[i], `lanes` columns of it at vector_offsets[v] from
+    /// there.
     void (*run)(const void* context, index depth, index high, const void* a, const void* b, void* c,
                 const index* row_offsets, const index* vector_offsets, bool add) = nullptr;
     index (*computed)(index high) = nullptr;
-    void (*pack_a)(const void* context, void* into, const void* from, const pack_source& source) = nullptr;
-    void (*pack_b)(const void* context, void* into, const void* from, const pack_source& source) = nullptr;
+    void (*pack_a)(const void* context, void* into, const void* from, const packed_block& block) = nullptr;
+    void (*pack_b)(const void* context, void* into, const void* from, const packed_block& block) = nullptr;
     /// C at row_offsets[i] + column_offsets[j] (⊕)= a dense tile of `columns` columns.
     void (*scatter)(const void* context, const void* tile, index columns, void* c, const index* row_offsets, index high,
                     const index* column_offsets, index wide, bool add) = nullptr;
     const void* context = nullptr;
-    /// The same without packing A, whose rows meet packed slivers of B; null where there is none.
+    /// The same without packing A, whose rows meet packed micro-panels of B; null where there is none.
     /// @pre columns >= lanes; where `add`, columns is a multiple of lanes
     void (*run_in_place)(const small_call& block, const void* a, const void* b, void* c, bool add) = nullptr;
 };
-
-/// tile_kernel::pack_a and pack_b of slivers of `Panel` elements that are not complex (micro_kernel.hpp).
-template <class T, index Panel, instruction_set Set>
-[[gnu::visibility("default")]] void pack_slivers(const void* context, void* into, const void* from,
-                                                 const pack_source& source);
 
 /// tile_kernel::scatter, where the context is a Context, whose `reduce` is ⊕.
 template <class Out, class Context>

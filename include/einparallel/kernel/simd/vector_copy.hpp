@@ -1,13 +1,12 @@
-// Turns blocks of memory round in registers, and copies runs, past the caches where that is asked for. Compiled for
-// every instruction set: this header includes itself once for each, through for_instruction_sets.hpp. Behind that, the
-// functions for elements of so many bytes on this processor.
+// Copies tiles of strided memory, transposed in registers where the two sides are contiguous along different indices,
+// and copies runs past the caches. Compiled for every instruction set: this header includes itself once for each,
+// through for_instruction_sets.hpp. Behind that, the functions for elements of so many bytes on this processor.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_VECTOR_COPY)
 #define EINPARALLEL_DETAIL_VECTOR_COPY
 
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/kernel/simd/vector_pack.hpp>
 #include <einparallel/notation/box.hpp>
 
 #include <algorithm>
@@ -16,12 +15,22 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One side of a block: where each of its positions lies, on what is written and on what is read.
-struct block_side {
-    const index* into = nullptr;  ///< bytes
-    const index* from = nullptr;  ///< bytes
+/// True where the offsets count up by one.
+inline bool consecutive(const index* offsets, index count) {
+    for (index position = 1; position < count; ++position) {
+        if (offsets[position] != offsets[position - 1] + 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// One side of a tile: where each of its positions lies, on what is written and on what is read.
+struct tile_side {
+    const index* into = nullptr;
+    const index* from = nullptr;
     index count = 0;
-    index run = 1;  ///< positions of one stretch of `run` lie side by side on the side that counts
+    index run = 1;  ///< positions that lie side by side, run after run, on the side that counts
 
     /// How many positions from `at` on lie side by side.
     [[nodiscard]] index together(index at) const {
@@ -30,14 +39,15 @@ struct block_side {
     }
 };
 
-/// A block of a copy: (column, row) goes from from[columns.from[column] + rows.from[row]] to into[columns.into[column]
+/// A tile of a copy: (column, row) goes from from[columns.from[column] + rows.from[row]] to into[columns.into[column]
 /// + rows.into[row]]. Runs of columns are contiguous where they are written, runs of rows where they are read.
-struct turned_block {
-    block_side columns;
-    block_side rows;
-    bool streams = false;   ///< writes past the caches; every row has into on the same place of a cache line
+struct copy_tile {
+    tile_side columns;
+    tile_side rows;
+    index unit = 1;         ///< bytes that offsets count
     std::size_t bytes = 0;  ///< of an element, where no function for it knows them
-    index next = 0;         ///< bytes from what this block reads to what the next one will
+    bool streams = false;   ///< writes past the caches; every row has into on the same place of a cache line
+    index next = 0;         ///< bytes from what this tile reads to what the next one will
 };
 
 /// Copies of elements as large as T (float or double; bits are moved, whatever they mean) with the instructions of Set.
@@ -67,22 +77,21 @@ inline constexpr index streamed_bytes = index{16} << 20;
 /// Orders what was written past the caches before what this thread writes next.
 EINPARALLEL_INLINE void end_streaming();
 
-using block_function = void (*)(std::byte*, const std::byte*, const turned_block&);
-
 /// How elements of so many bytes are copied with the widest instructions that this processor has and that pay: wider
 /// vectors than AVX2's move no more through the memory's pins.
 struct copy_functions {
-    block_function turn = nullptr;
+    void (*copy)(std::byte*, const std::byte*, const copy_tile&) = nullptr;
     void (*stream)(std::byte*, const std::byte*, std::size_t) = nullptr;
+    index lanes = 1;  ///< elements of a vector
 
-    /// @param turns of 4 or 8 bytes, in vectors
-    EINPARALLEL_INLINE static copy_functions best(index element_bytes, bool turns);
+    /// @param shortest run of a side: longer vectors than that are of no use
+    EINPARALLEL_INLINE static copy_functions best(index element_bytes, index shortest);
 
 private:
     template <class T>
-    static copy_functions best_of() {
+    static copy_functions best_of(index shortest) {
 #if EINPARALLEL_DETAIL_X86
-        if (supported(instruction_set::avx2)) {
+        if (supported(instruction_set::avx2) && shortest >= vector_copy<T, instruction_set::avx2>::lanes) {
             return of<T, instruction_set::avx2>();
         }
 #endif
@@ -91,7 +100,7 @@ private:
     template <class T, instruction_set Set>
     static copy_functions of() {
         using code = vector_copy<T, Set>;
-        return {&code::turn, &vector_copy<double, Set>::stream};
+        return {&code::copy, &vector_copy<double, Set>::stream, code::lanes};
     }
 };
 
@@ -104,32 +113,38 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
-    using pack = vector_pack<T, instruction_set::EINPARALLEL_DETAIL_SET>;
-    using vector = typename pack::vector;
-    using loose = typename pack::loose;
+    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
     typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-    static constexpr index lanes = pack::lanes;
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
     static constexpr auto bytes = static_cast<index>(sizeof(T));
     static constexpr index line = 64 / bytes;
 
-    /// Writes whole cache lines wherever the columns fill them, a line in one go, and reads as many rows of memory side
-    /// by side as a line has elements: few enough for the processor to fetch ahead along each.
-    static void turn(std::byte* into, const std::byte* from, const turned_block& block) {
-        const block_side& columns = block.columns;
+    /// Columns that are contiguous on both sides go row by row. Of the others whole cache lines are written wherever
+    /// the columns fill them, a line in one go, and as many rows of memory are read side by side as a line has
+    /// elements: few enough for the processor to fetch ahead along each.
+    static void copy(std::byte* into, const std::byte* from, const copy_tile& tile) {
+        const tile_side& columns = tile.columns;
         for (index at = 0; at < columns.count;) {
+            const index copied = columns.run % line == 0 ? contiguous<line>(into, from, tile, at) : 0;
+            if (const index more = contiguous<lanes>(into, from, tile, at + copied); copied + more > 0) {
+                at += copied + more;
+                continue;
+            }
             const index begin = at;
             const index end = at + columns.together(at);
-            if (block.streams) {
-                const auto place = reinterpret_cast<std::uintptr_t>(into + columns.into[at] + block.rows.into[0]);
+            if (tile.streams) {
+                const auto place =
+                    reinterpret_cast<std::uintptr_t>(into + (columns.into[at] + tile.rows.into[0]) * tile.unit);
                 const index missing = (line - static_cast<index>(place % 64) / bytes) % line;
                 const index head = missing < end - at ? missing : end - at;
-                narrow(into, from, block, at, head, 0);
+                narrow(into, from, tile, at, head, 0);
                 at += head;
             }
             for (; at + line <= end; at += line) {
-                wide<line / lanes>(into, from, block, at, block.streams);
+                transpose<line / lanes>(into, from, tile, at, tile.streams);
             }
-            narrow(into, from, block, at, end - at, block.streams ? 0 : at - begin);
+            narrow(into, from, tile, at, end - at, tile.streams ? 0 : at - begin);
             at = end;
         }
     }
@@ -154,61 +169,153 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     }
 
 private:
+    /// Lanes of x and y (counted on) that come to lane `lane` of the one and of the other in a step of a transposition.
+    template <index Step>
+    static constexpr int low(index lane) {
+        return static_cast<int>((lane & Step) == 0 ? lane : lanes + lane - Step);
+    }
+    template <index Step>
+    static constexpr int high(index lane) {
+        return static_cast<int>((lane & Step) == 0 ? lane + Step : lanes + lane);
+    }
+    /// What lies `Step` lanes to the right in x changes places with what lies there in y. The lanes are written out
+    /// because nvcc expands no pack in the arguments of a builtin.
+    template <index Step>
+    EINPARALLEL_DETAIL_TARGET static void exchange(vector& x, vector& y) {
+        const vector before = x;
+#define EINPARALLEL_DETAIL_FOUR(of, from) of<Step>(from), of<Step>(from + 1), of<Step>(from + 2), of<Step>(from + 3)
+        if constexpr (lanes == 2) {
+            x = __builtin_shufflevector(before, y, low<Step>(0), low<Step>(1));
+            y = __builtin_shufflevector(before, y, high<Step>(0), high<Step>(1));
+        } else if constexpr (lanes == 4) {
+            x = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(low, 0));
+            y = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(high, 0));
+        } else if constexpr (lanes == 8) {
+            x = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(low, 0), EINPARALLEL_DETAIL_FOUR(low, 4));
+            y = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(high, 0), EINPARALLEL_DETAIL_FOUR(high, 4));
+        } else {
+            x = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(low, 0), EINPARALLEL_DETAIL_FOUR(low, 4),
+                                        EINPARALLEL_DETAIL_FOUR(low, 8), EINPARALLEL_DETAIL_FOUR(low, 12));
+            y = __builtin_shufflevector(before, y, EINPARALLEL_DETAIL_FOUR(high, 0), EINPARALLEL_DETAIL_FOUR(high, 4),
+                                        EINPARALLEL_DETAIL_FOUR(high, 8), EINPARALLEL_DETAIL_FOUR(high, 12));
+        }
+#undef EINPARALLEL_DETAIL_FOUR
+    }
+    template <index Step>
+    EINPARALLEL_DETAIL_TARGET static void exchange_all(vector (&block)[lanes]) {
+        EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < lanes; ++row) {
+            if ((row & Step) == 0) {
+                exchange<Step>(block[row], block[row + Step]);
+            }
+        }
+    }
+    /// Reads `lanes` rows at from + offsets[…] and makes columns of them.
+    EINPARALLEL_DETAIL_TARGET static void read_transposed(vector (&block)[lanes], const T* from, const index* offsets) {
+        EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < lanes; ++row) {
+            block[row] = *reinterpret_cast<const loose*>(from + offsets[row]);
+        }
+        exchange_all<1>(block);
+        if constexpr (lanes > 2) {
+            exchange_all<2>(block);
+        }
+        if constexpr (lanes > 4) {
+            exchange_all<4>(block);
+        }
+        if constexpr (lanes > 8) {
+            exchange_all<8>(block);
+        }
+    }
+
+    /// Copies columns from `at` on as long as they lie in pieces of neighbours on both sides, half a kibibyte of a row
+    /// at most, and asks for rows ahead of their turn: processors fetch ahead along one stretch of memory, not across
+    /// many. The last piece of a run goes over some columns again.
+    /// @return how many they are
+    template <index Piece>
+    EINPARALLEL_DETAIL_TARGET static index contiguous(std::byte* into, const std::byte* from, const copy_tile& tile,
+                                                      index at) {
+        constexpr index most = 512 / (Piece * bytes);
+        constexpr index ahead = 8;
+        const tile_side& columns = tile.columns;
+        index places[2][most];
+        index pieces = 0;
+        index end = at;
+        while (end < columns.count && pieces < most) {
+            const index left = columns.together(end);
+            const index start = left < Piece ? end + left - Piece : end;  // goes over some columns again
+            if (end % columns.run < end - start || !consecutive(columns.from + start, Piece)) {
+                break;
+            }
+            places[0][pieces] = columns.into[start] * tile.unit;
+            places[1][pieces++] = columns.from[start] * tile.unit;
+            end = start + Piece;
+        }
+        const index last = tile.rows.count - 1;
+        for (index row = 0; row <= last && pieces > 0; ++row) {
+            std::byte* const place = into + tile.rows.into[row] * tile.unit;
+            const std::byte* const source = from + tile.rows.from[row] * tile.unit;
+            const std::byte* const soon = from + tile.rows.from[row + ahead < last ? row + ahead : last] * tile.unit;
+            for (index each = 0; each < pieces; ++each) {
+                __builtin_prefetch(soon + places[1][each]);
+                EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Piece; part += lanes) {
+                    *reinterpret_cast<loose*>(place + places[0][each] + part * bytes) =
+                        *reinterpret_cast<const loose*>(source + places[1][each] + part * bytes);
+                }
+            }
+        }
+        return end - at;
+    }
+
     /// Columns side by side, fewer than a line of them; `before` of those before them may be written again.
-    static void narrow(std::byte* into, const std::byte* from, const turned_block& block, index column, index count,
+    static void narrow(std::byte* into, const std::byte* from, const copy_tile& tile, index column, index count,
                        index before) {
         if (count > 0 && before + count >= lanes) {
             for (index done = 0; done < count; done += lanes) {  // the last vector goes over some columns again
-                wide<1>(into, from, block, column + (done + lanes <= count ? done : count - lanes), false);
+                transpose<1>(into, from, tile, column + (done + lanes <= count ? done : count - lanes), false);
             }
             return;
         }
-        if (count > 0) {
-            const block_side rows = block.rows;
-            for (index row = 0; row < rows.count; ++row) {
-                one_by_one(into + rows.into[row], block.columns.into + column, from + rows.from[row],
-                           block.columns.from + column, count);
-            }
+        for (index row = 0; count > 0 && row < tile.rows.count; ++row) {
+            one_by_one(into, from, tile, column, row, count);
         }
     }
 
     /// Parts · lanes columns that are written side by side.
     template <index Parts>
-    EINPARALLEL_DETAIL_TARGET static void wide(std::byte* into, const std::byte* from, const turned_block& block,
-                                               index column, bool streams) {
-        const block_side rows = block.rows;
+    EINPARALLEL_DETAIL_TARGET static void transpose(std::byte* into, const std::byte* from, const copy_tile& tile,
+                                                    index column, bool streams) {
+        const tile_side& columns = tile.columns;
+        const tile_side rows = tile.rows;
+        const index unit = tile.unit;
         index offsets[Parts * lanes];
         index soon[Parts * lanes];  // processors fetch ahead along long stretches of memory, not from one to another
         for (index each = 0; each < Parts * lanes; ++each) {
             const index later = column + each + line;
-            offsets[each] = block.columns.from[column + each] / bytes;
-            soon[each] =
-                later < block.columns.count ? block.columns.from[later] : block.columns.from[each] + block.next;
+            offsets[each] = columns.from[column + each] * unit / bytes;
+            soon[each] = later < columns.count ? columns.from[later] * unit : columns.from[each] * unit + tile.next;
         }
-        std::byte* const first = into + block.columns.into[column];
+        std::byte* const first = into + columns.into[column] * unit;
         for (index row = 0; row < rows.count;) {
             const index end = row + rows.together(row);
             if (end - row < lanes) {
                 for (; row < end; ++row) {
-                    one_by_one(into + rows.into[row], block.columns.into + column, from + rows.from[row],
-                               block.columns.from + column, Parts * lanes);
+                    one_by_one(into, from, tile, column, row, Parts * lanes);
                 }
             }
             for (index fetched = row; row < end; row += lanes) {
                 row = row + lanes <= end ? row : end - lanes;  // some rows again rather than one by one
-                const T* const source = reinterpret_cast<const T*>(from + rows.from[row]);
+                const std::byte* const source = from + rows.from[row] * unit;
                 if (row >= fetched) {
                     for (index each = 0; each < Parts * lanes; ++each) {
-                        __builtin_prefetch(from + rows.from[row] + soon[each]);
+                        __builtin_prefetch(source + soon[each]);
                     }
                     fetched += line;
                 }
                 vector parts[Parts][lanes];
                 EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Parts; ++part) {
-                    pack::read_turned(parts[part], source, offsets + part * lanes);
+                    read_transposed(parts[part], reinterpret_cast<const T*>(source), offsets + part * lanes);
                 }
                 EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
-                    T* const place = reinterpret_cast<T*>(first + rows.into[row + each]);
+                    T* const place = reinterpret_cast<T*>(first + rows.into[row + each] * unit);
                     EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Parts; ++part) {
                         if (streams) {
                             doubles value;  // nvcc casts no vectors
@@ -223,10 +330,14 @@ private:
         }
     }
 
-    static void one_by_one(std::byte* into, const index* into_columns, const std::byte* from, const index* from_columns,
+    /// So many columns of one row.
+    static void one_by_one(std::byte* into, const std::byte* from, const copy_tile& tile, index column, index row,
                            index count) {
-        for (index each = 0; each < count; ++each) {
-            __builtin_memcpy(into + into_columns[each], from + from_columns[each], sizeof(T));
+        std::byte* const place = into + tile.rows.into[row] * tile.unit;
+        const std::byte* const source = from + tile.rows.from[row] * tile.unit;
+        for (index each = column; each < column + count; ++each) {
+            __builtin_memcpy(place + tile.columns.into[each] * tile.unit, source + tile.columns.from[each] * tile.unit,
+                             sizeof(T));
         }
     }
 };
