@@ -145,27 +145,6 @@ struct vector_exp<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                         EINPARALLEL_DETAIL_TARGET { write(y + at, read(y + at, length, T(0)) / by, length); });
     }
 
-    // The same for many rows side by side.
-    EINPARALLEL_DETAIL_TARGET static void larger(T* most, const T* x, index count) {
-        each(count, [&](index at, index length) EINPARALLEL_DETAIL_TARGET {
-            const vector value = read(x + at, length, T(0));
-            const vector before = read(most + at, length, T(0));
-            write(most + at, value > before ? value : (value != value ? value : before), length);
-        });
-    }
-    EINPARALLEL_DETAIL_TARGET static void shifted(T* y, const T* x, const T* shifts, T* sums, index count) {
-        each(count, [&](index at, index length) EINPARALLEL_DETAIL_TARGET {
-            const vector value = exponential(read(x + at, length, T(0)) - read(shifts + at, length, T(0)));
-            write(y + at, value, length);
-            write(sums + at, read(sums + at, length, T(0)) + value, length);
-        });
-    }
-    EINPARALLEL_DETAIL_TARGET static void divide(T* y, const T* by, index count) {
-        each(count, [&](index at, index length) EINPARALLEL_DETAIL_TARGET {
-            write(y + at, read(y + at, length, T(0)) / read(by + at, length, T(1)), length);
-        });
-    }
-
 private:
     template <class Step>
     EINPARALLEL_DETAIL_TARGET static void each(index count, const Step& step) {
