@@ -112,7 +112,7 @@ struct tensor_there {
     [[nodiscard]] std::shared_ptr<ep::vertex> input(bool is_on_device) {
         std::byte* const data = is_on_device ? block.data() : reinterpret_cast<std::byte*>(elements.data());
         return ep::detail::input_in_memory(
-            {{data, ep::whole_box(bounds), strides, sizeof(T), is_on_device}, ep::element_type_of<T>()}, std::nullopt);
+            {nullptr, {data, ep::whole_box(bounds), strides, ep::element_type_of<T>(), is_on_device}, nullptr, {}});
     }
     void bring_in(const device_space& space) {
         const std::array<index, 1> count{static_cast<index>(elements.size())};

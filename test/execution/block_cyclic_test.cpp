@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/graph/inputs.hpp>
-#include <einparallel/layout/dealt.hpp>
+#include <einparallel/layout/cycles.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/block_cyclic.hpp>
 #include <einparallel/run/decompose.hpp>
@@ -16,6 +16,7 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -115,42 +116,45 @@ std::vector<ep::process_grid> grids(int ranks) {
 
 }  // namespace
 
-TEST_CASE("blocks are dealt out as NUMROC says, and every index lies where INDXG2L says") {
+TEST_CASE("a box in cycles has every element once, along each dimension in three boxes at most") {
     if (ep::context(MPI_COMM_WORLD).rank() != 0) {
         return;  // nothing here depends on ranks
     }
-    for (int extent = 0; extent < 30; ++extent) {
-        for (int block = 1; block < 9; ++block) {
-            for (int processes = 1; processes < 5; ++processes) {
-                for (int first = 0; first < processes; ++first) {
-                    const ep::detail::dealt_dimension side{extent, block, processes, first};
-                    for (int process = 0; process < processes; ++process) {
-                        REQUIRE(side.count_of(process) == numroc(extent, block, process, first, processes));
-                        for (int begin = 0; begin <= extent; begin += 3) {
-                            for (int end = begin; end <= extent; end += 2) {
-                                std::vector<std::pair<ep::index, ep::index>> found, wanted;
-                                const auto runs = side.runs_in({begin, end}, process);
-                                for (const ep::detail::dealt_run& run : runs) {
-                                    for (ep::index cycle = 0; cycle < run.cycles; ++cycle) {
-                                        for (ep::index in = 0; in < run.length; ++in) {
-                                            found.emplace_back(run.first + cycle * block * processes + in,
-                                                               run.local + cycle * block + in);
-                                        }
-                                    }
-                                }
-                                for (int at = begin; at < end; ++at) {
-                                    if (owner(at, block, first, processes) == process) {
-                                        wanted.emplace_back(at, local(at, block, processes));
-                                    }
-                                }
-                                REQUIRE(found == wanted);
-                                REQUIRE(runs.size() <= 3);
-                            }
+    for (ep::index length = 1; length < 9; ++length) {
+        for (ep::index begin = 0; begin <= 20; begin += 3) {
+            for (ep::index end = begin; end <= 30; end += 2) {
+                std::vector<ep::index> found;
+                const std::vector<ep::box> boxes = ep::detail::in_cycles({{{begin, end}}}, {length});
+                for (const ep::box& each : boxes) {
+                    for (ep::index cycle = each.sides[0].begin; cycle < each.sides[0].end; ++cycle) {
+                        for (ep::index in = each.sides[1].begin; in < each.sides[1].end; ++in) {
+                            found.push_back(cycle * length + in);
+                            REQUIRE(in < length);
                         }
                     }
                 }
+                std::vector<ep::index> wanted(static_cast<std::size_t>(end - begin));
+                std::iota(wanted.begin(), wanted.end(), begin);
+                REQUIRE(found == wanted);
+                REQUIRE(boxes.size() <= 3);
             }
         }
+    }
+    CHECK(ep::detail::in_cycles({{{1, 9}, {2, 3}}}, {4, 2}).size() == 3);
+    CHECK(ep::detail::in_cycles({{{1, 9}, {2, 2}}}, {4, 2}).empty());
+}
+
+TEST_CASE("a rank holds as many rows and columns as NUMROC says") {
+    ep::context world(MPI_COMM_WORLD);
+    std::mt19937 random(9);
+    for (const ep::process_grid& grid : grids(world.size())) {
+        dealt<double> a(world, static_cast<int>(random() % 30), static_cast<int>(random() % 30), grid, random);
+        const auto [type, context, m, n, rows, columns, first_row, first_column, leading] = a.numbers;
+        const std::vector<ep::index> wanted =
+            a.row < 0 ? std::vector<ep::index>{0, 0}
+                      : std::vector<ep::index>{numroc(m, rows, a.row, first_row, grid.rows),
+                                               numroc(n, columns, a.column, first_column, grid.columns)};
+        CHECK(ep::detail::extents_of(a.on(world).memory()->elements.held) == wanted);
     }
 }
 

@@ -156,7 +156,7 @@ TEST_CASE("boxes that overlap, are empty or leave elements out, into memory with
             return ep::detail::strided_box{reinterpret_cast<std::byte*>(seen.data()),
                                            mine,
                                            {seen.strides().begin(), seen.strides().end()},
-                                           sizeof(double)};
+                                           ep::element_type_of<double>()};
         });
         const std::size_t exact = bytes_wanted_of(where, wanted, world.rank(), sizeof(double));
         other_bytes += sent == exact ? 0 : 1;

@@ -7,9 +7,9 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/memory_source.hpp>
+#include <einparallel/run/part.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/sources.hpp>
 
@@ -212,19 +212,25 @@ inline std::shared_ptr<own_part> part_of(whole_tensor& values, const distributio
     auto made = std::make_shared<own_part>();
     const box held = where.held_by(world.rank());
     for_each_point(held, [&](const std::vector<index>& point) { made->elements.push_back(values.at(point)); });
-    made->part = {nullptr,
-                  {reinterpret_cast<std::byte*>(made->elements.data()), held, dense_strides(held), sizeof(double)},
-                  std::make_shared<const distribution>(where),
-                  world.state()};
+    made->part = {
+        nullptr,
+        {reinterpret_cast<std::byte*>(made->elements.data()), held, dense_strides(held), element_type_of<double>()},
+        std::make_shared<const distribution>(where),
+        world.state()};
     return made;
 }
 
 /// `keep`: owns the values; null where they are the application's, which may change them.
 inline std::shared_ptr<const source> source_in_memory(whole_tensor& values, std::optional<int> root,
                                                       std::shared_ptr<const void> keep = nullptr) {
-    detail::strided_box elements{reinterpret_cast<std::byte*>(values.elements.data()), whole_box(values.bounds),
-                                 dense_strides(whole_box(values.bounds)), sizeof(double)};
-    return std::make_shared<detail::memory_source>(std::move(elements), std::move(keep), root);
+    const box whole = whole_box(values.bounds);
+    return std::make_shared<detail::memory_source>(
+        detail::distributed_part{std::move(keep),
+                                 {reinterpret_cast<std::byte*>(values.elements.data()), whole, dense_strides(whole),
+                                  element_type_of<double>()},
+                                 nullptr,
+                                 {}},
+        root);
 }
 
 inline std::shared_ptr<vertex> input_vertex(const std::vector<index>& bounds, std::shared_ptr<const source> origin,

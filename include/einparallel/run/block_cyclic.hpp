@@ -2,19 +2,32 @@
 // A matrix that lies block-cyclic in the application's memory, as ScaLAPACK has it.
 
 #include <einparallel/graph/tensor.hpp>
-#include <einparallel/layout/dealt.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/run/part.hpp>
 #include <einparallel/run/sources.hpp>
 
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace einparallel {
+
+/// In which order the ranks of a context are on a grid of processes: BLACS's "R" and "C".
+enum class grid_order : std::uint8_t {
+    row_major,     ///< rank 1 is to the right of rank 0
+    column_major,  ///< rank 1 is below rank 0
+};
+
+/// A grid of processes, of the first rows · columns ranks.
+struct process_grid {
+    int rows = 1;                              ///< processes along rows of the matrix
+    int columns = 1;                           ///< processes along its columns
+    grid_order order = grid_order::row_major;  ///< of the ranks
+};
 
 namespace EINPARALLEL_DETAIL {
 
@@ -50,7 +63,7 @@ public:
     [[nodiscard]] const std::shared_ptr<const detail::distributed_part>& memory() const { return part_; }
     /// What ep::bind makes of it.
     [[nodiscard]] auto bound_to(const tensor<T, 2>& placeholder) const {
-        return binding{placeholder.node(), detail::distributed_input(*part_, element_type_of<T>())};
+        return binding{placeholder.node(), detail::input_in_memory(*part_)};
     }
 
 private:
@@ -63,7 +76,7 @@ inline namespace EINPARALLEL_WAY {
 /// the plan left Z.
 template <class T>
 [[nodiscard]] binding into(const tensor<T, 2>& output, const block_cyclic<T>& matrix) {
-    return {output.node(), nullptr, matrix.memory(), element_type_of<T>()};
+    return {output.node(), nullptr, matrix.memory()};
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -2,14 +2,40 @@
 
 #include <einparallel/run/block_cyclic.hpp>
 
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/collect.ipp>
+#include <einparallel/run/own_layout.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The boxes of all processes, rank by rank, of the matrix with rows and columns cut in cycles.
+EINPARALLEL_INLINE distribution boxes_in_cycles(const block_cycles& how, const process_grid& grid,
+                                                std::array<int, 2> first) {
+    std::vector<index> bounds;
+    for (std::size_t side = 0; side < 2; ++side) {
+        bounds.insert(bounds.end(), {how.extents[side] / how.cycles[side] + 1, how.cycles[side]});
+    }
+    std::vector<box> boxes;
+    for (int rank = 0; rank < grid.rows * grid.columns; ++rank) {
+        const bool by_rows = grid.order == grid_order::row_major;
+        const std::array<int, 2> turn{
+            ((by_rows ? rank / grid.columns : rank % grid.rows) - first[0] + grid.rows) % grid.rows,
+            ((by_rows ? rank % grid.columns : rank / grid.rows) - first[1] + grid.columns) % grid.columns};
+        box held = whole_box(bounds);
+        for (std::size_t side = 0; side < 2; ++side) {
+            held.sides[2 * side + 1] = {turn[side] * how.blocks[side], (turn[side] + 1) * how.blocks[side]};
+        }
+        boxes.push_back(std::move(held));
+    }
+    return {std::move(bounds), std::move(boxes)};
+}
 
 EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
                                                                 const process_grid& grid, void* local,
@@ -36,20 +62,23 @@ EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, 
         expect(first_row >= 0 && first_row < grid.rows && first_column >= 0 && first_column < grid.columns,
                "the first block is on process (" + std::to_string(first_row) + ", " + std::to_string(first_column) +
                    "), the grid is " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns));
-        const dealt_matrix how{{{{rows, row_block, grid.rows, static_cast<int>(first_row)},
-                                 {columns, column_block, grid.columns, static_cast<int>(first_column)}}},
-                               grid.order};
-        std::array<index, 2> held{0, 0};
-        if (world.rank() < how.holders()) {
-            const std::array<int, 2> place = how.place_of(world.rank());
-            held = {how.dimensions[0].count_of(place[0]), how.dimensions[1].count_of(place[1])};
+        const index down = std::min(row_block, std::max<index>(rows, 1));
+        const index right = std::min(column_block, std::max<index>(columns, 1));
+        made->cyclic = {{rows, columns}, {down, right}, {down * grid.rows, right * grid.columns}};
+        made->where = std::make_shared<const distribution>(
+            boxes_in_cycles(*made->cyclic, grid, {static_cast<int>(first_row), static_cast<int>(first_column)}));
+        const box in_cycles = made->where->held_by(world.rank());
+        std::vector<index> held{0, 0};  // rows and columns of this rank: ScaLAPACK's numroc
+        for (std::size_t side = 0; side < 2 && !in_cycles.empty(); ++side) {
+            const auto& [extents, blocks, cycles] = *made->cyclic;
+            const index rest = extents[side] % cycles[side] - in_cycles.sides[2 * side + 1].begin;
+            held[side] = extents[side] / cycles[side] * blocks[side] + std::clamp<index>(rest, 0, blocks[side]);
         }
         expect(held[0] * held[1] == 0 || leading >= held[0],
                "rank " + std::to_string(world.rank()) + ": the leading dimension is " + std::to_string(leading) +
                    ", this rank has " + std::to_string(held[0]) + " rows");
-        made->elements = {static_cast<std::byte*>(local), whole_box({held[0], held[1]}), {1, leading}, element.bytes};
+        made->elements = {static_cast<std::byte*>(local), whole_box(held), {1, leading}, element};
         made->world = world.state();
-        made->dealt = std::make_shared<const dealt_matrix>(how);
         for (std::size_t place = 0; place < 8; ++place) {
             common_numbers.add(place == 1 ? index{0} : descriptor[place]);
         }
@@ -58,67 +87,6 @@ EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, 
     agree(world.control(), failure,
           {{common_numbers.value(), "block_cyclic: the descriptor or the grid is not the same on all ranks"}});
     return made;
-}
-
-/// Calls visit(part in `whole`, the same in `memory`) for every part of a holder's box that a process has and that is
-/// regular in both: the same order wherever it is called. Either may be another rank's, without data.
-EINPARALLEL_INLINE void for_each_dealt_part(const dealt_matrix& how, int process, const strided_box& whole,
-                                            const strided_box& memory,
-                                            function_ref<void(const strided_box&, const strided_box&)> visit) {
-    if (process >= how.holders() || whole.held.empty()) {
-        return;
-    }
-    const auto [rows, columns] = how.dimensions;
-    const std::array<int, 2> place = how.place_of(process);
-    const auto [top, left] = std::pair(whole.held.sides[0], whole.held.sides[1]);
-    const index down = whole.strides[0];
-    const index right = whole.strides[1];
-    const index leading = memory.strides[1];
-    for (const dealt_run& row : rows.runs_in(top, place[0])) {
-        for (const dealt_run& column : columns.runs_in(left, place[1])) {
-            const auto part = [&](const strided_box& of, index first, std::vector<index> strides) {
-                std::byte* const data =
-                    of.data == nullptr ? nullptr : of.data + first * static_cast<index>(of.element_bytes);
-                return strided_box{data, whole_box({row.cycles, row.length, column.cycles, column.length}),
-                                   std::move(strides), of.element_bytes};
-            };
-            visit(part(whole, (row.first - top.begin) * down + (column.first - left.begin) * right,
-                       {rows.processes * rows.block * down, down, columns.processes * columns.block * right, right}),
-                  part(memory, row.local + column.local * leading, {rows.block, 1, columns.block * leading, leading}));
-        }
-    }
-}
-
-/// Brings a matrix from block-cyclic memory to `mine`, this rank's box of `where`, or back (`deals`). Collective.
-/// Returns the bytes that this rank sent. @throws error, the same on every rank
-EINPARALLEL_INLINE std::size_t move_dealt(const context_state& world, const distributed_part& dealt,
-                                          const distribution& where, const strided_box& mine, bool deals) {
-    return move_boxes(world, "block_cyclic", {}, [&] {
-        moving_program made;
-        step& now = made.add_step();
-        const auto exchange = [&](bool sends, int peer, const strided_box& place) {
-            (sends ? now.sends : now.receives).push_back({peer, made.add(place), place.held});
-        };
-        const strided_box anybodys{nullptr, {}, {1, 1}, mine.element_bytes};
-        for (int peer = 0; peer < world.payload.size(); ++peer) {
-            if (peer == world.payload.rank()) {
-                for_each_dealt_part(*dealt.dealt, peer, mine, dealt.elements, [&](const auto& here, const auto& there) {
-                    const buffer_id in_box = made.add(here);
-                    const buffer_id in_memory = made.add(there);
-                    now.work.emplace_back(
-                        local_move{deals ? in_memory : in_box, deals ? in_box : in_memory, here.held});
-                });
-                continue;
-            }
-            // What lies in this rank's box and in the peer's memory, and the other way round.
-            for_each_dealt_part(*dealt.dealt, peer, mine, anybodys,
-                                [&](const auto& here, const auto&) { exchange(deals, peer, here); });
-            const strided_box theirs{nullptr, where.held_by(peer), {0, 0}, mine.element_bytes};
-            for_each_dealt_part(*dealt.dealt, world.payload.rank(), theirs, dealt.elements,
-                                [&](const auto&, const auto& here) { exchange(!deals, peer, here); });
-        }
-        return made;
-    });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -5,8 +5,8 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/refused.hpp>
-#include <einparallel/run/collect.hpp>
 #include <einparallel/run/distributed.hpp>
+#include <einparallel/run/part.hpp>
 #include <einparallel/run/sources.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -37,7 +37,7 @@ public:
         : elements_{reinterpret_cast<std::byte*>(elements),
                     whole_box({extents.begin(), extents.end()}),
                     {},
-                    sizeof(T),
+                    element_type_of<T>(),
                     true} {
         elements_.strides = dense_strides(elements_.held);
     }
@@ -71,7 +71,7 @@ public:
 
     /// For ep::bind: every rank has the whole tensor on its device.
     [[nodiscard]] binding bound_to(const tensor<T, Rank>& placeholder) const {
-        return {placeholder.node(), detail::input_in_memory({elements_, element_type_of<T>()}, std::nullopt)};
+        return {placeholder.node(), detail::input_in_memory({nullptr, elements_, nullptr, {}})};
     }
 
     /// The application's own distribution: this rank holds these elements, the first of them at `lower` of a tensor
@@ -79,15 +79,7 @@ public:
     /// @throws error, the same on every rank
     [[nodiscard]] distributed<T, Rank> distributed_over(context& world, const detail::per_dimension<Rank>& extents,
                                                         const detail::per_dimension<Rank>& lower) const {
-        const std::vector<index> local = detail::extents_of(elements_.held);
-        detail::distributed_part part;
-        part.elements = elements_;
-        part.elements.held = detail::box_at(lower, local);
-        part.elements.held.nothing = part.elements.data == nullptr;
-        part.where = detail::exchange_own_layout(world, {extents.begin(), extents.end()}, part.elements.held, local,
-                                                 element_type_of<T>());
-        part.world = world.state();
-        return distributed<T, Rank>(std::move(part));
+        return distributed<T, Rank>(detail::own_part(world, {extents.begin(), extents.end()}, elements_.at(lower)));
     }
 
 private:

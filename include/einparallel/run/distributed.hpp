@@ -22,6 +22,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -74,13 +75,8 @@ public:
     /// @throws error, the same on every rank, where extents differ between ranks, a part reaches outside or has a
     /// negative extent, two parts overlap, or some element is held by nobody
     distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
-                view<T, Rank> local) {
-        const std::vector<index> bounds(extents.begin(), extents.end());
-        part_.elements = box_at(lower, local);
-        part_.where =
-            detail::exchange_own_layout(world, bounds, part_.elements.held, local.extents(), element_type_of<T>());
-        part_.world = world.state();
-    }
+                view<T, Rank> local)
+        : part_(detail::own_part(world, {extents.begin(), extents.end()}, elements_of(local).at(lower))) {}
 
     /// The same of an array: one that is moved in is the handle's and its copies'; of another one that is gone when a
     /// run reads or writes it, the run says so.
@@ -178,26 +174,11 @@ public:
     /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
     /// part to the root, without copying it first.
     /// @throws error, the same on every rank
-    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> gather(int root) const {
-        array<T, Rank> whole;
-        detail::gather_part(detail::checked(part_), root, [&] {
-            whole = array<T, Rank>(extents());
-            return reinterpret_cast<std::byte*>(whole.data());
-        });
-        return whole;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> gather(int root) const { return gathered(root); }
 
-    /// The whole tensor on every rank. Collective. Parts go round a ring: size - 1 messages per rank, and no rank sends
-    /// more than the size of the tensor.
+    /// The whole tensor on every rank. Collective. Each rank sends its part to every other, without copying it first.
     /// @throws error, the same on every rank
-    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> allgather() const {
-        array<T, Rank> whole;
-        detail::allgather_part(detail::checked(part_), [&] {
-            whole = array<T, Rank>(extents());
-            return reinterpret_cast<std::byte*>(whole.data());
-        });
-        return whole;
-    }
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> allgather() const { return gathered(std::nullopt); }
 
     /// Elements of the tensor, from whichever ranks hold them, in the application's own layout: every rank asks for the
     /// box at `lower` with the extents of `here`, and finds it in `here`. Boxes may overlap (ghost cells), need not
@@ -208,7 +189,7 @@ public:
     ///     z.fetch_into({first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
     /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
     EINPARALLEL_INLINE void fetch_into(const detail::per_dimension<Rank>& lower, view<T, Rank> here) const {
-        const detail::strided_box target = box_at(lower, here);
+        const detail::strided_box target = elements_of(here).at(lower);
         detail::fetch_part(detail::checked(part_), target.held, detail::check_target(target), [&] { return target; });
     }
 
@@ -229,7 +210,7 @@ public:
         detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(lengths), [&] {
             made = array<T, Rank>(lengths);
             return detail::strided_box{reinterpret_cast<std::byte*>(made.data()), wanted, dense_strides(wanted),
-                                       sizeof(T)};
+                                       element_type_of<T>()};
         });
         return made;
     }
@@ -238,13 +219,20 @@ public:
     [[nodiscard]] const detail::distributed_part& part() const { return part_; }
 
 private:
-    static detail::strided_box box_at(const detail::per_dimension<Rank>& lower, const view<T, Rank>& elements) {
-        detail::strided_box made{reinterpret_cast<std::byte*>(elements.data()),
-                                 detail::box_at(lower, elements.extents()),
-                                 {elements.strides().begin(), elements.strides().end()},
-                                 sizeof(T)};
-        made.held.nothing = made.held.nothing || elements.data() == nullptr;
-        return made;
+    [[nodiscard]] array<T, Rank> gathered(std::optional<int> root) const {
+        array<T, Rank> whole;
+        detail::gather_part(detail::checked(part_), root, [&] {
+            whole = array<T, Rank>(extents());
+            return reinterpret_cast<std::byte*>(whole.data());
+        });
+        return whole;
+    }
+
+    static detail::strided_box elements_of(const view<T, Rank>& seen) {
+        return {reinterpret_cast<std::byte*>(seen.data()),
+                whole_box({seen.extents().begin(), seen.extents().end()}),
+                {seen.strides().begin(), seen.strides().end()},
+                element_type_of<T>()};
     }
 
     /// True too for a handle on nothing, moved-from ones included.
@@ -258,7 +246,7 @@ inline namespace EINPARALLEL_WAY {
 /// This rank's elements, and which they are: `[3:6, 0:5] of 6 x 5` and the elements below. Local.
 template <class T, std::size_t Rank>
 std::ostream& operator<<(std::ostream& stream, const distributed<T, Rank>& elements) {
-    return detail::print_part(stream, elements.part(), element_type_of<T>());
+    return detail::print_part(stream, elements.part());
 }
 
 }  // namespace EINPARALLEL_WAY

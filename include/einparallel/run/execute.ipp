@@ -10,7 +10,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,7 +48,7 @@ public:
         const double ready = seen_ != nullptr ? MPI_Wtime() : 0;
         const bool again = start(failure);
         inputs_.compare();
-        for_each_program([&](executable& moves) { moves.settle(cache.scratch.data()); });
+        call_.moves().settle(cache.scratch.data());
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
                               seen_, cache.rank};
         if (seen_ != nullptr) {
@@ -57,22 +56,17 @@ public:
             failure = failure_of("run", [&] { cache.space.watch(); });
         }
         const double watched_from = seen_ != nullptr ? seen_->now() : 0;
+        std::size_t extra = inputs_.carry_out(watch, failure);
         const std::size_t before = cache.transfers.bytes_sent();
-        std::size_t extra = inputs_.bring_dealt();
-        for (executable* moves : inputs_.programs()) {
-            moves->carry_out(cache.space, cache.transfers, watch, failure);
-        }
-        const std::size_t brought = cache.transfers.bytes_sent() - before;
-        extra += brought;
         call_.moves().carry_out(cache.space, cache.transfers, watch, failure, again);
-        const std::size_t sent = cache.transfers.bytes_sent() - before - brought;
+        const std::size_t sent = cache.transfers.bytes_sent() - before;
         std::vector<results::part> parts;
         timed_span agreeing(seen_, activity::agree, 0);
         failure = failure.empty() ? failure_of("run", [&] { parts = outputs_.collect(results_stay_); }) : failure;
         if (seen_ != nullptr && call_.is_on_device() && failure.empty()) {
             failure = failure_of("run", [&] { seen_->add_watched(cache.space.watched(), watched_from); });
         }
-        for_each_program([](executable& moves) { moves.release(); });
+        call_.moves().release();
         agree(world.control, failure);
         if (call_.asked.asked().runs > 1) {
             call_.moves().keep();
@@ -104,17 +98,12 @@ private:
             outputs_.find();
             call_.moves().want_results_on_host(!results_stay_);
             call_.moves().lay_out(call_.cache.space);
-            std::size_t scratch = 0;
-            std::size_t spans = 2;  // agreements
-            for_each_program([&](const executable& moves) {
-                call_.cache.transfers.reserve(moves.room());
-                scratch = std::max(scratch, moves.scratch_bytes());
-                spans += moves.most_spans();
-            });
+            call_.cache.transfers.reserve(call_.moves().room());
+            call_.cache.scratch.grow(call_.cache.space, call_.moves().scratch_bytes());
             if (seen_ != nullptr) {
-                seen_->prepare(asked, call_.cache.rank, spans);
+                constexpr std::size_t agreements = 2;
+                seen_->prepare(asked, call_.cache.rank, inputs_.most_spans() + call_.moves().most_spans() + agreements);
             }
-            call_.cache.scratch.grow(call_.cache.space, scratch);
         } catch (const too_little_memory& missing) {
             const memory_need most = call_.moves().need_in(call_.cache.space);
             throw error(std::string("run: ") + missing.what() + "; vertex '" + most.vertex + "' needs most: " +
@@ -132,15 +121,6 @@ private:
                        "run: what is bound, or where it rests, is not the same on all ranks"},
                       {seen_ != nullptr, "run: a trace is asked for on some ranks only"}},
                      has_kept ? 1 : 0) == 1;
-    }
-
-    /// What brings bound values, and the plan.
-    template <class F>
-    void for_each_program(F&& f) const {
-        for (executable* moves : inputs_.programs()) {
-            f(*moves);
-        }
-        f(call_.moves());
     }
 
     plan_call call_;

@@ -3,7 +3,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/run/collect.hpp>
+#include <einparallel/run/part.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/trace.hpp>

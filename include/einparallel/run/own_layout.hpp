@@ -7,9 +7,9 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/run/part.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,11 +35,8 @@ EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& regio
 /// What is wrong with extents; empty where nothing is.
 EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
 
-/// What all ranks hold; `local`: the extents of this rank's part. Collective. @throws error, the same on every rank
-EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_own_layout(context& world,
-                                                                           const std::vector<index>& bounds,
-                                                                           const box& mine,
-                                                                           std::span<const index> local,
-                                                                           element_type element);
+/// The part of this rank, which has these elements of a tensor with these extents. Collective: all learn what each has.
+/// @throws error, the same on every rank
+EINPARALLEL_INLINE distributed_part own_part(context& world, const std::vector<index>& bounds, const strided_box& mine);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -212,23 +212,21 @@ EINPARALLEL_INLINE std::string check_parts(const std::vector<index>& bounds, con
     return mistake;
 }
 
-EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_own_layout(context& world,
-                                                                           const std::vector<index>& bounds,
-                                                                           const box& mine,
-                                                                           std::span<const index> local,
-                                                                           element_type element) {
+EINPARALLEL_INLINE distributed_part own_part(context& world, const std::vector<index>& bounds,
+                                             const strided_box& mine) {
     const exclusive guard(*world.state(), "distributed");
     fingerprint kind;
-    kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(element));
-    const std::string negative = negative_extent(local);
-    return exchange_boxes(
+    kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(mine.element));
+    const std::string negative = negative_extent(extents_of(mine.held));
+    const auto where = exchange_boxes(
         world.control(), "distributed",
         negative.empty() ? negative : "distributed: rank " + std::to_string(world.rank()) + ": " + negative,
         {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}},
-        bounds, mine, [&](const std::vector<box>& parts) {
+        bounds, mine.held, [&](const std::vector<box>& parts) {
             return is_countable(bounds) ? check_parts(bounds, parts)
                                         : "distributed: these extents make more than 2^59 elements";
         });
+    return {nullptr, mine, where, world.state()};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -7,11 +7,9 @@
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/collect.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/executable.ipp>
-#include <einparallel/schedule/packing.hpp>
-#include <einparallel/schedule/redistribute.hpp>
+#include <einparallel/run/part.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -63,12 +61,7 @@ EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, e
     return {memory, held, dense_strides(held), element.bytes};
 }
 
-/// The way of a bound value from where it rests to where a plan reads it.
-struct bound_redistribution {
-    std::shared_ptr<const distribution> from;  ///< null: none is known
-    std::uint64_t signature = 0;               ///< of it
-    std::unique_ptr<executable> moves;         ///< null where the part of this rank stays as it is
-};
+struct kept_transfer;  // run/run_inputs.ipp
 
 /// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
 class prepared_plan {
@@ -79,9 +72,8 @@ public:
           outputs_(of.outputs()),
           vertices_(of.vertices()),
           signature_(fingerprint_of(of)),
-          staging_(staging),
           moves_(executable_of(of, vertices_, rank, staging)),
-          choices_(vertices_.size()) {
+          ways_(vertices_.size()) {
         for (planned_vertex& each : vertices_) {
             origins_.push_back(each.origin);
             each.origin.reset();
@@ -135,33 +127,8 @@ public:
         }
     }
 
-    /// The way from `from` to where the plan reads `vertex`. The last one is kept.
-    EINPARALLEL_INLINE bound_redistribution& way_from(const std::shared_ptr<const distribution>& from,
-                                                      std::size_t vertex, int rank) {
-        const planned_vertex& input = vertices_[vertex];
-        bound_redistribution& way = choices_[vertex];
-        if (way.from != nullptr && (way.from == from || *way.from == *from)) {
-            return way;
-        }
-        bound_redistribution made{from, fingerprint().add(*from).value(), nullptr};
-        program moves;
-        const buffer_id had = moves.add_buffer(from->held_by(rank), input.element.bytes);
-        if (!moves.buffers.front().region.empty()) {
-            moves.steps.push_back({0, {}, {}, {read_source{vertex, had}}});
-        }
-        const buffer_id wanted = schedule_redistribution(moves, *from, input.resting, rank, had, 1);
-        pack_strided(moves);
-        for (step& each : moves.steps) {
-            each.vertex = vertex;
-        }
-        if (wanted != had) {
-            moves.results.push_back(wanted);
-            std::vector<executed_vertex> names(vertices_.size());
-            names[vertex].name = input.name;
-            made.moves = std::make_unique<executable>(std::move(moves), std::move(names), staging_);
-        }
-        return way = std::move(made);
-    }
+    /// How the last value bound to an input was brought, or null.
+    [[nodiscard]] std::shared_ptr<kept_transfer>& way(std::size_t vertex) { return ways_[vertex]; }
 
     /// This rank's part of an output, without its memory.
     [[nodiscard]] const distributed_part& part(std::size_t position) const { return parts_[position]; }
@@ -185,11 +152,10 @@ private:
     std::vector<planned_vertex> vertices_;  ///< without their origins
     std::vector<std::weak_ptr<vertex>> origins_;
     std::uint64_t signature_;
-    std::size_t staging_;
     executable moves_;
-    std::vector<bound_redistribution> choices_;     ///< by vertex
-    std::vector<distributed_part> parts_;           ///< by output
-    std::vector<std::weak_ptr<const void>> plans_;  ///< identities of equal plans that run here
+    std::vector<std::shared_ptr<kept_transfer>> ways_;  ///< by vertex
+    std::vector<distributed_part> parts_;               ///< by output
+    std::vector<std::weak_ptr<const void>> plans_;      ///< identities of equal plans that run here
 };
 
 /// All that a context keeps for one memory space.

@@ -36,7 +36,6 @@ public:
     /// An output, with its type erased.
     struct part {
         std::vector<std::weak_ptr<vertex>> made_by;  ///< the output, and those that are equal
-        element_type element;                        ///< of the output
         detail::distributed_part here;               ///< the elements of this rank
     };
 
@@ -95,8 +94,8 @@ public:
 private:
     template <class T, std::size_t Rank>
     static distributed<T, Rank> typed(const part& each) {
-        if (each.element != element_type_of<T>()) {
-            throw error("results: the output has elements of type " + detail::name_of_element(each.element) + ", not " +
+        if (const element_type element = each.here.elements.element; element != element_type_of<T>()) {
+            throw error("results: the output has elements of type " + detail::name_of_element(element) + ", not " +
                         detail::name_of_element(element_type_of<T>()));
         }
         if (each.here.where->bounds().size() != Rank) {

@@ -6,9 +6,9 @@
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/memory_source.hpp>
 #include <einparallel/run/plan_cache.ipp>
+#include <einparallel/run/transfer.ipp>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,6 +21,45 @@
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The way of a bound value to where a plan reads it, kept for values that rest alike.
+struct kept_transfer {
+    EINPARALLEL_INLINE kept_transfer(const distributed_part& value, const planned_vertex& input, std::size_t number,
+                                     plan_cache& runs)
+        : home(&runs),
+          where(value.where),
+          strides(value.elements.strides),
+          signature(fingerprint().add(*where).value()) {
+        distributed_part to;
+        to.where = std::make_shared<const distribution>(input.resting);
+        to.elements = dense_part(input.resting, home->rank, input.element);
+        const box had = where->held_by(home->rank);
+        const box& wanted = to.elements.held;
+        if (!value.cyclic && (had == wanted || (had.empty() && wanted.empty()))) {
+            return;
+        }
+        block = memory_block(home->space, to.elements.bytes());
+        to.elements.data = block.data();
+        to.elements.is_on_device = value.elements.is_on_device;
+        std::vector<executed_vertex> names(number + 1);
+        names[number].name = input.name;
+        moves.emplace(value, to, home->rank, home->space.staging(), std::move(names));
+        to.where.reset();
+        arrived.emplace(std::move(to));
+    }
+
+    [[nodiscard]] bool is_from(const distributed_part& value, const plan_cache& runs) const {
+        return home == &runs && strides == value.elements.strides && (where == value.where || *where == *value.where);
+    }
+
+    plan_cache* home;  ///< of the memory space that it runs in
+    std::shared_ptr<const distribution> where;
+    std::vector<index> strides;
+    std::uint64_t signature;
+    memory_block block;
+    std::optional<transfer> moves;         ///< none where this rank's elements stay where they are
+    std::optional<memory_source> arrived;  ///< the elements in `block`
+};
 
 class run_inputs {
 public:
@@ -79,26 +118,28 @@ public:
                                  "; where one rank has the data, bind ep::from_root(array, rank)");
     }
 
-    /// The programs that bring bound values, before that of the plan.
-    [[nodiscard]] std::span<executable* const> programs() const { return programs_; }
+    /// The most spans that a trace of carry_out() has.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t most_spans() const {
+        std::size_t spans = 0;
+        for (const auto& [way, keep] : brought_) {
+            spans += way->moves->moves().most_spans();
+        }
+        return spans;
+    }
 
-    /// Brings values that lie block-cyclic. Collective. Returns the bytes that this rank sent.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t bring_dealt() const {
+    /// Brings bound values to where the plan reads them. Returns the bytes that this rank sent.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t carry_out(const run_watch& watch, std::string& failure) const {
         std::size_t sent = 0;
-        for (const dealt_value& each : dealt_) {
-            sent += move_dealt(*call_.world, *each.part, *each.where, each.elements, false);
+        for (const auto& [way, keep] : brought_) {
+            plan_cache& home = *way->home;
+            way->moves->moves().settle(home.scratch.data());
+            way->moves->moves().carry_out(home.space, home.transfers, watch, failure);
+            sent += way->moves->bytes_sent();
         }
         return sent;
     }
 
 private:
-    /// A value that lies block-cyclic, and this rank's part of it where the plan reads it.
-    struct dealt_value {
-        const distributed_part* part;
-        const distribution* where;
-        strided_box elements;
-    };
-
     /// What the host cannot read.
     EINPARALLEL_INLINE void refuse_other_memory(const source& origin) const {
         if (!call_.is_on_device() && origin.is_on_device()) {
@@ -168,51 +209,47 @@ private:
             checksums_.emplace_back(number, value.checksum());
         }
         refuse_other_memory(value);
-        return value.kind() == source_kind::everywhere ? &value : bring(number, value);
+        return value.kind() == source_kind::everywhere ? &value
+                                                       : bring(number, dynamic_cast<const memory_source&>(value));
     }
 
     /// Lays out the way of a value that rests elsewhere than the plan reads it.
-    EINPARALLEL_INLINE const source* bring(std::size_t number, const source& value) {
+    EINPARALLEL_INLINE const source* bring(std::size_t number, const memory_source& value) {
         const planned_vertex& input = call_.asked.vertices()[number];
-        const int rank = call_.cache.rank;
-        const auto arrive = [&](strided_box elements, std::shared_ptr<const void> keep) {
-            auto made = std::make_unique<memory_source>(std::move(elements), std::move(keep), std::nullopt);
-            return arrived_.emplace_back(std::move(made)).get();
-        };
-        const distributed_part& part = dynamic_cast<const memory_source&>(value).part();
-        strided_box elements = dense_part(input.resting, rank, input.element);
-        if (part.dealt != nullptr) {
-            if (part.world.lock() != call_.world) {
-                throw error("run: the value bound to placeholder '" + input.name +
-                            "' is distributed over another context");
-            }
-            const std::size_t bytes = static_cast<std::size_t>(elements.held.size()) * input.element.bytes;
-            const auto block = std::make_shared<memory_block>(call_.cache.space.on_host(), bytes);
-            elements.data = block->data();
-            dealt_.push_back({&part, &input.resting, elements});
-            return arrive(std::move(elements), block);
+        distributed_part from = value.part();
+        if (from.where == nullptr) {
+            from.where = std::make_shared<const distribution>(held_by_one(input.bounds, value.root()));
         }
-        const bound_redistribution& way = call_.ready->way_from(
-            part.where != nullptr ? part.where
-                                  : std::make_shared<const distribution>(held_by_one(input.bounds, value.root())),
-            number, rank);
-        call_.bound_signature.add(way.signature);
-        if (way.moves == nullptr) {
+        const box held = from.cyclic ? from.elements.held : from.where->held_by(call_.cache.rank);
+        if (from.elements.data == nullptr && !held.empty()) {
+            throw error(value.description() + ": the elements are at a null pointer");
+        }
+        if (from.cyclic && from.world.lock() != call_.world) {
+            throw error("run: the value bound to placeholder '" + input.name + "' is distributed over another context");
+        }
+        if (is_backwards(from.elements)) {
+            from = on_host(from);
+        }
+        plan_cache& home =
+            from.elements.is_on_device ? call_.cache : cache_of(*call_.world, call_.cache.space.on_host());
+        std::shared_ptr<kept_transfer>& way = call_.ready->way(number);
+        if (way == nullptr || !way->is_from(from, home)) {
+            way = std::make_shared<kept_transfer>(from, input, number, home);
+        }
+        call_.bound_signature.add(way->signature);
+        if (!way->moves) {
             return &value;
         }
-        way.moves->sources()[number] = &value;
-        way.moves->lay_out(call_.cache.space);
-        programs_.push_back(way.moves.get());
-        elements.data = way.moves->result(0)->data();
-        elements.is_on_device = call_.is_on_device();
-        return arrive(std::move(elements), nullptr);
+        way->moves->lay_out(home.space, from.elements.data, way->block.data());
+        home.scratch.grow(home.space, way->moves->moves().scratch_bytes());
+        home.transfers.reserve(way->moves->moves().room());
+        brought_.emplace_back(way.get(), std::move(from.keep));
+        return &*way->arrived;
     }
 
     plan_call& call_;
-    std::vector<executable*> programs_;
-    std::vector<dealt_value> dealt_;
-    std::vector<std::unique_ptr<memory_source>> arrived_;
-    std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex
+    std::vector<std::pair<kept_transfer*, std::shared_ptr<const void>>> brought_;  ///< and who owns the value
+    std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;                 ///< by vertex
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

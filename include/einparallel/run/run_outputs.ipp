@@ -3,11 +3,10 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/run/block_cyclic.ipp>
-#include <einparallel/run/collect.ipp>
-#include <einparallel/run/host_copies.ipp>
+#include <einparallel/run/part.ipp>
 #include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/results.hpp>
+#include <einparallel/run/transfer.ipp>
 
 #include <algorithm>
 #include <cstddef>
@@ -36,10 +35,8 @@ public:
             }
             check(position);
             call_.bound_signature.add(static_cast<std::uint64_t>(position));
-            if (targets_[position]->into->dealt == nullptr) {
-                call_.bound_signature.add(*targets_[position]->into->where);
-                aim(position);
-            }
+            call_.bound_signature.add(*targets_[position]->into->where);
+            aim(position);
         }
     }
 
@@ -54,7 +51,7 @@ public:
             const distributed_part* const into =
                 targets_.empty() || targets_[position] == nullptr ? nullptr : targets_[position]->into.get();
             if (call_.moves().target(position).data != nullptr) {
-                parts.push_back({std::move(made_by), made.element, *into});
+                parts.push_back({std::move(made_by), *into});
                 continue;
             }
             const std::shared_ptr<memory_block>& block = call_.moves().result(position);
@@ -68,8 +65,8 @@ public:
             } else if (into != nullptr) {
                 moved_.push_back({into->elements.is_on_device ? here : on_host(here), into});
             }
-            const bool is_there = into != nullptr && into->dealt == nullptr;
-            parts.push_back({std::move(made_by), made.element, is_there ? *into : std::move(here)});
+            const bool is_there = into != nullptr && !into->cyclic;
+            parts.push_back({std::move(made_by), is_there ? *into : std::move(here)});
         }
         return parts;
     }
@@ -78,12 +75,10 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] std::size_t deliver() const {
         std::size_t sent = 0;
         for (const moved_result& each : moved_) {
-            if (each.to->dealt != nullptr) {
-                sent += move_dealt(*call_.world, *each.to, *each.from.where, each.from.elements, true);
-            } else if (*each.from.where == *each.to->where) {
+            if (*each.from.where == *each.to->where) {
                 copy_in(the_host, each.to->elements, each.from.elements);
             } else {
-                sent += fetch_to(*call_.world, each.from, "run", *each.to);
+                sent += transfer_now(*call_.world, "run", {}, each.from, [&] { return *each.to; });
             }
         }
         return sent;
@@ -121,30 +116,29 @@ private:
     }
 
     EINPARALLEL_INLINE void check(std::size_t position) const {
-        const binding& given = *targets_[position];
-        const distributed_part& into = *given.into;
+        const distributed_part& into = *targets_[position]->into;
         const planned_vertex& made = call_.output(position);
         const auto expect = [&](bool holds, const auto& otherwise) {
             if (!holds) {
                 throw error("run: the memory for output '" + made.name + "' " + otherwise());
             }
         };
-        expect(into.where != nullptr || into.dealt != nullptr, [] { return "is a handle on nothing"; });
+        expect(into.where != nullptr, [] { return "is a handle on nothing"; });
         expect(!into.is_gone(), [] { return "is an array that is gone"; });
         const strided_box& target = into.elements;
         std::string mistake = target.held.empty() ? "" : call_.cache.space.refuses(target.data, target.is_on_device);
         const auto refusal = [&] { return "is refused: " + mistake; };
         expect(mistake.empty(), refusal);
         expect(into.world.lock() == call_.world, [] { return "is distributed over another context"; });
-        const std::vector<index> bounds = bounds_of(into);
-        expect(given.element == made.element && bounds == made.bounds, [&] {
-            return "has other elements or extents: " + shape_text(given.element, bounds) + ", it makes " +
+        const std::vector<index>& bounds = bounds_of(into);
+        expect(target.element == made.element && bounds == made.bounds, [&] {
+            return "has other elements or extents: " + shape_text(target.element, bounds) + ", it makes " +
                    shape_text(made.element, made.bounds);
         });
         mistake = check_target(target);
         expect(mistake.empty(), refusal);
         for (std::size_t other = 0; other < position; ++other) {
-            const bool is_apart = targets_[other] == nullptr || targets_[other] == &given ||
+            const bool is_apart = targets_[other] == nullptr || targets_[other] == targets_[position] ||
                                   !meet(target, targets_[other]->into->elements);
             expect(is_apart, [&] { return "is also that of '" + call_.output(other).name + "'"; });
         }

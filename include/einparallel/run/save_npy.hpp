@@ -14,7 +14,7 @@ namespace einparallel {
 namespace EINPARALLEL_DETAIL {
 
 /// @param most_bytes that a rank gives to MPI in one call
-EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type element, const std::string& path,
+EINPARALLEL_INLINE void save_part(const distributed_part& part, const std::string& path,
                                   std::size_t most_bytes = std::size_t{1} << 30);
 
 }  // namespace EINPARALLEL_DETAIL
@@ -34,7 +34,7 @@ void save_npy(const Path& path, const Elements& elements) {
     };
     static_assert(fits, "ep::save_npy: the path comes first, then an ep::distributed: ep::save_npy(\"z.npy\", z)");
     if constexpr (fits) {
-        detail::save_part(detail::checked(elements.part()), element_type_of<typename Elements::value_type>(), path);
+        detail::save_part(detail::checked(elements.part()), path);
     }
 }
 

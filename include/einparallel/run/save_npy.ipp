@@ -9,6 +9,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/tiles.hpp>
 #include <einparallel/run/collect.ipp>
+#include <einparallel/run/part.ipp>
 
 #include <mpi.h>
 
@@ -57,32 +58,24 @@ EINPARALLEL_INLINE void write_together(MPI_File file, std::size_t offset, const 
     }
 }
 
-EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type element, const std::string& path,
-                                  std::size_t most_bytes) {
+EINPARALLEL_INLINE void save_part(const distributed_part& part, const std::string& path, std::size_t most_bytes) {
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "save_npy");
     const communicator& control = world->control;
     const std::vector<index>& bounds = part.where->bounds();
+    const element_type element = part.elements.element;
     std::string failure;
     const auto attempt = [&](const std::string& doing, function_ref<void()> f) {
         const std::string thrown = failure_of("", f);
         failure = !failure.empty() || thrown.empty() ? failure : doing + (thrown[0] == ':' ? "" : ": ") + thrown;
     };
     std::string preamble;
-    std::vector<std::byte> copied;
     std::vector<std::pair<box_type, box_type>> slices;  // in the file, in memory
     distributed_part here;
-    strided_box elements;
     attempt("save_npy", [&] {
         preamble = npy_preamble(element, bounds);
         here = on_host(part);
-        elements = here.elements;
-        if (is_backwards(elements)) {
-            copied.resize(static_cast<std::size_t>(elements.held.size()) * element.bytes);
-            elements.read(elements.held, copied.data(), "save_npy");
-            elements.data = copied.data();
-            elements.strides = dense_strides(elements.held);
-        }
+        const strided_box& elements = here.elements;
         for_each_slab(elements.held, element.bytes, most_bytes, [&](const box& slab) {
             slices.emplace_back(type_of_box(whole_box(bounds), slab, element.bytes),
                                 type_of_box(elements.held, slab, element.bytes, largest_count, elements.strides));
@@ -108,8 +101,9 @@ EINPARALLEL_INLINE void save_part(const distributed_part& part, element_type ele
     allreduce_minimum(control, {&rounds, 1});
     slices.resize(static_cast<std::size_t>(~rounds));
     for (const auto& each : slices) {  // clang 14 does not capture structured bindings
-        attempt(doing,
-                [&] { write_together(file, preamble.size(), each.first, elements.data, each.second, element.bytes); });
+        attempt(doing, [&] {
+            write_together(file, preamble.size(), each.first, here.elements.data, each.second, element.bytes);
+        });
     }
     attempt(doing, [&] { check_mpi(MPI_File_close(&file), "MPI_File_close"); });
     agree(control, failure);

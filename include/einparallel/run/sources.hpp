@@ -22,31 +22,23 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// A whole tensor in memory.
-struct referred_elements {
-    strided_box elements;
-    element_type element;
-    std::shared_ptr<const void> keep = nullptr;                    ///< owns them; null where the caller does
-    std::optional<std::weak_ptr<const void>> life = std::nullopt;  ///< expires with the caller's, where that is known
-};
-
-/// An input with these elements, of rank `root`, or of all ranks.
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elements& given, std::optional<int> root);
-/// The same with a copy of them.
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root);
-/// @pre the part is no handle on nothing
-EINPARALLEL_INLINE std::shared_ptr<vertex> distributed_input(const distributed_part& part, element_type element);
+/// An input with the elements of a part: of rank `root` where it is given, spread where the part says so, else of all
+/// ranks. @pre the part is no handle on nothing
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const distributed_part& given,
+                                                           std::optional<int> root = std::nullopt);
+/// The same with a copy of a whole tensor.
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const distributed_part& given, int root);
 
 /// The elements of an array, a view or another library's object that stays the caller's.
 template <DenseOperand Value>
-referred_elements refer_to(const Value& value) {
+distributed_part refer_to(const Value& value) {
     const auto seen = readable(value);
     using T = typename readable_t<Value>::value_type;
-    referred_elements made{{reinterpret_cast<std::byte*>(const_cast<T*>(seen.data())),  // never written
-                            whole_box({seen.extents().begin(), seen.extents().end()}),
-                            {seen.strides().begin(), seen.strides().end()},
-                            sizeof(T)},
-                           element_type_of<T>()};
+    distributed_part made;
+    made.elements = {reinterpret_cast<std::byte*>(const_cast<T*>(seen.data())),  // never written
+                     whole_box({seen.extents().begin(), seen.extents().end()}),
+                     {seen.strides().begin(), seen.strides().end()},
+                     element_type_of<T>()};
     if constexpr (is_array<Value>) {
         if (value.data() != nullptr) {
             made.life = life_of(value.data());
@@ -56,9 +48,9 @@ referred_elements refer_to(const Value& value) {
 }
 /// The elements of an object that nobody else wants: moved, and kept.
 template <DenseOperand Value>
-referred_elements keep_elements(Value value) {
+distributed_part keep_elements(Value value) {
     const auto keep = std::make_shared<const Value>(std::move(value));
-    referred_elements made = refer_to(*keep);
+    distributed_part made = refer_to(*keep);
     made.life.reset();
     made.keep = keep;
     return made;
@@ -98,8 +90,8 @@ struct other_than_place : binding, refused {
 /// The caller's memory, for from_root. Made by ep::borrow.
 template <class T, std::size_t Rank>
 struct borrowed {
-    using input = tensor<T, Rank>;   ///< what from_root makes of it
-    detail::referred_elements what;  ///< the caller's memory
+    using input = tensor<T, Rank>;  ///< what from_root makes of it
+    detail::distributed_part what;  ///< the caller's memory
 };
 
 inline namespace EINPARALLEL_WAY {
@@ -156,7 +148,7 @@ template <Element T, std::size_t Rank>
         nothing->failure = "from_distributed: the distributed tensor holds nothing";
         return tensor<T, Rank>(std::move(nothing));
     }
-    return tensor<T, Rank>(detail::distributed_input(elements.part(), element_type_of<T>()));
+    return tensor<T, Rank>(detail::input_in_memory(elements.part()));
 }
 /// Other values: refused.
 template <class Other>
@@ -185,8 +177,7 @@ template <class T, std::size_t Rank, class Value>
         constexpr bool same = std::is_same_v<Plain, distributed<T, Rank>>;
         static_assert(same, "bind: the distributed tensor has another element type or rank than the placeholder");
         if constexpr (same) {
-            made.value =
-                value.part().where == nullptr ? nullptr : detail::distributed_input(value.part(), element_type_of<T>());
+            made.value = value.part().where == nullptr ? nullptr : detail::input_in_memory(value.part());
         }
     } else {
         constexpr bool fits = requires {
@@ -196,9 +187,9 @@ template <class T, std::size_t Rank, class Value>
                       "bind: the value is no array, view, tensor or distributed tensor of the placeholder's element "
                       "type and rank");
         if constexpr (fits && std::is_lvalue_reference_v<Value>) {
-            made.value = detail::input_in_memory(detail::refer_to(value), std::nullopt);
+            made.value = detail::input_in_memory(detail::refer_to(value));
         } else if constexpr (fits) {
-            made.value = detail::input_in_memory(detail::keep_elements(std::move(value)), std::nullopt);
+            made.value = detail::input_in_memory(detail::keep_elements(std::move(value)));
         }
     }
     return made;
@@ -217,8 +208,7 @@ detail::other_than_value<Placeholder> bind(const Placeholder& /*placeholder*/, V
 /// work is done. A run that throws before its first vertex has written nothing.
 template <class T, std::size_t Rank>
 [[nodiscard]] binding into(const tensor<T, Rank>& output, const distributed<T, Rank>& blocks) {
-    return {output.node(), nullptr, std::make_shared<const detail::distributed_part>(blocks.part()),
-            element_type_of<T>()};
+    return {output.node(), nullptr, std::make_shared<const detail::distributed_part>(blocks.part())};
 }
 /// Other arguments: refused.
 template <class... Arguments>

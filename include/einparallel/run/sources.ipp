@@ -11,18 +11,18 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const referred_elements& given, std::optional<int> root) {
-    return input_vertex(extents_of(given.elements.held), given.element,
-                        std::make_shared<memory_source>(given.elements, given.keep, root, given.life));
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const distributed_part& given, std::optional<int> root) {
+    return input_vertex(given.where == nullptr ? extents_of(given.elements.held) : bounds_of(given),
+                        given.elements.element, std::make_shared<memory_source>(given, root));
 }
 
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements& given, int root) {
-    referred_elements copied = given;
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const distributed_part& given, int root) {
+    distributed_part copied = given;
     const std::vector<index> bounds = extents_of(given.elements.held);
     if (!negative_extent(bounds).empty() || !is_countable(bounds) || given.elements.data == nullptr) {
         return input_in_memory(given, root);  // which fails, or where another rank has them
     }
-    const auto bytes = static_cast<std::size_t>(given.elements.held.size()) * given.element.bytes;
+    const std::size_t bytes = given.elements.bytes();
     std::string failure;
     try {
         const std::shared_ptr<std::byte[]> owned(new std::byte[bytes]);
@@ -38,10 +38,6 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const referred_elements&
     std::shared_ptr<vertex> made = input_in_memory(copied, root);
     made->failure = failure.empty() ? std::move(made->failure) : std::move(failure);
     return made;
-}
-
-EINPARALLEL_INLINE std::shared_ptr<vertex> distributed_input(const distributed_part& part, element_type element) {
-    return input_vertex(bounds_of(part), element, std::make_shared<memory_source>(part));
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

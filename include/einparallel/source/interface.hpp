@@ -12,7 +12,7 @@
 #include <einparallel/array/aliasing.hpp>
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/layout/dealt.hpp>
+#include <einparallel/layout/cycles.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/packing.hpp>

@@ -14,7 +14,7 @@
 #include <einparallel/io/box_reader.ipp>
 #include <einparallel/io/npy.ipp>
 #include <einparallel/io/npy_header.ipp>
-#include <einparallel/layout/dealt.ipp>
+#include <einparallel/layout/cycles.ipp>
 #include <einparallel/layout/distribution.ipp>
 #include <einparallel/layout/mesh.ipp>
 #include <einparallel/layout/placement.ipp>

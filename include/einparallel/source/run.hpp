@@ -15,7 +15,7 @@
 #include <einparallel/run/executable.ipp>
 #include <einparallel/run/execute.ipp>
 #include <einparallel/run/graph_agreement.ipp>
-#include <einparallel/run/host_copies.ipp>
+#include <einparallel/run/part.ipp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.ipp>
 #include <einparallel/run/own_layout.ipp>
@@ -27,6 +27,7 @@
 #include <einparallel/run/save_npy.ipp>
 #include <einparallel/run/sources.ipp>
 #include <einparallel/run/trace.ipp>
+#include <einparallel/run/transfer.ipp>
 #include <einparallel/run/transport.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED

@@ -1,0 +1,101 @@
+#pragma once
+// One rank's part of a distributed tensor, with its type erased: which elements, and where they lie in memory.
+
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/run/context.hpp>
+
+#include <cstddef>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Elements of a box in memory, wherever they lie.
+struct strided_box {
+    std::byte* data = nullptr;  ///< the element at the lower corner of `held`
+    box held;
+    std::vector<index> strides;  ///< in elements
+    element_type element;
+    bool is_on_device = false;  ///< in memory of a device, which the host does not look into
+
+    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(held.size()) * element.bytes; }
+
+    /// The first element of a part. @pre contains(held, region)
+    EINPARALLEL_INLINE [[nodiscard]] std::byte* first(const box& region) const;
+
+    /// Copies a part, dense and row-major. @throws error, which begins with `what`, where it is not held here
+    EINPARALLEL_INLINE void read(const box& region, void* destination, std::string_view what) const;
+
+    /// The elements of a part where they lie, as source::borrow(); null where they are not here, or lie backwards.
+    EINPARALLEL_INLINE [[nodiscard]] const void* borrow(const box& region, std::vector<index>& found) const;
+
+    /// The same elements as those of the box at `lower` of a tensor; nothing at a null pointer.
+    EINPARALLEL_INLINE [[nodiscard]] strided_box at(std::span<const extent> lower) const;
+
+    /// True where some elements may lie in [begin, end).
+    EINPARALLEL_INLINE [[nodiscard]] bool lies_in(const void* begin, const void* end) const;
+};
+
+/// How a block-cyclic matrix lies. The distribution of its part is one of the tensor with rows and columns cut in
+/// cycles (layout/cycles.hpp).
+struct block_cycles {
+    std::vector<index> extents;  ///< of the matrix
+    std::vector<index> blocks;   ///< rows and columns of a cycle that a process has
+    std::vector<index> cycles;   ///< rows and columns of a cycle
+};
+
+struct distributed_part {
+    std::shared_ptr<const void> keep;  ///< owns the elements; null where the application does
+    strided_box elements;              ///< those that this rank holds; of a block-cyclic matrix one behind the other
+    std::shared_ptr<const distribution> where;
+    std::weak_ptr<context_state> world;
+    std::optional<block_cycles> cyclic{};             ///< of a block-cyclic matrix
+    std::optional<std::weak_ptr<const void>> life{};  ///< expires with the application's array, where that is known
+
+    [[nodiscard]] bool is_gone() const { return life.has_value() && life->expired(); }
+};
+
+/// The whole tensor's extents. @pre the part is no handle on nothing
+EINPARALLEL_INLINE const std::vector<index>& bounds_of(const distributed_part& part);
+
+EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part);
+
+/// The same elements where MPI reads them: in place, or a dense copy of those on a device (pinned), with a negative
+/// stride (Open MPI 4.1 gets those wrong for elements of a byte), or in memory that is written meanwhile. Local.
+/// @throws error where no run on their device has begun on the context, or it is gone; cuda_error
+EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part, bool is_shared = false);
+/// Copies what on_host(part) returned, changed or not, to where the elements are.
+EINPARALLEL_INLINE void write_back(const distributed_part& part, const distributed_part& copied);
+EINPARALLEL_INLINE [[noreturn]] void refuse_view();
+
+/// This rank's elements as text. Local.
+EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part);
+
+/// What is wrong with memory to write to; empty where nothing is.
+EINPARALLEL_INLINE std::string check_target(const strided_box& target);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+/// A value for a placeholder, or the memory for an output, types erased: what ep::bind and ep::into return and a run
+/// takes.
+struct binding {
+    std::shared_ptr<vertex> placeholder;                     ///< what is bound
+    std::shared_ptr<vertex> value;                           ///< where its elements come from
+    std::shared_ptr<const detail::distributed_part> into{};  ///< of an output: where they go
+
+    /// True for an output.
+    [[nodiscard]] bool is_output() const { return into != nullptr; }
+};
+
+}  // namespace einparallel
