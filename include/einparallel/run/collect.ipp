@@ -39,12 +39,8 @@ EINPARALLEL_INLINE void gather_part(const distributed_part& part, std::optional<
         const std::vector<box> whole(static_cast<std::size_t>(size), whole_box(bounds));
         const auto wanted =
             std::make_shared<const distribution>(root ? held_by_one(bounds, *root) : distribution(bounds, whole));
-        const box mine = wanted->held_by(rank);
-        return distributed_part{
-            nullptr,
-            {!root || *root == rank ? allocate() : nullptr, mine, dense_strides(mine), part.elements.element},
-            wanted,
-            {}};
+        std::byte* const memory = !root || *root == rank ? allocate() : nullptr;
+        return distributed_part{nullptr, dense_part(*wanted, rank, part.elements.element, memory), wanted, {}};
     };
     transfer_now(*world, call,
                  {{fingerprint_of(part, root.value_or(-1)),

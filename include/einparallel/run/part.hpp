@@ -53,6 +53,10 @@ struct block_cycles {
     std::vector<index> cycles;   ///< rows and columns of a cycle
 };
 
+/// The elements of a distribution that a rank holds, dense in `memory`.
+EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
+                                          std::byte* memory = nullptr);
+
 struct distributed_part {
     std::shared_ptr<const void> keep;  ///< owns the elements; null where the application does
     strided_box elements;              ///< those that this rank holds; of a block-cyclic matrix one behind the other

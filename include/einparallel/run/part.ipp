@@ -5,10 +5,10 @@
 #include <einparallel/array/aliasing.hpp>
 #include <einparallel/array/print.hpp>
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/own_layout.hpp>
-#include <einparallel/kernel/space.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -83,6 +83,12 @@ EINPARALLEL_INLINE bool strided_box::lies_in(const void* begin, const void* end)
 EINPARALLEL_INLINE bool meet(const strided_box& a, const strided_box& b) {
     const auto [begin, end] = memory_of(a);
     return b.lies_in(begin, end);
+}
+
+EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
+                                          std::byte* memory) {
+    const box held = where.held_by(rank);
+    return {memory, held, dense_strides(held), element};
 }
 
 EINPARALLEL_INLINE const std::vector<index>& bounds_of(const distributed_part& part) {

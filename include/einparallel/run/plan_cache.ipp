@@ -9,7 +9,6 @@
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/executable.ipp>
-#include <einparallel/run/part.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -54,13 +53,6 @@ EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
     return made.value();
 }
 
-/// What a rank holds, dense in `memory`.
-EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
-                                          std::byte* memory = nullptr) {
-    const box held = where.held_by(rank);
-    return {memory, held, dense_strides(held), element.bytes};
-}
-
 struct kept_transfer;  // run/run_inputs.ipp
 
 /// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
@@ -80,8 +72,7 @@ public:
             each.twins.clear();
         }
         for (const std::size_t output : outputs_) {
-            const auto where = std::make_shared<const distribution>(vertices_[output].resting);
-            parts_.push_back({nullptr, dense_part(*where, rank, vertices_[output].element), where, {}});
+            resting_.push_back(std::make_shared<const distribution>(vertices_[output].resting));
         }
     }
     prepared_plan(const prepared_plan&) = delete;
@@ -130,8 +121,10 @@ public:
     /// How the last value bound to an input was brought, or null.
     [[nodiscard]] std::shared_ptr<kept_transfer>& way(std::size_t vertex) { return ways_[vertex]; }
 
-    /// This rank's part of an output, without its memory.
-    [[nodiscard]] const distributed_part& part(std::size_t position) const { return parts_[position]; }
+    /// Where the plan leaves an output.
+    [[nodiscard]] const std::shared_ptr<const distribution>& resting(std::size_t position) const {
+        return resting_[position];
+    }
 
 private:
     /// @param kept the plan's vertices, which stay
@@ -153,9 +146,9 @@ private:
     std::vector<std::weak_ptr<vertex>> origins_;
     std::uint64_t signature_;
     executable moves_;
-    std::vector<std::shared_ptr<kept_transfer>> ways_;  ///< by vertex
-    std::vector<distributed_part> parts_;               ///< by output
-    std::vector<std::weak_ptr<const void>> plans_;      ///< identities of equal plans that run here
+    std::vector<std::shared_ptr<kept_transfer>> ways_;          ///< by vertex
+    std::vector<std::shared_ptr<const distribution>> resting_;  ///< by output
+    std::vector<std::weak_ptr<const void>> plans_;              ///< identities of equal plans that run here
 };
 
 /// All that a context keeps for one memory space.
@@ -201,36 +194,6 @@ EINPARALLEL_INLINE plan_cache& cache_of(context_state& world, const memory_space
     const auto known = std::ranges::find(world.caches, &space, [](const auto& each) { return &each->space; });
     return known != world.caches.end() ? **known
                                        : *world.caches.emplace_back(std::make_shared<plan_cache>(world, space));
-}
-
-/// One call of run, as its inputs and its outputs see it.
-struct plan_call {
-    const plan& asked;
-    std::shared_ptr<context_state> world;
-    std::span<const binding> bound;
-    plan_cache& cache;
-    prepared_plan* ready = nullptr;  ///< where the plan could be prepared
-    fingerprint bound_signature{};   ///< of what is bound, and where it rests
-
-    [[nodiscard]] bool is_on_device() const { return !cache.space.is_host(); }
-    [[nodiscard]] executable& moves() const { return ready->moves(); }
-    [[nodiscard]] const planned_vertex& output(std::size_t position) const {
-        return asked.vertices()[asked.outputs()[position]];
-    }
-};
-
-/// "double, 3 x 4"
-EINPARALLEL_INLINE std::string shape_text(element_type element, const std::vector<index>& bounds) {
-    std::string text = name_of_element(element) + ",";
-    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-        text += (dimension == 0 ? " " : " x ") + std::to_string(bounds[dimension]);
-    }
-    return text;
-}
-
-EINPARALLEL_INLINE std::string name_of(const binding& each) {
-    const bool named = each.placeholder != nullptr && !each.placeholder->name.empty();
-    return named ? "'" + each.placeholder->name + "'" : "a tensor";
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -7,7 +7,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/memory_source.hpp>
-#include <einparallel/run/plan_cache.ipp>
+#include <einparallel/run/plan_call.ipp>
 #include <einparallel/run/transfer.ipp>
 
 #include <algorithm>

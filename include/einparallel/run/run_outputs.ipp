@@ -4,7 +4,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/part.ipp>
-#include <einparallel/run/plan_cache.ipp>
+#include <einparallel/run/plan_call.ipp>
 #include <einparallel/run/results.hpp>
 #include <einparallel/run/transfer.ipp>
 
@@ -55,11 +55,11 @@ public:
                 continue;
             }
             const std::shared_ptr<memory_block>& block = call_.moves().result(position);
-            distributed_part here = call_.ready->part(position);
-            here.keep = std::shared_ptr<const void>(block, block->data());
-            here.elements.data = block->data();
+            const std::shared_ptr<const distribution>& where = call_.ready->resting(position);
+            distributed_part here{std::shared_ptr<const void>(block, block->data()),
+                                  dense_part(*where, call_.cache.rank, made.element, block->data()), where,
+                                  call_.world};
             here.elements.is_on_device = call_.is_on_device() && stay;
-            here.world = call_.world;
             if (into != nullptr && into->elements.is_on_device && *into->where == *here.where) {
                 copy_in(call_.cache.space, into->elements, here.elements);
             } else if (into != nullptr) {

@@ -15,11 +15,12 @@
 #include <einparallel/run/executable.ipp>
 #include <einparallel/run/execute.ipp>
 #include <einparallel/run/graph_agreement.ipp>
-#include <einparallel/run/part.ipp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.ipp>
 #include <einparallel/run/own_layout.ipp>
+#include <einparallel/run/part.ipp>
 #include <einparallel/run/plan_cache.ipp>
+#include <einparallel/run/plan_call.ipp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/program_memory.ipp>
 #include <einparallel/run/run_inputs.ipp>
