@@ -68,6 +68,7 @@ namespace einparallel {}
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/save_npy.hpp>
 #if defined(EINPARALLEL_HAS_CUDA) && EINPARALLEL_HAS_CUDA

@@ -6,7 +6,7 @@
 #include <einparallel/layout/cycles.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/block_cyclic.hpp>
-#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/sources.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>
 #include <einparallel/run/sources.hpp>

@@ -6,7 +6,7 @@
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/run/calibrate.hpp>
-#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/execute.hpp>
 
 #include "graphs.hpp"

@@ -6,7 +6,7 @@
 #include <einparallel/graph/record.hpp>
 #include <einparallel/notation/operators.hpp>
 #include <einparallel/plan/by_hand.hpp>
-#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/sources.hpp>
 
 #include "graphs.hpp"

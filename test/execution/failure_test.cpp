@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/graph/einsum.hpp>
-#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/execute.hpp>
 
 #include "graphs.hpp"

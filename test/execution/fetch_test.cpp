@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/execute.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/notation/functions.hpp>
-#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/execute.hpp>
 
 #include "blocks.hpp"

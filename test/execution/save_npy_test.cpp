@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/io/npy.hpp>
-#include <einparallel/run/decompose.hpp>
+#include <einparallel/run/evaluate.hpp>
 #include <einparallel/run/distributed.hpp>
 #include <einparallel/run/save_npy.hpp>
 

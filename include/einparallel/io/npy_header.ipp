@@ -184,7 +184,7 @@ EINPARALLEL_INLINE npy_header parse_npy_header(const std::string& path, std::str
 
 EINPARALLEL_INLINE std::string npy_type_name(element_type type) {
     const char order = type.bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-    return std::string(1, order) + type.kind + std::to_string(type.bytes);
+    return order + detail::name_of_element(type);
 }
 
 EINPARALLEL_INLINE std::string npy_preamble(element_type type, const std::vector<index>& shape) {

@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 namespace einparallel {
@@ -95,6 +96,11 @@ constexpr element_type element_type_of() {
 }
 
 namespace detail {
+
+/// NumPy's short name of an element type: f8, c16, i4.
+inline std::string name_of_element(element_type element) {
+    return element.kind + std::to_string(element.bytes);
+}
 
 /// visit(std::type_identity<T>()) for the T that has this run-time value.
 template <class Visit>

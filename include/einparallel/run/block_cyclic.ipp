@@ -6,7 +6,6 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/own_layout.hpp>
 
 #include <algorithm>
 #include <string>

@@ -9,7 +9,6 @@
 #include <einparallel/plan/options.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/own_layout.hpp>
 
 #include <algorithm>
 #include <array>

@@ -17,9 +17,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// NumPy's short name of an element type: f8, c16, i4.
-EINPARALLEL_INLINE std::string name_of_element(element_type element);
-
 /// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
 /// beyond an index, the side ends at the last one: outside of every tensor.
 EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents);

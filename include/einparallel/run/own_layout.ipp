@@ -18,10 +18,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::string name_of_element(element_type element) {
-    return element.kind + std::to_string(element.bytes);
-}
-
 EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents) {
     box made;
     for (std::size_t dimension = 0; dimension < lower.size(); ++dimension) {

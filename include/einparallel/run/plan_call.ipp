@@ -2,7 +2,7 @@
 // One call of run, as its inputs and its outputs see it.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/run/own_layout.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/run/part.hpp>
 #include <einparallel/run/plan_cache.ipp>
 

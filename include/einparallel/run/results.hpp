@@ -4,7 +4,7 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/refused.hpp>
 #include <einparallel/run/distributed.hpp>
-#include <einparallel/run/own_layout.hpp>
+#include <einparallel/notation/element_type.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -12,6 +12,7 @@
 #include <einparallel/run/collect.ipp>
 #include <einparallel/run/context.ipp>
 #include <einparallel/run/decompose.ipp>
+#include <einparallel/run/evaluate.ipp>
 #include <einparallel/run/executable.ipp>
 #include <einparallel/run/execute.ipp>
 #include <einparallel/run/graph_agreement.ipp>
