@@ -11,7 +11,7 @@ if(EINPARALLEL_WITH_MPI)
     list(APPEND einparallel_installed_targets einparallel_mpi)
 else()
     # Headers are there all the same: a project may define EINPARALLEL_HAS_MPI=1 and link MPI by hand.
-    foreach(einparallel_room IN ITEMS mpi run)
+    foreach(einparallel_room IN ITEMS mpi run data)
         install(
             DIRECTORY "${einparallel_include_dir}/einparallel/${einparallel_room}"
             DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/einparallel"

@@ -29,9 +29,9 @@ namespace einparallel {}
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
-#include <einparallel/run/distributed.hpp>
-#include <einparallel/run/results.hpp>
-#include <einparallel/run/sources.hpp>
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/data/results.hpp>
+#include <einparallel/data/sources.hpp>
 #endif
 // clang-format on
 
@@ -64,17 +64,17 @@ namespace einparallel {}
 
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
-#include <einparallel/run/block_cyclic.hpp>
+#include <einparallel/data/block_cyclic.hpp>
 #include <einparallel/run/calibrate.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/evaluate.hpp>
-#include <einparallel/run/execute.hpp>
-#include <einparallel/run/save_npy.hpp>
+#include <einparallel/data/evaluate.hpp>
+#include <einparallel/data/execute.hpp>
+#include <einparallel/data/save_npy.hpp>
 #if defined(EINPARALLEL_HAS_CUDA) && EINPARALLEL_HAS_CUDA
 #include <einparallel/cuda/error.hpp>
-#include <einparallel/run/device_view.hpp>
-#include <einparallel/run/on_device.hpp>
+#include <einparallel/data/device_view.hpp>
+#include <einparallel/data/on_device.hpp>
 #endif
 #endif
 #if EINPARALLEL_DETAIL_FOR_DEVICES && defined(__CUDACC__)

@@ -1,9 +1,10 @@
 # cmake -DINCLUDE_DIR=<include> -P floors.cmake
 # Rooms stand on floors; a header includes its own room and rooms on lower floors, never upwards and never sideways.
-# A definition (.ipp) includes definitions of its own room only: each is compiled in one unit of the compiled library.
+# A definition (.ipp) includes definitions of its own room only: each is compiled in one unit of the compiled library;
+# run and data are one unit.
 # The units themselves (source/) are no room.
 # notation is the ground, for its errors, boxes and element types are everybody's words.
-# Only mpi and run see <mpi.h>, and only cuda, device and run see CUDA.
+# Only mpi, run and data see <mpi.h>, and only cuda, device, run and data see CUDA.
 
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(INCLUDE_DIR "${INCLUDE_DIR}" ABSOLUTE)
@@ -22,8 +23,10 @@ set(floor_schedule 4)
 set(floor_cost 5)
 set(floor_plan 6)
 set(floor_run 7)
-set(may_see_mpi mpi run)
-set(may_see_cuda cuda device run)
+set(floor_data 8)
+set(unit_data run)
+set(may_see_mpi mpi run data)
+set(may_see_cuda cuda device run data)
 
 set(violations "")
 set(checked 0)
@@ -37,6 +40,7 @@ foreach(header IN LISTS headers)
         string(APPEND violations "  ${header}: the room '${room}' stands on no floor\n")
         continue()
     endif()
+    set(unit ${room} ${unit_${room}})
     file(STRINGS "${INCLUDE_DIR}/einparallel/${header}" includes REGEX "^[ \t]*#[ \t]*include")
     foreach(line IN LISTS includes)
         math(EXPR checked "${checked} + 1")
@@ -47,7 +51,7 @@ foreach(header IN LISTS headers)
             )
                 string(APPEND violations "  ${header}: ${line}: '${other}' is not below '${room}'\n")
             endif()
-            if(line MATCHES "\\.ipp>" AND (NOT other STREQUAL room OR header MATCHES "\\.hpp$"))
+            if(line MATCHES "\\.ipp>" AND (NOT other IN_LIST unit OR header MATCHES "\\.hpp$"))
                 string(APPEND violations "  ${header}: ${line}: a definition of another unit\n")
             endif()
         elseif(line MATCHES "<einparallel\\.hpp>")

@@ -2,8 +2,8 @@
 // Results of what functors.hpp records, compared.
 
 #include <einparallel/array/array.hpp>
-#include <einparallel/run/distributed.hpp>
-#include <einparallel/run/results.hpp>
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/data/results.hpp>
 
 #include "functors.hpp"
 

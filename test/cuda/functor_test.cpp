@@ -2,12 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/data/execute.hpp>
+#include <einparallel/data/on_device.hpp>
 #include <einparallel/device/functor.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/distributed.hpp>
-#include <einparallel/run/execute.hpp>
-#include <einparallel/run/on_device.hpp>
 
 #include "functor_results.hpp"
 #include "functors.hpp"

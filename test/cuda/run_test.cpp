@@ -3,16 +3,16 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/device_view.hpp>
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/data/execute.hpp>
+#include <einparallel/data/on_device.hpp>
+#include <einparallel/data/sources.hpp>
 #include <einparallel/device/device_space.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/device_view.hpp>
-#include <einparallel/run/distributed.hpp>
-#include <einparallel/run/execute.hpp>
-#include <einparallel/run/on_device.hpp>
-#include <einparallel/run/sources.hpp>
 #include <einparallel/run/trace.hpp>
 
 #include "standin.hpp"

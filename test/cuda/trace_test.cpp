@@ -2,13 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/data/execute.hpp>
+#include <einparallel/data/on_device.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/distributed.hpp>
-#include <einparallel/run/execute.hpp>
-#include <einparallel/run/on_device.hpp>
 #include <einparallel/run/trace.hpp>
 #include <einparallel/schedule/program.hpp>
 

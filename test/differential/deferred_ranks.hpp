@@ -6,13 +6,13 @@
 #include "element.hpp"
 #include "test_case.hpp"
 
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/data/results.hpp>
+#include <einparallel/data/sources.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/distributed.hpp>
-#include <einparallel/run/results.hpp>
-#include <einparallel/run/sources.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,12 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/execute.hpp>
 
-#include "graphs.hpp"
+#include <support/graphs.hpp>
 
 #include <memory>
 #include <new>

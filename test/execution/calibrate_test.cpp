@@ -3,13 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/evaluate.hpp>
+#include <einparallel/data/execute.hpp>
 #include <einparallel/kernel/blas.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/run/calibrate.hpp>
-#include <einparallel/run/evaluate.hpp>
-#include <einparallel/run/execute.hpp>
 
-#include "graphs.hpp"
+#include <support/graphs.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,13 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/execute.hpp>
+#include <einparallel/data/sources.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/execute.hpp>
-#include <einparallel/run/sources.hpp>
 
-#include "graphs.hpp"
+#include <support/graphs.hpp>
 
 #include <array>
 #include <cmath>

@@ -3,13 +3,13 @@
 #include <doctest/doctest.h>
 #include <Eigen/Core>
 
+#include <einparallel/data/evaluate.hpp>
+#include <einparallel/data/sources.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/notation/operators.hpp>
 #include <einparallel/plan/by_hand.hpp>
-#include <einparallel/run/evaluate.hpp>
-#include <einparallel/run/sources.hpp>
 
-#include "graphs.hpp"
+#include <support/graphs.hpp>
 
 #include <memory>
 #include <string>

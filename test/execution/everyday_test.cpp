@@ -4,7 +4,7 @@
 
 #include <einparallel.hpp>
 
-#include "graphs.hpp"
+#include <support/graphs.hpp>
 
 #include <algorithm>
 #include <cmath>

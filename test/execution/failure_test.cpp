@@ -2,11 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/evaluate.hpp>
+#include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
-#include <einparallel/run/evaluate.hpp>
-#include <einparallel/run/execute.hpp>
 
-#include "graphs.hpp"
+#include <support/graphs.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,9 +1,9 @@
 // A rank that is killed in the middle of a run; the job is to end within seconds, with MPI's own report.
 
+#include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/execute.hpp>
 
 #include <mpi.h>
 

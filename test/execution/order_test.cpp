@@ -2,14 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/execute.hpp>
+#include <einparallel/data/results.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/execute.hpp>
-#include <einparallel/run/results.hpp>
 
-#include "graphs.hpp"
+#include <support/graphs.hpp>
 
 #include <array>
 #include <cstddef>

@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/array/einsum.hpp>
+#include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/execute.hpp>
 
-#include "graphs.hpp"
+#include <support/graphs.hpp>
 
 #include <mpi.h>
 

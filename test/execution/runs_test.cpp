@@ -3,13 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/evaluate.hpp>
+#include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/notation/functions.hpp>
-#include <einparallel/run/evaluate.hpp>
-#include <einparallel/run/execute.hpp>
 
-#include "blocks.hpp"
-#include "graphs.hpp"
+#include <support/blocks.hpp>
+#include <support/graphs.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,14 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
 #include <einparallel/graph/record.hpp>
 #include <einparallel/run/decompose.hpp>
-#include <einparallel/run/execute.hpp>
 
+#include <support/graphs.hpp>
 #include <support/json.hpp>
-
-#include "graphs.hpp"
 
 #include <algorithm>
 #include <chrono>

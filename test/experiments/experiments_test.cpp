@@ -8,11 +8,11 @@
 #include <graphs/llama.hpp>
 #include <graphs/matrix_chain.hpp>
 
+#include <einparallel/data/execute.hpp>
+#include <einparallel/data/results.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/execute.hpp>
-#include <einparallel/run/results.hpp>
 
 #include <doctest/doctest.h>
 #include <mpi.h>

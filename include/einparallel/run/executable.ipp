@@ -5,7 +5,7 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/execute.hpp>
+#include <einparallel/run/memory_need.hpp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/program_memory.ipp>

@@ -11,8 +11,8 @@
 #include <einparallel/cuda/device.ipp>
 #include <einparallel/cuda/memory.ipp>
 #include <einparallel/cuda/stream.ipp>
+#include <einparallel/data/on_device.ipp>
 #include <einparallel/device/blocks.ipp>
 #include <einparallel/device/contraction.ipp>
 #include <einparallel/device/device_space.ipp>
 #include <einparallel/device/join_shape.ipp>
-#include <einparallel/run/on_device.ipp>

@@ -3,33 +3,32 @@
 
 #include <einparallel/source/interface.hpp>
 
+#include <einparallel/data/block_cyclic.ipp>
+#include <einparallel/data/collect.ipp>
+#include <einparallel/data/evaluate.ipp>
+#include <einparallel/data/execute.ipp>
+#include <einparallel/data/own_layout.ipp>
+#include <einparallel/data/part.ipp>
+#include <einparallel/data/run_inputs.ipp>
+#include <einparallel/data/run_outputs.ipp>
+#include <einparallel/data/save_npy.ipp>
+#include <einparallel/data/sources.ipp>
+#include <einparallel/data/transfer.ipp>
 #include <einparallel/mpi/communicator.ipp>
 #include <einparallel/mpi/datatype.ipp>
 #include <einparallel/mpi/error.ipp>
 #include <einparallel/run/agreement.ipp>
-#include <einparallel/run/block_cyclic.ipp>
 #include <einparallel/run/calibrate.ipp>
-#include <einparallel/run/collect.ipp>
 #include <einparallel/run/context.ipp>
 #include <einparallel/run/decompose.ipp>
-#include <einparallel/run/evaluate.ipp>
 #include <einparallel/run/executable.ipp>
-#include <einparallel/run/execute.ipp>
 #include <einparallel/run/graph_agreement.ipp>
 #include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.ipp>
-#include <einparallel/run/own_layout.ipp>
-#include <einparallel/run/part.ipp>
 #include <einparallel/run/plan_cache.ipp>
-#include <einparallel/run/plan_call.ipp>
 #include <einparallel/run/prepared.ipp>
 #include <einparallel/run/program_memory.ipp>
-#include <einparallel/run/run_inputs.ipp>
-#include <einparallel/run/run_outputs.ipp>
-#include <einparallel/run/save_npy.ipp>
-#include <einparallel/run/sources.ipp>
 #include <einparallel/run/trace.ipp>
-#include <einparallel/run/transfer.ipp>
 #include <einparallel/run/transport.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED

@@ -1,0 +1,84 @@
+#pragma once
+// A matrix that lies block-cyclic in the application's memory, as ScaLAPACK has it.
+
+#include <einparallel/data/part.hpp>
+#include <einparallel/data/sources.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/run/context.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace einparallel {
+
+/// In which order the ranks of a context are on a grid of processes: BLACS's "R" and "C".
+enum class grid_order : std::uint8_t {
+    row_major,     ///< rank 1 is to the right of rank 0
+    column_major,  ///< rank 1 is below rank 0
+};
+
+/// A grid of processes, of the first rows · columns ranks.
+struct process_grid {
+    int rows = 1;                              ///< processes along rows of the matrix
+    int columns = 1;                           ///< processes along its columns
+    grid_order order = grid_order::row_major;  ///< of the ranks
+};
+
+namespace EINPARALLEL_DETAIL {
+
+/// A part from a descriptor's nine numbers. Collective. @throws error, the same on every rank
+EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
+                                                                const process_grid& grid, void* local,
+                                                                element_type element);
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// A matrix of the application's that is dealt out in blocks to a grid of processes, from its ScaLAPACK descriptor
+/// (DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD) and this rank's local array, column-major with leading dimension LLD.
+/// Ranks of the context are the processes in the order of the grid; those behind the grid hold nothing. Nothing is
+/// copied: the array is read in each run that it is bound to, or written by each that it is the place of an output of.
+///
+///     ep::block_cyclic<double> a(world, desca, {.rows = 2, .columns = 3}, local_a), g(world, descg, …);
+///     ep::results r = plan.run(world, ep::bind(A, a), ep::into(G, g));
+template <class T>
+class block_cyclic {
+public:
+    /// Collective. The numbers may have any integral type; LLD may differ between ranks.
+    /// @throws error, the same on every rank, where the descriptor makes no sense or is not the same on all of them
+    template <std::integral I>
+    block_cyclic(context& world, const I (&descriptor)[9], const process_grid& grid, T* local) {
+        std::array<index, 9> numbers{};
+        for (std::size_t place = 0; place < numbers.size(); ++place) {
+            numbers[place] = static_cast<index>(descriptor[place]);
+        }
+        part_ = detail::deal(world, numbers, grid, local, element_type_of<T>());
+    }
+
+    /// For the rooms of the library.
+    [[nodiscard]] const std::shared_ptr<const detail::distributed_part>& memory() const { return part_; }
+    /// What ep::bind makes of it.
+    [[nodiscard]] auto bound_to(const tensor<T, 2>& placeholder) const {
+        return binding{placeholder.node(), detail::input_in_memory(*part_)};
+    }
+
+private:
+    std::shared_ptr<const detail::distributed_part> part_;
+};
+
+inline namespace EINPARALLEL_WAY {
+
+/// Block-cyclic memory for an output of one run: written when the work is done, nothing before. results.get(Z) is where
+/// the plan left Z.
+template <class T>
+[[nodiscard]] binding into(const tensor<T, 2>& output, const block_cyclic<T>& matrix) {
+    return {output.node(), nullptr, matrix.memory()};
+}
+
+}  // namespace EINPARALLEL_WAY
+
+}  // namespace einparallel

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <einparallel/data/block_cyclic.hpp>
+
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/agreement.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The boxes of all processes, rank by rank, of the matrix with rows and columns cut in cycles.
+EINPARALLEL_INLINE distribution boxes_in_cycles(const block_cycles& how, const process_grid& grid,
+                                                std::array<int, 2> first) {
+    std::vector<index> bounds;
+    for (std::size_t side = 0; side < 2; ++side) {
+        bounds.insert(bounds.end(), {how.extents[side] / how.cycles[side] + 1, how.cycles[side]});
+    }
+    std::vector<box> boxes;
+    for (int rank = 0; rank < grid.rows * grid.columns; ++rank) {
+        const bool by_rows = grid.order == grid_order::row_major;
+        const std::array<int, 2> turn{
+            ((by_rows ? rank / grid.columns : rank % grid.rows) - first[0] + grid.rows) % grid.rows,
+            ((by_rows ? rank % grid.columns : rank / grid.rows) - first[1] + grid.columns) % grid.columns};
+        box held = whole_box(bounds);
+        for (std::size_t side = 0; side < 2; ++side) {
+            held.sides[2 * side + 1] = {turn[side] * how.blocks[side], (turn[side] + 1) * how.blocks[side]};
+        }
+        boxes.push_back(std::move(held));
+    }
+    return {std::move(bounds), std::move(boxes)};
+}
+
+EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
+                                                                const process_grid& grid, void* local,
+                                                                element_type element) {
+    const exclusive guard(*world.state(), "block_cyclic");
+    auto made = std::make_shared<distributed_part>();
+    fingerprint common_numbers;
+    const std::string failure = failure_of("block_cyclic", [&] {
+        const auto expect = [](bool holds, const std::string& otherwise) {
+            if (!holds) {
+                throw error("block_cyclic: " + otherwise);
+            }
+        };
+        const auto& [type, unused, rows, columns, row_block, column_block, first_row, first_column, leading] =
+            descriptor;
+        expect(type == 1, "the descriptor is of type " + std::to_string(type) + ", dense matrices have 1");
+        expect(rows >= 0 && columns >= 0 && is_countable(std::array{rows, columns}),
+               "a matrix cannot be " + std::to_string(rows) + " x " + std::to_string(columns));
+        expect(row_block >= 1 && column_block >= 1,
+               "blocks cannot be " + std::to_string(row_block) + " x " + std::to_string(column_block));
+        expect(grid.rows >= 1 && grid.columns >= 1 && index{grid.rows} * grid.columns <= world.size(),
+               "a grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns) +
+                   " processes does not fit a context of " + std::to_string(world.size()));
+        expect(first_row >= 0 && first_row < grid.rows && first_column >= 0 && first_column < grid.columns,
+               "the first block is on process (" + std::to_string(first_row) + ", " + std::to_string(first_column) +
+                   "), the grid is " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns));
+        const index down = std::min(row_block, std::max<index>(rows, 1));
+        const index right = std::min(column_block, std::max<index>(columns, 1));
+        made->cyclic = {{rows, columns}, {down, right}, {down * grid.rows, right * grid.columns}};
+        made->where = std::make_shared<const distribution>(
+            boxes_in_cycles(*made->cyclic, grid, {static_cast<int>(first_row), static_cast<int>(first_column)}));
+        const box in_cycles = made->where->held_by(world.rank());
+        std::vector<index> held{0, 0};  // rows and columns of this rank: ScaLAPACK's numroc
+        for (std::size_t side = 0; side < 2 && !in_cycles.empty(); ++side) {
+            const auto& [extents, blocks, cycles] = *made->cyclic;
+            const index rest = extents[side] % cycles[side] - in_cycles.sides[2 * side + 1].begin;
+            held[side] = extents[side] / cycles[side] * blocks[side] + std::clamp<index>(rest, 0, blocks[side]);
+        }
+        expect(held[0] * held[1] == 0 || leading >= held[0],
+               "rank " + std::to_string(world.rank()) + ": the leading dimension is " + std::to_string(leading) +
+                   ", this rank has " + std::to_string(held[0]) + " rows");
+        made->elements = {static_cast<std::byte*>(local), whole_box(held), {1, leading}, element};
+        made->world = world.state();
+        for (std::size_t place = 0; place < 8; ++place) {
+            common_numbers.add(place == 1 ? index{0} : descriptor[place]);
+        }
+        common_numbers.add(grid.rows).add(grid.columns).add(static_cast<int>(grid.order)).add(name_of_element(element));
+    });
+    agree(world.control(), failure,
+          {{common_numbers.value(), "block_cyclic: the descriptor or the grid is not the same on all ranks"}});
+    return made;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <einparallel/data/collect.hpp>
+
+#include <einparallel/data/own_layout.ipp>
+#include <einparallel/data/transfer.ipp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/agreement.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A fingerprint of what a collective call on a part must agree about.
+EINPARALLEL_INLINE std::uint64_t fingerprint_of(const distributed_part& part, int root) {
+    return fingerprint()
+        .add(static_cast<std::uint64_t>(part.elements.element.bytes))
+        .add(root)
+        .add(*part.where)
+        .value();
+}
+
+EINPARALLEL_INLINE void gather_part(const distributed_part& part, std::optional<int> root,
+                                    function_ref<std::byte*()> allocate) {
+    const std::shared_ptr<context_state> world = context_of(part);
+    const char* const call = root ? "gather" : "allgather";
+    const exclusive guard(*world, call);
+    const int rank = world->payload.rank();
+    const int size = world->payload.size();
+    const auto to = [&] {
+        const std::vector<index>& bounds = part.where->bounds();
+        if (root && (*root < 0 || *root >= size)) {
+            throw error("gather: there is no rank " + std::to_string(*root) + " in a context of " +
+                        std::to_string(size));
+        }
+        const std::vector<box> whole(static_cast<std::size_t>(size), whole_box(bounds));
+        const auto wanted =
+            std::make_shared<const distribution>(root ? held_by_one(bounds, *root) : distribution(bounds, whole));
+        std::byte* const memory = !root || *root == rank ? allocate() : nullptr;
+        return distributed_part{nullptr, dense_part(*wanted, rank, part.elements.element, memory), wanted, {}};
+    };
+    transfer_now(*world, call,
+                 {{fingerprint_of(part, root.value_or(-1)),
+                   root ? "gather: the ranks do not gather the same tensor to the same root"
+                        : "allgather: the ranks do not gather the same tensor"}},
+                 part, to);
+}
+
+EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const box& mine, const std::string& mistake,
+                                          function_ref<strided_box()> place) {
+    const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "fetch");
+    const communicator& control = world->control;
+    const std::vector<index>& bounds = part.where->bounds();
+    const auto wanted = exchange_boxes(
+        control, "fetch", mistake.empty() ? mistake : "fetch: rank " + std::to_string(control.rank()) + ": " + mistake,
+        {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
+         {0, "fetch: the ranks do not fetch into the same tensor"}},
+        bounds, mine, [&](const std::vector<box>& boxes) { return check_inside("fetch", bounds, boxes); });
+    return transfer_now(*world, "fetch", {}, part, [&] { return distributed_part{nullptr, place(), wanted, {}}; });
+}
+
+EINPARALLEL_INLINE void fetch_like(const distributed_part& part, const distributed_part& there) {
+    const std::shared_ptr<context_state> world = context_of(part);
+    const exclusive guard(*world, "fetch");
+    std::uint64_t target = 0;
+    const std::string failure = failure_of("fetch", [&] {
+        if (there.where == nullptr) {
+            throw error("fetch: the target is a handle on nothing");
+        }
+        if (context_of(there) != world) {
+            throw error("fetch: the target is distributed over another context");
+        }
+        const std::vector<index>& bounds = part.where->bounds();
+        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+            if (there.where->bounds()[dimension] != bounds[dimension]) {
+                throw error("fetch: the target has extent " + std::to_string(there.where->bounds()[dimension]) +
+                            " in dimension " + std::to_string(dimension) + ", the tensor has " +
+                            std::to_string(bounds[dimension]));
+            }
+        }
+        target = fingerprint_of(there, 0);
+    });
+    agree(world->control, failure,
+          {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
+           {target, "fetch: the ranks do not fetch into the same tensor"}});
+    transfer_now(*world, "fetch", {}, part, [&] { return there; });
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,93 @@
+#pragma once
+// Device memory that the application owns, as a value.
+
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/data/part.hpp>
+#include <einparallel/data/sources.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/refused.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+/// Elements on this rank's device, row-major or with strides in elements: read in place by runs on devices, and written
+/// by those that are given them as the place of an output. Not owning; what the application has queued for them must be
+/// done when the run begins, or be in the stream of device_run.stream; and done when the host reads them.
+///
+///     plan.run(world, ep::on_device, ep::bind(X, ep::device_view<double, 2>(pointer, {m, k})));
+///     const auto rows = ep::device_view<double, 2>(mine, {my_rows, n})
+///                           .distributed_over(world, {m, n}, {first_row, 0});
+///     plan.run(world, ep::on_device, ep::into(Z.pinned(rows.pin()), rows));  // written in place
+template <class T, std::size_t Rank>
+class device_view {
+    static_assert(
+        detail::is_element<T>,
+        "ep::device_view: elements are float, double, std::complex of these, integers or bool, and not const");
+
+public:
+    /// Row-major.
+    device_view(T* elements, const detail::per_dimension<Rank>& extents)
+        : elements_{reinterpret_cast<std::byte*>(elements),
+                    whole_box({extents.begin(), extents.end()}),
+                    {},
+                    element_type_of<T>(),
+                    true} {
+        elements_.strides = dense_strides(elements_.held);
+    }
+    /// Strided.
+    device_view(T* elements, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& strides)
+        : device_view(elements, extents) {
+        elements_.strides = {strides.begin(), strides.end()};
+    }
+
+    /// This rank's elements of a result that has stayed on the device, for kernels of the application's.
+    /// @throws error where they are on the host
+    explicit device_view(const distributed<T, Rank>& result) : elements_(detail::checked(result.part()).elements) {
+        if (!elements_.is_on_device) {
+            throw error(
+                "device_view: these elements are on the host: device_run.results_stay leaves them on the device");
+        }
+        elements_.held = whole_box(detail::extents_of(elements_.held));
+    }
+    /// Arrays, vectors and what else lies on the host: refused.
+    template <class Other>
+    explicit device_view(const Other& /*other*/) {
+        static_assert(detail::fits<Other>,
+                      "ep::device_view: a pointer to device memory and extents, ep::device_view<double, 2> v(pointer, "
+                      "{m, n}); what lies on the host is bound as it is");
+    }
+
+    /// The first element, or null where this rank has none.
+    [[nodiscard]] T* data() const { return reinterpret_cast<T*>(elements_.data); }
+    /// In elements.
+    [[nodiscard]] const std::vector<index>& strides() const { return elements_.strides; }
+
+    /// For ep::bind: every rank has the whole tensor on its device.
+    [[nodiscard]] binding bound_to(const tensor<T, Rank>& placeholder) const {
+        return {placeholder.node(), detail::input_in_memory({nullptr, elements_, nullptr, {}})};
+    }
+
+    /// The application's own distribution: this rank holds these elements, the first of them at `lower` of a tensor
+    /// with these extents; for from_distributed and bind. Collective, as ep::distributed's constructor.
+    /// @throws error, the same on every rank
+    [[nodiscard]] distributed<T, Rank> distributed_over(context& world, const detail::per_dimension<Rank>& extents,
+                                                        const detail::per_dimension<Rank>& lower) const {
+        return distributed<T, Rank>(detail::own_part(world, {extents.begin(), extents.end()}, elements_.at(lower)));
+    }
+
+private:
+    detail::strided_box elements_;
+};
+
+/// ep::device_view(pointer, {m, k}) has the rank of its extents.
+template <class T, std::size_t Count>
+device_view(T*, const extent (&)[Count]) -> device_view<T, Count>;
+
+}  // namespace einparallel

@@ -1,0 +1,254 @@
+#pragma once
+// A tensor whose elements lie on the ranks of a context: what a run returns, or the application's own.
+
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/view.hpp>
+#include <einparallel/data/collect.hpp>
+#include <einparallel/data/own_layout.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/kernel/array_memory.hpp>
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/refused.hpp>
+#include <einparallel/run/context.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace detail {
+
+/// A number for each dimension, in braces or in a std::array: extents, or the lower corner of a box.
+template <std::size_t Rank>
+struct per_dimension : std::array<extent, Rank> {
+    per_dimension(const std::array<extent, Rank>& numbers) : std::array<extent, Rank>(numbers) {}
+    template <std::convertible_to<extent>... Numbers>
+    per_dimension(Numbers... numbers) {
+        constexpr bool fits = sizeof...(Numbers) == Rank;
+        static_assert(sizeof...(Numbers) == Rank,
+                      "ep::distributed: extents, and indices of a corner, are as many as the tensor has dimensions");
+        if constexpr (fits) {
+            static_cast<std::array<extent, Rank>&>(*this) = {numbers...};
+        }
+    }
+};
+
+}  // namespace detail
+
+/// A handle on this rank's part of a tensor, and on the knowledge of who holds the rest. Copying shares the elements.
+/// Those on a device (ep::device_run::results_stay, ep::device_view) are read in place by runs on devices; gather,
+/// allgather, fetch, fetch_into, for_each_local, save_npy and printing copy this rank's part through the host, pinned.
+/// The communicators belong to the context: collective calls on a handle need it alive, local ones do not. A handle on
+/// nothing knows no context, so a collective call on one throws there alone: default handles are for all ranks or for
+/// none.
+template <class T, std::size_t Rank>
+class distributed {
+    static_assert(detail::is_element<T>,
+                  "ep::distributed: elements are float, double, std::complex of these, integers or bool");
+
+public:
+    using value_type = T;
+    static constexpr std::size_t rank = Rank;
+
+    /// A handle on nothing.
+    distributed() = default;
+
+    /// The application's own distribution: this rank holds the elements of `local`, the first of them at `lower` of a
+    /// tensor with these extents. The elements are referred to and must outlive the handle and all runs that read it.
+    /// A rank that holds nothing gives a view with an extent of 0, or a null pointer. Collective: the parts are
+    /// exchanged, so that every rank knows all of them.
+    ///
+    ///     ep::distributed<double, 2> d(world, {m, n}, {first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
+    /// @throws error, the same on every rank, where extents differ between ranks, a part reaches outside or has a
+    /// negative extent, two parts overlap, or some element is held by nobody
+    distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
+                view<T, Rank> local)
+        : part_(detail::own_part(world, {extents.begin(), extents.end()}, elements_of(local).at(lower))) {}
+
+    /// The same of an array: one that is moved in is the handle's and its copies'; of another one that is gone when a
+    /// run reads or writes it, the run says so.
+    template <class Array, class = std::enable_if_t<std::is_same_v<std::remove_reference_t<Array>, array<T, Rank>>>>
+    distributed(context& world, const detail::per_dimension<Rank>& extents, const detail::per_dimension<Rank>& lower,
+                Array&& local)
+        : distributed(world, extents, lower, view<T, Rank>(local)) {
+        if constexpr (!std::is_lvalue_reference_v<Array>) {
+            part_.keep = std::make_shared<const Array>(std::move(local));
+        } else if (local.data() != nullptr) {
+            part_.life = detail::life_of(local.data());
+        }
+    }
+
+    /// Without a context: refused.
+    distributed(const detail::per_dimension<Rank>& /*extents*/, const detail::per_dimension<Rank>& /*lower*/,
+                const view<T, Rank>& /*local*/) {
+        static_assert(detail::fits<T>,
+                      "ep::distributed: the context comes first: ep::distributed<double, 2> d(world, {m, n}, "
+                      "{first_row, 0}, view)");
+    }
+
+    /// A pointer without extents: refused.
+    distributed(context& /*world*/, const detail::per_dimension<Rank>& /*extents*/,
+                const detail::per_dimension<Rank>& /*lower*/, const void* /*local*/) {
+        static_assert(
+            detail::fits<T>,
+            "ep::distributed: this rank's block needs extents: ep::view<double, 2>(pointer, {rows, columns})");
+    }
+
+    /// For the rooms of the library. @pre the part holds elements of type T in Rank dimensions
+    explicit distributed(detail::distributed_part part) : part_(std::move(part)) {}
+
+    /// Extents of the whole tensor.
+    [[nodiscard]] std::array<index, Rank> extents() const {
+        std::array<index, Rank> whole{};
+        for (std::size_t dimension = 0; dimension < Rank && part_.where != nullptr; ++dimension) {
+            whole[dimension] = part_.where->bounds()[dimension];
+        }
+        return whole;
+    }
+
+    /// The box of the tensor that this rank holds, in global indices.
+    [[nodiscard]] const box& held() const { return part_.elements.held; }
+
+    /// The elements of held(), for reading and writing; extents of 0 (rank 0: a null pointer) where there is none.
+    /// @throws error where they are on a device
+    [[nodiscard]] view<T, Rank> local() const {
+        if (part_.elements.is_on_device) {
+            detail::refuse_view();
+        }
+        std::array<index, Rank> shape{};
+        std::array<index, Rank> strides{};
+        for (std::size_t dimension = 0; dimension < Rank && !holds_nothing(); ++dimension) {
+            shape[dimension] = part_.elements.held.sides[dimension].size();
+            strides[dimension] = part_.elements.strides[dimension];
+        }
+        return {holds_nothing() ? nullptr : reinterpret_cast<T*>(part_.elements.data), shape, strides};
+    }
+
+    /// Who holds what.
+    [[nodiscard]] const distribution& where() const { return *detail::checked(part_).where; }
+
+    /// Its blocks as a pin, for a tensor that is to lie as this one does: `Z.pinned(z.pin())`. Local.
+    /// @throws error where the blocks are no grid: other ranks without elements than the last ones, of a tensor that is
+    /// cut along several dimensions, or ranks in no order
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<pinned_part> pin() const {
+        return detail::pin_of(*detail::checked(part_).where);
+    }
+
+    /// Calls f(global indices as std::array<index, Rank>, T&) for every element of this rank, in row-major order.
+    /// Local. Elements on a device are copied to the host, and back when f has seen all.
+    template <class F>
+    void for_each_local(F&& f) const {
+        if (holds_nothing()) {
+            return;
+        }
+        if (part_.elements.is_on_device) {
+            const distributed here(detail::on_host(part_));
+            here.for_each_local(f);
+            detail::write_back(part_, here.part_);
+            return;
+        }
+        T* const elements = reinterpret_cast<T*>(part_.elements.data);
+        detail::for_each_index<Rank>(part_.elements.held, [&](const std::array<index, Rank>& at) {
+            index offset = 0;
+            for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
+                offset +=
+                    (at[dimension] - part_.elements.held.sides[dimension].begin) * part_.elements.strides[dimension];
+            }
+            std::invoke(f, at, elements[offset]);
+        });
+    }
+
+    /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its
+    /// part to the root, without copying it first.
+    /// @throws error, the same on every rank
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> gather(int root) const { return gathered(root); }
+
+    /// The whole tensor on every rank. Collective. Each rank sends its part to every other, without copying it first.
+    /// @throws error, the same on every rank
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> allgather() const { return gathered(std::nullopt); }
+
+    /// Elements of the tensor, from whichever ranks hold them, in the application's own layout: every rank asks for the
+    /// box at `lower` with the extents of `here`, and finds it in `here`. Boxes may overlap (ghost cells), need not
+    /// cover the tensor, and may be empty (an extent of 0, or a null pointer). The view may have any strides but 0, and
+    /// may be memory of this very tensor. Collective. One message for each pair of ranks of which one holds what the
+    /// other asks for, of just that, without copies where no stride is negative; a few small agreements before.
+    ///
+    ///     z.fetch_into({first_row, 0}, ep::view<double, 2>(rows, {my_rows, n}));
+    /// @throws error, the same on every rank, where a box reaches outside; nothing is written then
+    EINPARALLEL_INLINE void fetch_into(const detail::per_dimension<Rank>& lower, view<T, Rank> here) const {
+        const detail::strided_box target = elements_of(here).at(lower);
+        detail::fetch_part(detail::checked(part_), target.held, detail::check_target(target), [&] { return target; });
+    }
+
+    /// The same into the memory of another distributed tensor, in its own distribution, which all ranks know already.
+    /// @throws error, the same on every rank, where extents differ
+    EINPARALLEL_INLINE void fetch_into(const distributed& there) const {
+        detail::fetch_like(detail::checked(part_), there.part_);
+    }
+
+    /// The same in an array of this rank's: the box at `lower` with these extents. Collective.
+    /// @throws error, the same on every rank
+    EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> fetch(const detail::per_dimension<Rank>& lower,
+                                                          const detail::per_dimension<Rank>& extents) const {
+        std::array<index, Rank> lengths{};
+        std::ranges::copy(extents, lengths.begin());
+        array<T, Rank> made;
+        const box wanted = detail::box_at(lower, lengths);
+        detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(lengths), [&] {
+            made = array<T, Rank>(lengths);
+            return detail::strided_box{reinterpret_cast<std::byte*>(made.data()), wanted, dense_strides(wanted),
+                                       element_type_of<T>()};
+        });
+        return made;
+    }
+
+    /// For the rooms of the library.
+    [[nodiscard]] const detail::distributed_part& part() const { return part_; }
+
+private:
+    [[nodiscard]] array<T, Rank> gathered(std::optional<int> root) const {
+        array<T, Rank> whole;
+        detail::gather_part(detail::checked(part_), root, [&] {
+            whole = array<T, Rank>(extents());
+            return reinterpret_cast<std::byte*>(whole.data());
+        });
+        return whole;
+    }
+
+    static detail::strided_box elements_of(const view<T, Rank>& seen) {
+        return {reinterpret_cast<std::byte*>(seen.data()),
+                whole_box({seen.extents().begin(), seen.extents().end()}),
+                {seen.strides().begin(), seen.strides().end()},
+                element_type_of<T>()};
+    }
+
+    /// True too for a handle on nothing, moved-from ones included.
+    [[nodiscard]] bool holds_nothing() const { return part_.where == nullptr || part_.elements.held.empty(); }
+
+    detail::distributed_part part_;
+};
+
+inline namespace EINPARALLEL_WAY {
+
+/// This rank's elements, and which they are: `[3:6, 0:5] of 6 x 5` and the elements below. Local.
+template <class T, std::size_t Rank>
+std::ostream& operator<<(std::ostream& stream, const distributed<T, Rank>& elements) {
+    return detail::print_part(stream, elements.part());
+}
+
+}  // namespace EINPARALLEL_WAY
+
+}  // namespace einparallel

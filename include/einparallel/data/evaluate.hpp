@@ -1,0 +1,130 @@
+#pragma once
+// Planning and running in one call.
+
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/data/execute.hpp>
+#include <einparallel/data/part.hpp>
+#include <einparallel/data/results.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/plan/options.hpp>
+#include <einparallel/run/context.hpp>
+#include <einparallel/run/decompose.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs);
+
+template <class... Arguments>
+struct other_than_bindings : refused {
+    static_assert(
+        fits<Arguments...>,
+        "ep::evaluate_into: a context comes first, then options if any, then what ep::into and ep::bind return: "
+        "ep::evaluate_into(world, ep::into(Z, z))");
+};
+
+template <class T>
+concept OutputOrBinding = TensorOperand<T> || std::same_as<T, binding>;
+
+template <class... Arguments>
+auto evaluate_on(context& world, const options& asked, const Arguments&... arguments) {
+    planned_outputs outputs;
+    std::vector<binding> bound;
+    const auto take = [&](const auto& each) {
+        if constexpr (requires { each.node(); }) {
+            outputs.push_back(each.node());
+        } else {
+            bound.push_back(each);
+        }
+    };
+    (take(arguments), ...);
+    const results all = carry_out(decompose_on(world, asked, outputs), world, bound);
+    const auto result = [&](const auto& argument) {
+        if constexpr (requires { argument.node(); }) {
+            return std::tuple{all.get(argument)};
+        } else {
+            return std::tuple{};
+        }
+    };
+    auto made = std::tuple_cat(result(arguments)...);
+    if constexpr (std::tuple_size_v<decltype(made)> == 1) {
+        return std::get<0>(std::move(made));
+    } else {
+        return made;
+    }
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
+
+/// decompose + run, with values for placeholders behind the outputs: `ep::evaluate(world, Z, ep::bind(X, x))`.
+/// Collective. One output: its ep::distributed; several: a std::tuple of them.
+/// @throws error, the same on every rank
+template <class T, std::size_t Rank, detail::OutputOrBinding... More>
+[[nodiscard]] auto evaluate(context& world, const options& asked, const tensor<T, Rank>& output, const More&... more) {
+    return detail::evaluate_on(world, asked, output, more...);
+}
+/// The same with the default options.
+template <class T, std::size_t Rank, detail::OutputOrBinding... More>
+[[nodiscard]] auto evaluate(context& world, const tensor<T, Rank>& output, const More&... more) {
+    return detail::evaluate_on(world, options{}, output, more...);
+}
+
+/// Other arguments, and options behind outputs: refused.
+///@{
+template <class... Arguments>
+detail::other_than_outputs<Arguments...> evaluate(const Arguments&... /*arguments*/) {
+    return {};
+}
+template <class First, class Second>
+detail::other_than_outputs<First, Second, options> evaluate(const First& /*first*/, const Second& /*second*/,
+                                                            const options& /*last*/) {
+    return {};
+}
+template <std::size_t Count>
+detail::refused evaluate(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
+                         const detail::anything& /*next*/, ...);
+///@}
+
+/// decompose + run, each output into memory of an earlier result or of the application's own. Collective. Outputs are
+/// pinned to their blocks where these are a grid of several ranks and the output is not pinned otherwise, so that they
+/// are computed there; see ep::into.
+///
+///     ep::evaluate_into(world, ep::into(Z, z));
+/// @throws error, the same on every rank
+template <std::same_as<binding>... More>
+void evaluate_into(context& world, const options& asked, const binding& output, const More&... more) {
+    const std::array<binding, 1 + sizeof...(More)> all{output, more...};
+    detail::evaluate_in_place(world, asked, all);
+}
+/// The same with the default options.
+template <std::same_as<binding>... More>
+void evaluate_into(context& world, const binding& output, const More&... more) {
+    evaluate_into(world, options{}, output, more...);
+}
+/// Other arguments: refused.
+///@{
+template <class... Arguments>
+    requires(!(detail::is_refused<Arguments> || ...))
+detail::other_than_bindings<Arguments...> evaluate_into(const Arguments&... /*arguments*/) {
+    return {};
+}
+template <std::size_t Count>
+detail::refused evaluate_into(const context& /*world*/, const detail::anything (&/*no_options*/)[Count],
+                              const detail::anything& /*next*/, ...);
+///@}
+
+}  // namespace EINPARALLEL_WAY
+
+}  // namespace einparallel

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <einparallel/data/evaluate.hpp>
+
+#include <einparallel/data/own_layout.hpp>
+#include <einparallel/layout/distribution.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// True where an output is to be computed in the blocks that it goes to.
+EINPARALLEL_INLINE bool is_pinned_to_blocks(const binding& output) {
+    const vertex* const made = output.placeholder.get();
+    const std::shared_ptr<const distribution> blocks = output.into == nullptr ? nullptr : output.into->where;
+    if (made == nullptr || blocks == nullptr || made->is_input() || made->constraints.pin ||
+        made->constraints.without_communication || made->bounds != blocks->bounds()) {
+        return false;
+    }
+    const std::optional<mesh> grid = mesh_of(*blocks);
+    return grid && !grid->axes.empty() && std::ranges::all_of(grid->axes, [&](const mesh_axis& axis) {
+               const auto dimension =
+                   static_cast<std::size_t>(axis.label);  // not where one rank has all: it would compute all
+               return made->form.output[dimension] != no_label &&
+                      grid->largest_block(axis.label, made->bounds[dimension]) < made->bounds[dimension];
+           });
+}
+
+EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs) {
+    struct pinned_outputs {
+        std::vector<vertex*> pinned{};
+        ~pinned_outputs() {
+            std::ranges::for_each(pinned, [](vertex* each) { each->constraints.pin.reset(); });
+        }
+    };
+    const plan planned = [&] {
+        pinned_outputs until_planned;
+        planned_outputs made;
+        for (const binding& each : outputs) {
+            if (each.is_output()) {
+                made.push_back(each.placeholder);
+            }
+            if (asked.algorithm == algorithm::automatic && !asked.powers_of_two && is_pinned_to_blocks(each)) {
+                each.placeholder->constraints.pin = pin_of(*each.into->where);
+                until_planned.pinned.push_back(each.placeholder.get());
+            }
+        }
+        return decompose_on(world, asked, made);
+    }();
+    static_cast<void>(carry_out(planned, world, outputs));
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

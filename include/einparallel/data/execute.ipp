@@ -1,0 +1,158 @@
+#pragma once
+
+#include <einparallel/data/execute.hpp>
+
+#include <einparallel/data/run_inputs.ipp>
+#include <einparallel/data/run_outputs.ipp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/plan_cache.ipp>
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// One run, on one rank. Everything that can fail locally happens in prepare(), before the ranks agree to start.
+EINPARALLEL_INLINE class plan_run {
+public:
+    plan_run(const plan& asked, context& world, std::span<const binding> bound, const memory_space& space, trace* seen,
+             bool results_stay)
+        : call_{asked, world.state(), bound, cache_of(*world.state(), space)},
+          seen_(seen),
+          results_stay_(results_stay) {}
+
+    plan_run(const plan_run&) = delete;
+    plan_run& operator=(const plan_run&) = delete;
+    /// A run that fails keeps nothing half.
+    ~plan_run() {
+        if (call_.ready != nullptr && !call_.moves().is_kept()) {
+            call_.moves().forget();
+        }
+    }
+
+    results carry_out() {
+        context_state& world = *call_.world;
+        plan_cache& cache = call_.cache;
+        const exclusive guard(world, "run");
+        if (seen_ != nullptr) {
+            seen_->forget();
+        }
+        std::string failure = failure_of(cache.doing, [&] { prepare(); });
+        const double ready = seen_ != nullptr ? MPI_Wtime() : 0;
+        const bool again = start(failure);
+        inputs_.compare();
+        call_.moves().settle(cache.scratch.data());
+        const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
+                              seen_, cache.rank};
+        if (seen_ != nullptr) {
+            seen_->start(again, ready);
+            failure = failure_of("run", [&] { cache.space.watch(); });
+        }
+        const double watched_from = seen_ != nullptr ? seen_->now() : 0;
+        std::size_t extra = inputs_.carry_out(watch, failure);
+        const std::size_t before = cache.transfers.bytes_sent();
+        call_.moves().carry_out(cache.space, cache.transfers, watch, failure, again);
+        const std::size_t sent = cache.transfers.bytes_sent() - before;
+        std::vector<results::part> parts;
+        timed_span agreeing(seen_, activity::agree, 0);
+        failure = failure.empty() ? failure_of("run", [&] { parts = outputs_.collect(results_stay_); }) : failure;
+        if (seen_ != nullptr && call_.is_on_device() && failure.empty()) {
+            failure = failure_of("run", [&] { seen_->add_watched(cache.space.watched(), watched_from); });
+        }
+        call_.moves().release();
+        agree(world.control, failure);
+        if (call_.asked.asked().runs > 1) {
+            call_.moves().keep();
+        }
+        agreeing.end();
+        extra += outputs_.deliver();
+        if (seen_ != nullptr) {
+            seen_->share(world.control);
+        }
+        return {std::move(parts), sent, extra};
+    }
+
+private:
+    void prepare() {
+        const plan& asked = call_.asked;
+        const int ranks = call_.world->control.size();
+        if (asked.vertices().empty()) {
+            throw error("run: the plan is empty, ep::decompose makes one");
+        }
+        if (asked.processes() != ranks) {
+            throw error("run: the plan is for " + std::to_string(asked.processes()) + " ranks, the context has " +
+                        std::to_string(ranks) + ": start the program on as many (mpiexec -n " +
+                        std::to_string(asked.processes()) +
+                        "), or plan with ep::decompose(world, …), which counts them");
+        }
+        call_.ready = &call_.cache.prepared(asked);
+        try {
+            inputs_.find();
+            outputs_.find();
+            call_.moves().want_results_on_host(!results_stay_);
+            call_.moves().lay_out(call_.cache.space);
+            call_.cache.transfers.reserve(call_.moves().room());
+            call_.cache.scratch.grow(call_.cache.space, call_.moves().scratch_bytes());
+            if (seen_ != nullptr) {
+                constexpr std::size_t agreements = 2;
+                seen_->prepare(asked, call_.cache.rank, inputs_.most_spans() + call_.moves().most_spans() + agreements);
+            }
+        } catch (const too_little_memory& missing) {
+            const memory_need most = call_.moves().need_in(call_.cache.space);
+            throw error(std::string("run: ") + missing.what() + "; vertex '" + most.vertex + "' needs most: " +
+                        std::to_string(most.of_vertex) + " bytes at once, with what is kept beside it");
+        }
+    }
+
+    /// Agrees with the other ranks to begin. Collective. True where all have what earlier runs have kept.
+    bool start(const std::string& failure) {
+        const bool has_kept = failure.empty() && call_.moves().is_kept();
+        return agree(call_.world->control, failure,
+                     {{call_.ready != nullptr ? call_.ready->signature() : 0,
+                       "run: the plan is not the same on all ranks"},
+                      {call_.bound_signature.value(),
+                       "run: what is bound, or where it rests, is not the same on all ranks"},
+                      {seen_ != nullptr, "run: a trace is asked for on some ranks only"}},
+                     has_kept ? 1 : 0) == 1;
+    }
+
+    plan_call call_;
+    run_inputs inputs_{call_};
+    run_outputs outputs_{call_};
+    trace* seen_;
+    bool results_stay_;
+};
+
+EINPARALLEL_INLINE void release_kept(const plan& asked, context& world) {
+    context_state& state = *world.state();
+    const exclusive guard(state, "release");
+    agree(state.control, {}, {{fingerprint_of(asked), "release: the plan is not the same on all ranks"}});
+    for (const std::shared_ptr<plan_cache>& cache : state.caches) {
+        if (prepared_plan* const known = cache->find(asked); known != nullptr) {
+            known->moves().forget();
+        }
+    }
+}
+
+EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
+                                     const memory_space& space, trace* seen, bool results_stay) {
+    return plan_run(asked, world, bound, space, seen, results_stay).carry_out();
+}
+
+EINPARALLEL_INLINE bool is_prepared(context_state& world, const memory_space& space, const plan& asked) {
+    return cache_of(world, space).find(asked) != nullptr;
+}
+
+EINPARALLEL_INLINE memory_need need_of(const plan& of, int rank, std::size_t staging,
+                                       function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
+    return prepared_plan(of, rank, staging).moves().need(workspace);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,83 @@
+#pragma once
+// Inputs whose elements lie in memory: an array that all ranks have, or one of them, or a tensor in parts.
+
+#include <einparallel/data/part.hpp>
+#include <einparallel/graph/source.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/agreement.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A whole tensor in the memory of every rank, or of one, or this rank's part of one that is distributed.
+class memory_source final : public source {
+public:
+    /// Shares the elements with the handle that it is made from. `root`: the rank that has them all; none: they are
+    /// spread as the part says, or every rank has all.
+    explicit memory_source(distributed_part part, std::optional<int> root = std::nullopt)
+        : part_(std::move(part)), root_(root) {}
+
+    [[nodiscard]] source_kind kind() const override {
+        return part_.where != nullptr ? source_kind::resting
+               : root_.has_value()    ? source_kind::root
+                                      : source_kind::everywhere;
+    }
+    /// @pre the elements are not block-cyclic, which have to be sent first
+    void read(const box& region, void* destination) const override {
+        if (part_.elements.data == nullptr && !region.empty()) {
+            throw error(description() + ": the elements are at a null pointer");
+        }
+        part_.elements.read(region, destination, description());
+    }
+    [[nodiscard]] const void* borrow(const box& region, std::vector<index>& strides) const override {
+        return part_.elements.borrow(region, strides);
+    }
+    [[nodiscard]] bool is_on_device() const override { return part_.elements.is_on_device; }
+    [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
+        return part_.elements.lies_in(begin, end);
+    }
+    [[nodiscard]] bool lasts() const override { return part_.keep.use_count() > 0; }  // null on a rank without elements
+    [[nodiscard]] bool is_gone() const override { return part_.is_gone(); }
+    [[nodiscard]] std::uint64_t checksum() const override {
+        const strided_box& elements = part_.elements;
+        std::vector<index> strides;
+        const void* dense = elements.borrow(elements.held, strides);
+        std::vector<std::byte> copied;
+        if (dense == nullptr || !strides.empty()) {
+            copied.resize(elements.bytes());
+            elements.read(elements.held, copied.data(), description());
+            dense = copied.data();
+        }
+        return fingerprint().add(std::string_view(static_cast<const char*>(dense), elements.bytes())).value();
+    }
+    [[nodiscard]] int root() const override { return root_.value_or(0); }
+    [[nodiscard]] int holders() const override { return part_.where != nullptr ? part_.where->holders() : 0; }
+    [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }
+    [[nodiscard]] bool rests_here(int rank) const override {
+        const box said = held_by(rank);
+        return part_.cyclic || (said.empty() ? part_.elements.held.empty() : said == part_.elements.held);
+    }
+    [[nodiscard]] std::string description() const override {
+        return part_.cyclic             ? "block_cyclic"
+               : part_.where != nullptr ? "from_distributed"
+               : root_.has_value()      ? "from_root(" + std::to_string(*root_) + ")"
+                                        : "bind";
+    }
+    /// Of a tensor that is distributed, who holds what.
+    [[nodiscard]] const distributed_part& part() const { return part_; }
+
+private:
+    distributed_part part_;
+    std::optional<int> root_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <einparallel/data/on_device.hpp>
+
+#include <einparallel/cuda/device.hpp>
+#include <einparallel/data/execute.hpp>
+#include <einparallel/device/device_space.hpp>
+#include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/function_ref.hpp>
+#include <einparallel/plan/names.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/calibrate.hpp>
+
+#include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
+#include <memory>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What MPI says of itself; nothing is tried, for an MPI that cannot read device memory ends the program.
+EINPARALLEL_INLINE bool mpi_reads_device_memory() {
+#if defined(OPEN_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support() != 0;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+    int is_supported = 0;
+    return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &is_supported) == MPI_SUCCESS && is_supported != 0;
+#else
+    return false;
+#endif
+}
+
+EINPARALLEL_INLINE bool goes_straight(const device_run& how) {
+    return how.messages == device_messages::direct ||
+           (how.messages == device_messages::automatic && mpi_reads_device_memory());
+}
+
+/// The context's space with these settings, made at the first call.
+EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, const device_settings& settings) {
+    for (const std::shared_ptr<const memory_space>& each : world.spaces) {
+        const auto* const known = dynamic_cast<const device_space*>(each.get());
+        if (known != nullptr && known->settings() == settings) {
+            return *known;
+        }
+    }
+    const auto made = std::make_shared<const device_space>(settings);
+    world.spaces.push_back(made);
+    return *made;
+}
+
+/// The space of this rank's device, ready for work that `check` does not throw at; `call` begins the sentence of what
+/// is thrown, on all ranks.
+EINPARALLEL_INLINE const device_space& agreed_device_space(
+    context_state& state, const device_run& how, const std::string& call,
+    function_ref<void(const device_space&)> check = [](const device_space&) {}) {
+    const exclusive guard(state, call.c_str());
+    if (state.node_rank < 0) {
+        state.node_rank = communicator::of_node(state.control).rank();
+    }
+    const bool is_direct = goes_straight(how);
+    const device_space* space = nullptr;
+    const std::string failure = failure_of("rank " + std::to_string(state.control.rank()) + ": the device", [&] {
+        const int device = device_of_rank(state.node_rank, how.device);
+        if ((how.allocate == nullptr) != (how.release == nullptr)) {
+            throw error("device_run.allocate and release of the device's memory come together");
+        }
+        space = &device_space_of(
+            state, {.device = device, .is_direct = is_direct, .allocate = how.allocate, .release = how.release});
+        check(*space);
+        space->begin(how.stream);
+    });
+    agree(state.control, failure.empty() ? failure : call + ": " + failure,
+          {{is_direct ? 1U : 0U, call + ": messages leave the device straight on some ranks only: device_run.messages"},
+           {how.results_stay ? 1U : 0U,
+            call + ": results stay on the device on some ranks only: device_run.results_stay"}});
+    return *space;
+}
+
+/// @throws error, which begins with `call`, where a functor of the application's has no kernel: the same on all ranks
+EINPARALLEL_INLINE void refuse_functors(const plan& asked, const std::string& call) {
+    for (const planned_vertex& each : asked.vertices()) {
+        const kernel* const work = each.origin->work.get();
+        if (work != nullptr && work->on_device() == nullptr &&
+            (work->program().instructions().empty() || work->program().is_opaque())) {
+            throw error(call + ": vertex '" + full_name(asked, each) +
+                        "' calls a functor of the application's, which a device cannot: run the plan on the host, or "
+                        "record it in a unit that nvcc compiles");
+        }
+    }
+}
+
+EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world, const device_run& how,
+                                               std::span<const binding> bound, trace* seen) {
+    context_state& state = *world.state();
+    refuse_functors(asked, "run");
+    const std::size_t limit = asked.asked().memory_limit;
+    const int rank = state.control.rank();
+    const auto check = [&](const device_space& space) {
+        if (limit == 0 || rank >= asked.processes() || is_prepared(state, space, asked)) {
+            return;
+        }
+        if (const device_need need = need_of_devices(asked, rank, how); need.on_device() > limit) {
+            throw error("rank " + std::to_string(rank) + " needs " + std::to_string(need.on_device()) +
+                        " bytes of device memory, " + std::to_string(need.tensors) + " of them for tensors and " +
+                        std::to_string(need.products) + " for cuBLAS; options.memory_limit is " +
+                        std::to_string(limit));
+        }
+    };
+    return carry_out(asked, world, bound, agreed_device_space(state, how, "run", check), seen, how.results_stay);
+}
+
+EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const device_run& how) {
+    refuse_functors(of, "need_on_device");
+    const device_settings settings{.is_direct = goes_straight(how)};
+    const memory_need found =
+        need_of(of, rank, settings.is_direct ? 0 : settings.slab,
+                [](const kernel& work, const block_call& call) { return workspace_on_device(work, call); });
+    return {of.peak_bytes(rank), found.workspace, blas_handle::workspace_bytes,
+            2 * settings.slab + found.out + 2 * found.in + (how.results_stay ? 0 : found.results), found.vertex};
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+namespace einparallel {
+
+EINPARALLEL_INLINE machine measured_machine(const context& world, const device_run& how, double seconds) {
+    return detail::machine_of_space(world, detail::agreed_device_space(*world.state(), how, "calibrate"), seconds);
+}
+
+}  // namespace einparallel

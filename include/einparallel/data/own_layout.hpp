@@ -1,0 +1,39 @@
+#pragma once
+// The application's own distribution of a tensor: every rank says what it holds, all check the same list.
+
+#include <einparallel/data/part.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/layout/distribution.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+#include <einparallel/run/context.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
+/// beyond an index, the side ends at the last one: outside of every tensor.
+EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents);
+
+/// The pin of a tensor that is to lie in these blocks. @throws error where they are no grid
+EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks);
+
+/// The first element of a region, row-major, that none of the parts from number `next` on has; nothing where there is
+/// none. @pre the parts are disjoint
+EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
+                                                                std::size_t next);
+
+/// What is wrong with extents; empty where nothing is.
+EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
+
+/// The part of this rank, which has these elements of a tensor with these extents. Collective: all learn what each has.
+/// @throws error, the same on every rank
+EINPARALLEL_INLINE distributed_part own_part(context& world, const std::vector<index>& bounds, const strided_box& mine);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

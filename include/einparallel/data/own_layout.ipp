@@ -1,0 +1,228 @@
+#pragma once
+
+#include <einparallel/data/own_layout.hpp>
+
+#include <einparallel/mpi/communicator.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/notation/function_ref.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents) {
+    box made;
+    for (std::size_t dimension = 0; dimension < lower.size(); ++dimension) {
+        const index begin = lower[dimension];
+        const index room = std::numeric_limits<index>::max() - std::max<index>(begin, 0);
+        made.sides.push_back({begin, begin + std::min(extents[dimension], room)});
+        made.nothing = made.nothing || extents[dimension] == 0;
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        if (extents[dimension] < 0) {
+            return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +
+                   " is negative";
+        }
+    }
+    return {};
+}
+
+EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks) {
+    const std::optional<mesh> grid = mesh_of(blocks);
+    if (!grid) {
+        throw error("distributed: these blocks are no grid of ranks, so that nothing can be pinned to them");
+    }
+    std::vector<pinned_part> parts;
+    for (const mesh_axis& axis : grid->axes) {
+        parts.emplace_back(static_cast<int>(axis.label), cut_points(axis.points));
+    }
+    return parts;
+}
+
+/// Which box of the list, one per rank, reaches outside of the tensor; empty where none does. What `nothing` is said of
+/// may be anywhere.
+EINPARALLEL_INLINE std::string check_inside(std::string_view doing, const std::vector<index>& bounds,
+                                            const std::vector<box>& parts) {
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+        for (std::size_t dimension = 0; dimension < bounds.size() && !parts[rank].nothing; ++dimension) {
+            const interval& side = parts[rank].sides[dimension];
+            if (side.begin < 0 || side.end > bounds[dimension]) {
+                return std::string(doing) + ": the part of rank " + std::to_string(rank) + " reaches from " +
+                       std::to_string(side.begin) + " to " + std::to_string(side.end) + " in dimension " +
+                       std::to_string(dimension) + ", the extent is " + std::to_string(bounds[dimension]);
+            }
+        }
+    }
+    return {};
+}
+
+/// What every rank says its box is, of a tensor whose extents every rank says too. `mistake` and `numbers`: what the
+/// ranks agree on before that; check(boxes by rank): what is wrong with them, empty where nothing is. Collective.
+/// @throws error, the same on every rank, also where extents are negative or not the same everywhere
+EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_boxes(
+    const communicator& control, const std::string& doing, const std::string& mistake,
+    std::initializer_list<common> numbers, const std::vector<index>& bounds, const box& mine,
+    function_ref<std::string(const std::vector<box>&)> check) {
+    const std::size_t rank = bounds.size();
+    const std::size_t count = 1 + 3 * rank;
+    std::vector<std::int64_t> sent;
+    std::vector<std::int64_t> all;
+    const std::string failure = failure_of(doing, [&] {
+        all.resize(count * static_cast<std::size_t>(control.size()));
+        sent.push_back(mine.nothing ? 1 : 0);
+        for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+            sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
+        }
+    });
+    agree(control, mistake.empty() ? failure : mistake, numbers);
+    allgather(control, sent, all);
+
+    return agreed(control, doing, [&] {
+        if (const std::string negative = negative_extent(bounds); !negative.empty()) {
+            throw error(doing + ": " + negative);
+        }
+        std::vector<box> parts;
+        for (std::size_t peer = 0; peer < static_cast<std::size_t>(control.size()); ++peer) {
+            const std::int64_t* const theirs = all.data() + peer * count;
+            box part;
+            part.nothing = theirs[0] != 0;
+            for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+                const index first = all[1 + 3 * dimension];
+                const index extent = theirs[1 + 3 * dimension];
+                if (extent != first) {
+                    throw error(doing + ": dimension " + std::to_string(dimension) + ": extent " +
+                                std::to_string(first) + " on rank 0 and " + std::to_string(extent) + " on rank " +
+                                std::to_string(peer));
+                }
+                part.sides.push_back({theirs[2 + 3 * dimension], theirs[3 + 3 * dimension]});
+            }
+            parts.push_back(std::move(part));
+        }
+        const std::string wrong = check(parts);
+        if (!wrong.empty()) {
+            throw error(wrong);
+        }
+        return std::make_shared<const distribution>(bounds, std::move(parts));
+    });
+}
+
+/// `(2, 0)`
+EINPARALLEL_INLINE std::string numbers_text(const std::vector<index>& numbers) {
+    std::string written;
+    for (const index number : numbers) {
+        written += (written.empty() ? "(" : ", ") + std::to_string(number);
+    }
+    return written.empty() ? "()" : written + ")";
+}
+
+EINPARALLEL_INLINE std::vector<index> corner_of(const box& part) {
+    std::vector<index> corner;
+    for (const interval& side : part.sides) {
+        corner.push_back(side.begin);
+    }
+    return corner;
+}
+
+EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
+                                                                std::size_t next) {
+    if (region.empty()) {
+        return std::nullopt;
+    }
+    while (next < parts.size() && intersect(region, parts[next]).empty()) {
+        ++next;
+    }
+    if (next == parts.size()) {
+        return corner_of(region);
+    }
+    std::optional<std::vector<index>> found;
+    box rest = region;  // what lies around the part, slab by slab
+    for (std::size_t dimension = 0; dimension < region.rank(); ++dimension) {
+        interval& side = rest.sides[dimension];
+        const interval taken = intersect(side, parts[next].sides[dimension]);
+        for (const interval& beside : {interval{side.begin, taken.begin}, interval{taken.end, side.end}}) {
+            box slab = rest;
+            slab.sides[dimension] = beside;
+            const std::optional<std::vector<index>> hole = first_hole(slab, parts, next + 1);
+            found = hole && (!found || *hole < *found) ? hole : found;
+        }
+        side = taken;
+    }
+    return found;
+}
+
+/// The first mistake in a list of parts; empty where there is none. Parts must lie inside the tensor, be disjoint and
+/// hold every element. Time: n log n for parts that are slabs, at worst the pairs of parts.
+EINPARALLEL_INLINE std::string check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
+    std::string outside = check_inside("distributed", bounds, parts);
+    if (!outside.empty()) {
+        return outside;
+    }
+    index held = 0;
+    std::vector<std::size_t> order;  // of the parts that hold something, by their first elements
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+        if (!parts[rank].empty()) {
+            held += parts[rank].size();
+            order.push_back(rank);
+        }
+    }
+    const auto corner = [&](std::size_t rank) { return corner_of(parts[rank]); };
+    std::ranges::stable_sort(order, {}, corner);
+    for (std::size_t position = 0; position < order.size(); ++position) {
+        const box& part = parts[order[position]];
+        for (std::size_t next = position + 1; next < order.size(); ++next) {
+            const box& other = parts[order[next]];
+            if (!bounds.empty() && other.sides[0].begin >= part.sides[0].end) {
+                break;
+            }
+            if (!intersect(part, other).empty()) {
+                const auto [lower, higher] = std::minmax(order[position], order[next]);
+                return "distributed: the parts of ranks " + std::to_string(lower) + " and " + std::to_string(higher) +
+                       " overlap";
+            }
+        }
+    }
+    const index wanted = whole_box(bounds).size();
+    if (held == wanted) {
+        return {};
+    }
+    const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
+    std::string mistake = "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) +
+                          " elements: nobody has the element at " + numbers_text(hole);
+    if (const auto behind = std::ranges::lower_bound(order, hole, {}, corner); behind != order.begin()) {
+        const std::size_t rank = *std::prev(behind);
+        mistake += "; in front of it is rank " + std::to_string(rank) + " with " +
+                   numbers_text(extents_of(parts[rank])) + " elements from " + numbers_text(corner(rank)) + " on";
+    }
+    return mistake;
+}
+
+EINPARALLEL_INLINE distributed_part own_part(context& world, const std::vector<index>& bounds,
+                                             const strided_box& mine) {
+    const exclusive guard(*world.state(), "distributed");
+    fingerprint kind;
+    kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(mine.element));
+    const std::string negative = negative_extent(extents_of(mine.held));
+    const auto where = exchange_boxes(
+        world.control(), "distributed",
+        negative.empty() ? negative : "distributed: rank " + std::to_string(world.rank()) + ": " + negative,
+        {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}},
+        bounds, mine.held, [&](const std::vector<box>& parts) {
+            return is_countable(bounds) ? check_parts(bounds, parts)
+                                        : "distributed: these extents make more than 2^59 elements";
+        });
+    return {nullptr, mine, where, world.state()};
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

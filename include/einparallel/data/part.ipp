@@ -1,0 +1,207 @@
+#pragma once
+
+#include <einparallel/data/part.hpp>
+
+#include <einparallel/array/aliasing.hpp>
+#include <einparallel/array/print.hpp>
+#include <einparallel/data/own_layout.hpp>
+#include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/space.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/agreement.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <ostream>
+#include <utility>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::byte* strided_box::first(const box& region) const {
+    return data + offset_of(region, held, strides) * static_cast<index>(element.bytes);
+}
+
+EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, std::string_view what) const {
+    if (region.empty()) {
+        return;
+    }
+    if (!contains(held, region)) {
+        throw error("a tensor (" + std::string(what) + ") " + lies_elsewhere);
+    }
+    copy_box(extents_of(region), element.bytes, destination, dense_strides(region), first(region), strides);
+}
+
+/// True where some elements lie before the first.
+EINPARALLEL_INLINE bool is_backwards(const strided_box& of) {
+    return !of.held.empty() && std::ranges::any_of(of.strides, [](index stride) { return stride < 0; });
+}
+
+EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vector<index>& found) const {
+    found.clear();
+    if (region.empty() || !contains(held, region) || is_backwards(*this)) {
+        return nullptr;
+    }
+    index dense = 1;
+    for (std::size_t dimension = strides.size(); dimension-- > 0;) {
+        const index size = region.sides[dimension].size();
+        if (size > 1 && dense != strides[dimension]) {
+            found = strides;
+        }
+        dense *= size;
+    }
+    return first(region);
+}
+
+EINPARALLEL_INLINE strided_box strided_box::at(std::span<const extent> lower) const {
+    strided_box made = *this;
+    made.held = box_at(lower, extents_of(held));
+    made.held.nothing = made.held.nothing || data == nullptr;
+    return made;
+}
+
+/// From the lowest byte to behind the highest; nothing where there is no element.
+EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of) {
+    if (of.held.empty()) {
+        return {of.data, of.data};
+    }
+    index low = 0;
+    index high = 1;
+    for (std::size_t dimension = 0; dimension < of.strides.size(); ++dimension) {
+        const index reach = (of.held.sides[dimension].size() - 1) * of.strides[dimension];
+        (reach < 0 ? low : high) += reach;
+    }
+    const index bytes = static_cast<index>(of.element.bytes);
+    return {of.data + low * bytes, of.data + high * bytes};
+}
+
+EINPARALLEL_INLINE bool strided_box::lies_in(const void* begin, const void* end) const {
+    const auto [own_begin, own_end] = memory_of(*this);
+    return std::less<const void*>()(own_begin, end) && std::less<const void*>()(begin, own_end);
+}
+
+/// True where both touch some of the same memory, or lie between each other's elements.
+EINPARALLEL_INLINE bool meet(const strided_box& a, const strided_box& b) {
+    const auto [begin, end] = memory_of(a);
+    return b.lies_in(begin, end);
+}
+
+EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
+                                          std::byte* memory) {
+    const box held = where.held_by(rank);
+    return {memory, held, dense_strides(held), element};
+}
+
+EINPARALLEL_INLINE const std::vector<index>& bounds_of(const distributed_part& part) {
+    return part.cyclic ? part.cyclic->extents : part.where->bounds();
+}
+
+EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part) {
+    if (part.where == nullptr) {
+        throw error("distributed: this handle holds nothing");
+    }
+    return part;
+}
+
+/// The context of a part. The same on every rank, so what it throws needs no agreement.
+EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_part& part) {
+    std::shared_ptr<context_state> world = part.world.lock();
+    if (world == nullptr || !mpi_is_running()) {
+        throw error("distributed: the context of this tensor is gone");
+    }
+    return world;
+}
+
+EINPARALLEL_INLINE std::string check_target(const strided_box& target) {
+    const std::string negative = negative_extent(extents_of(target.held));
+    return target.held.nothing || !negative.empty() || !shares_places(extents_of(target.held), target.strides)
+               ? negative
+               : "the view has strides by which several of its elements share one place";
+}
+
+EINPARALLEL_INLINE void refuse_view() {
+    throw error(
+        "distributed: local() is of the host, and these elements are on a device: fetch, gather and for_each_local "
+        "copy them, ep::device_view(z).data() is their address");
+}
+
+/// into = from, over the whole box, in a space that works on the memory of both.
+EINPARALLEL_INLINE void copy_in(const memory_space& space, const strided_box& into, const strided_box& from) {
+    if (!from.held.empty()) {
+        space.copy({extents_of(from.held), into.data, into.strides, from.data, from.strides, from.element.bytes});
+        space.finish(space.given());
+    }
+}
+
+/// The space of the memory that a part lies in.
+EINPARALLEL_INLINE std::shared_ptr<const memory_space> space_of(const distributed_part& part) {
+    if (!part.elements.is_on_device) {
+        return {std::shared_ptr<const void>(), &the_host};
+    }
+    const std::shared_ptr<context_state> world = part.world.lock();
+    for (std::size_t each = 0; world != nullptr && each < world->spaces.size(); ++each) {
+        if (world->spaces[each]->refuses(part.elements.data, true).empty()) {
+            return world->spaces[each];
+        }
+    }
+    throw error(
+        "distributed: these elements are on a device, and the host has no way to them: no run on that device has begun "
+        "on their context, or the context is gone");
+}
+
+/// The part itself where MPI reads and writes its memory on the host and nothing else may, else dense memory for it.
+EINPARALLEL_INLINE distributed_part room_on_host(const distributed_part& part, bool is_shared = false) {
+    distributed_part made = part;
+    if (!part.elements.held.empty() && (part.elements.is_on_device || is_backwards(part.elements) || is_shared)) {
+        const auto block = shared_block(space_of(part)->on_host(), part.elements.bytes());
+        made.elements = {block->data(), part.elements.held, dense_strides(part.elements.held), part.elements.element};
+        made.keep = block;
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part, bool is_shared) {
+    distributed_part made = room_on_host(part, is_shared);
+    if (made.elements.data != part.elements.data) {
+        copy_in(*space_of(part), made.elements, part.elements);
+    }
+    return made;
+}
+
+EINPARALLEL_INLINE void write_back(const distributed_part& part, const distributed_part& copied) {
+    if (copied.elements.data != part.elements.data) {
+        copy_in(*space_of(part), part.elements, copied.elements);
+    }
+}
+
+EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part) {
+    if (part.where == nullptr) {
+        return stream << "a handle on nothing";
+    }
+    if (part.elements.is_on_device) {
+        return print_part(stream, on_host(part));
+    }
+    const box& held = part.elements.held;
+    if (held.rank() == 0 && !held.empty()) {
+        return print_elements(stream, part.elements.element, part.elements.data, {}, {});
+    }
+    if (held.empty()) {
+        stream << "nothing";
+    } else {
+        for (std::size_t dimension = 0; dimension < held.rank(); ++dimension) {
+            const interval& side = held.sides[dimension];
+            stream << (dimension == 0 ? "[" : ", ") << side.begin << ':' << side.end;
+        }
+        stream << ']';
+    }
+    const std::vector<index>& bounds = part.where->bounds();
+    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+        stream << (dimension == 0 ? " of " : " x ") << bounds[dimension];
+    }
+    if (!held.empty()) {
+        print_elements(stream << '\n', part.elements.element, part.elements.data, extents_of(held),
+                       part.elements.strides);
+    }
+    return stream;
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,286 @@
+#pragma once
+// The inputs of one run: whose elements each has, and how bound values come to where the plan reads them.
+
+#include <einparallel/data/memory_source.hpp>
+#include <einparallel/data/part.hpp>
+#include <einparallel/data/transfer.ipp>
+#include <einparallel/graph/source.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/mpi/communicator.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
+#include <einparallel/run/plan_cache.ipp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// One call of run, as its inputs and its outputs see it.
+struct plan_call {
+    const plan& asked;
+    std::shared_ptr<context_state> world;
+    std::span<const binding> bound;
+    plan_cache& cache;
+    prepared_plan* ready = nullptr;  ///< where the plan could be prepared
+    fingerprint bound_signature{};   ///< of what is bound, and where it rests
+
+    [[nodiscard]] bool is_on_device() const { return !cache.space.is_host(); }
+    [[nodiscard]] executable& moves() const { return ready->moves(); }
+    [[nodiscard]] const planned_vertex& output(std::size_t position) const {
+        return asked.vertices()[asked.outputs()[position]];
+    }
+};
+
+/// "double, 3 x 4"
+EINPARALLEL_INLINE std::string shape_text(element_type element, const std::vector<index>& bounds) {
+    std::string text = name_of_element(element) + ",";
+    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+        text += (dimension == 0 ? " " : " x ") + std::to_string(bounds[dimension]);
+    }
+    return text;
+}
+
+EINPARALLEL_INLINE std::string name_of(const binding& each) {
+    const bool named = each.placeholder != nullptr && !each.placeholder->name.empty();
+    return named ? "'" + each.placeholder->name + "'" : "a tensor";
+}
+
+/// The way of a bound value to where a plan reads it, kept for values that rest alike.
+struct kept_transfer {
+    EINPARALLEL_INLINE kept_transfer(const distributed_part& value, const planned_vertex& input, std::size_t number,
+                                     plan_cache& runs)
+        : home(&runs),
+          where(value.where),
+          strides(value.elements.strides),
+          signature(fingerprint().add(*where).value()) {
+        distributed_part to;
+        to.where = std::make_shared<const distribution>(input.resting);
+        to.elements = dense_part(input.resting, home->rank, input.element);
+        const box had = where->held_by(home->rank);
+        const box& wanted = to.elements.held;
+        if (!value.cyclic && (had == wanted || (had.empty() && wanted.empty()))) {
+            return;
+        }
+        block = memory_block(home->space, to.elements.bytes());
+        to.elements.data = block.data();
+        to.elements.is_on_device = value.elements.is_on_device;
+        std::vector<executed_vertex> names(number + 1);
+        names[number].name = input.name;
+        moves.emplace(value, to, home->rank, home->space.staging(), std::move(names));
+        to.where.reset();
+        arrived.emplace(std::move(to));
+    }
+
+    [[nodiscard]] bool is_from(const distributed_part& value, const plan_cache& runs) const {
+        return home == &runs && strides == value.elements.strides && (where == value.where || *where == *value.where);
+    }
+
+    plan_cache* home;  ///< of the memory space that it runs in
+    std::shared_ptr<const distribution> where;
+    std::vector<index> strides;
+    std::uint64_t signature;
+    memory_block block;
+    std::optional<transfer> moves;         ///< none where this rank's elements stay where they are
+    std::optional<memory_source> arrived;  ///< the elements in `block`
+};
+
+class run_inputs {
+public:
+    explicit run_inputs(plan_call& call) : call_(call) {}
+
+    /// Notes whose elements each input has in this run. Local; throws.
+    EINPARALLEL_INLINE void find() {
+        const std::span<const source*> sources = call_.moves().sources();
+        std::size_t used = 0;
+        for (std::size_t number = 0; number < sources.size(); ++number) {
+            const planned_vertex& input = call_.asked.vertices()[number];
+            if (!input.is_input()) {
+                continue;
+            }
+            const source* const origin = input.origin->origin.get();
+            if (origin == nullptr) {
+                throw error("run: input '" + input.name + "' has no source");
+            }
+            if (origin->is_gone()) {
+                throw error("run: the array of input '" + input.name + "' is gone: " +
+                            (origin->kind() == source_kind::resting
+                                 ? "ep::distributed refers to it, but for one that is moved in"
+                                 : "ep::borrow refers to it; from_root without it keeps a copy"));
+            }
+            refuse_other_memory(*origin);
+            const bool is_bound = origin->kind() == source_kind::placeholder;
+            sources[number] = is_bound ? bound_source(number) : origin;
+            used += is_bound ? 1 : 0;
+        }
+        const auto outputs = std::ranges::count_if(call_.bound, &binding::is_output);
+        if (used + static_cast<std::size_t>(outputs) < call_.bound.size()) {
+            const auto is_unknown = [&](const binding& each) {
+                return !each.is_output() && std::ranges::none_of(call_.asked.vertices(), [&](const auto& input) {
+                    return input.origin == each.placeholder && input.is_input() &&
+                           input.origin->origin->kind() == source_kind::placeholder;
+                });
+            };
+            throw error("run: a value is bound to " + name_of(*std::ranges::find_if(call_.bound, is_unknown)) +
+                        ", which is no placeholder of this plan");
+        }
+    }
+
+    /// Arrays that are bound on every rank must be equal, where options.check_inputs asks. Collective.
+    EINPARALLEL_INLINE void compare() const {
+        if (checksums_.empty()) {
+            return;
+        }
+        const communicator& control = call_.world->control;
+        std::vector<std::pair<std::size_t, std::uint64_t>> on_root = checksums_;
+        broadcast(control, on_root.data(), on_root.size() * sizeof on_root.front(), 0);
+        const auto [here, there] = std::ranges::mismatch(checksums_, on_root);
+        agree(control, here == checksums_.end()
+                           ? std::string()
+                           : "run: the array bound to placeholder '" + call_.asked.vertices()[here->first].name +
+                                 "' is not the same on rank 0 and rank " + std::to_string(control.rank()) +
+                                 "; where one rank has the data, bind ep::from_root(array, rank)");
+    }
+
+    /// The most spans that a trace of carry_out() has.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t most_spans() const {
+        std::size_t spans = 0;
+        for (const auto& [way, keep] : brought_) {
+            spans += way->moves->moves().most_spans();
+        }
+        return spans;
+    }
+
+    /// Brings bound values to where the plan reads them. Returns the bytes that this rank sent.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t carry_out(const run_watch& watch, std::string& failure) const {
+        std::size_t sent = 0;
+        for (const auto& [way, keep] : brought_) {
+            plan_cache& home = *way->home;
+            way->moves->moves().settle(home.scratch.data());
+            way->moves->moves().carry_out(home.space, home.transfers, watch, failure);
+            sent += way->moves->bytes_sent();
+        }
+        return sent;
+    }
+
+private:
+    /// What the host cannot read.
+    EINPARALLEL_INLINE void refuse_other_memory(const source& origin) const {
+        if (!call_.is_on_device() && origin.is_on_device()) {
+            throw error("run: " + origin.description() + ": " + call_.cache.space.refuses(nullptr, true));
+        }
+    }
+
+    EINPARALLEL_INLINE [[nodiscard]] const vertex* value_for(const planned_vertex& input) const {
+        const binding* found = nullptr;
+        for (const binding& each : call_.bound) {
+            if (each.placeholder == input.origin && !each.is_output() && std::exchange(found, &each) != nullptr) {
+                throw error("run: two values are bound to placeholder '" + input.name + "'");
+            }
+        }
+        if (found == nullptr) {
+            throw error("run: no value is bound to placeholder '" + input.name + "'");
+        }
+        return found->value.get();
+    }
+
+    EINPARALLEL_INLINE void check(const planned_vertex& input, const vertex* given) const {
+        const auto refuse = [&](const std::string& because) {
+            throw error("run: the value bound to placeholder '" + input.name + "' " + because);
+        };
+        if (given == nullptr) {
+            refuse("is a handle on nothing");
+        }
+        if (!given->failure.empty()) {
+            throw error("run: placeholder '" + input.name + "': " + given->failure);
+        }
+        if (!given->is_input() || given->origin == nullptr || given->origin->kind() == source_kind::placeholder) {
+            refuse("has no elements yet: bind what ep::evaluate makes of it, an array or an input");
+        }
+        const source& value = *given->origin;
+        if (value.is_gone()) {
+            refuse("is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it");
+        }
+        if (given->element != input.element || given->bounds != input.bounds) {
+            refuse("has other elements or extents: " + shape_text(given->element, given->bounds) +
+                   ", the placeholder has " + shape_text(input.element, input.bounds));
+        }
+        const int processes = call_.asked.processes();
+        const auto ranks = [&] { return ", the plan is for " + std::to_string(processes) + " ranks"; };
+        if (value.holders() > processes) {
+            refuse("has parts on " + std::to_string(value.holders()) + " ranks" + ranks());
+        }
+        if (value.kind() == source_kind::resting && !value.rests_here(call_.cache.rank)) {
+            refuse(lies_elsewhere);
+        }
+        if (value.root() < 0 || value.root() >= processes) {
+            refuse("is on rank " + std::to_string(value.root()) + ranks());
+        }
+    }
+
+    /// What has the elements of a placeholder when all programs before the plan's have been carried out.
+    EINPARALLEL_INLINE const source* bound_source(std::size_t number) {
+        const planned_vertex& input = call_.asked.vertices()[number];
+        const vertex* const given = value_for(input);
+        check(input, given);
+        const source& value = *given->origin;
+        call_.bound_signature.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(value.kind()));
+        if (call_.asked.asked().check_inputs && value.kind() == source_kind::everywhere) {
+            if (value.is_on_device()) {
+                throw error("run: the value bound to placeholder '" + input.name +
+                            "' is on a device: options.check_inputs compares values of the host");
+            }
+            checksums_.emplace_back(number, value.checksum());
+        }
+        refuse_other_memory(value);
+        return value.kind() == source_kind::everywhere ? &value
+                                                       : bring(number, dynamic_cast<const memory_source&>(value));
+    }
+
+    /// Lays out the way of a value that rests elsewhere than the plan reads it.
+    EINPARALLEL_INLINE const source* bring(std::size_t number, const memory_source& value) {
+        const planned_vertex& input = call_.asked.vertices()[number];
+        distributed_part from = value.part();
+        if (from.where == nullptr) {
+            from.where = std::make_shared<const distribution>(held_by_one(input.bounds, value.root()));
+        }
+        const box held = from.cyclic ? from.elements.held : from.where->held_by(call_.cache.rank);
+        if (from.elements.data == nullptr && !held.empty()) {
+            throw error(value.description() + ": the elements are at a null pointer");
+        }
+        if (from.cyclic && from.world.lock() != call_.world) {
+            throw error("run: the value bound to placeholder '" + input.name + "' is distributed over another context");
+        }
+        if (is_backwards(from.elements)) {
+            from = on_host(from);
+        }
+        plan_cache& home =
+            from.elements.is_on_device ? call_.cache : cache_of(*call_.world, call_.cache.space.on_host());
+        std::shared_ptr<kept_transfer>& way = call_.ready->way(number);
+        if (way == nullptr || !way->is_from(from, home)) {
+            way = std::make_shared<kept_transfer>(from, input, number, home);
+        }
+        call_.bound_signature.add(way->signature);
+        if (!way->moves) {
+            return &value;
+        }
+        way->moves->lay_out(home.space, from.elements.data, way->block.data());
+        home.scratch.grow(home.space, way->moves->moves().scratch_bytes());
+        home.transfers.reserve(way->moves->moves().room());
+        brought_.emplace_back(way.get(), std::move(from.keep));
+        return &*way->arrived;
+    }
+
+    plan_call& call_;
+    std::vector<std::pair<kept_transfer*, std::shared_ptr<const void>>> brought_;  ///< and who owns the value
+    std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;                 ///< by vertex
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,170 @@
+#pragma once
+// The outputs of one run: which go to the application's memory, at once or when the work is done.
+
+#include <einparallel/data/part.ipp>
+#include <einparallel/data/results.hpp>
+#include <einparallel/data/run_inputs.ipp>
+#include <einparallel/data/transfer.ipp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+class run_outputs {
+public:
+    explicit run_outputs(plan_call& call) : call_(call) {}
+
+    /// Finds the application's memory for results, and tells the program what it may write there at once. Local;
+    /// throws.
+    EINPARALLEL_INLINE void find() {
+        for (std::size_t position = 0; position < call_.asked.outputs().size(); ++position) {
+            call_.moves().target(position) = {};
+        }
+        match_bindings();
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
+            if (targets_[position] == nullptr) {
+                continue;
+            }
+            check(position);
+            call_.bound_signature.add(static_cast<std::uint64_t>(position));
+            call_.bound_signature.add(*targets_[position]->into->where);
+            aim(position);
+        }
+    }
+
+    /// What the run returns, of all outputs; notes what deliver() has to move. `stay`: on the device. Local; throws.
+    EINPARALLEL_INLINE std::vector<results::part> collect(bool stay) {
+        std::vector<results::part> parts;
+        parts.reserve(call_.asked.outputs().size());
+        for (std::size_t position = 0; position < call_.asked.outputs().size(); ++position) {
+            const planned_vertex& made = call_.output(position);
+            std::vector<std::weak_ptr<vertex>> made_by(made.twins.begin(), made.twins.end());
+            made_by.emplace_back(made.origin);
+            const distributed_part* const into =
+                targets_.empty() || targets_[position] == nullptr ? nullptr : targets_[position]->into.get();
+            if (call_.moves().target(position).data != nullptr) {
+                parts.push_back({std::move(made_by), *into});
+                continue;
+            }
+            const std::shared_ptr<memory_block>& block = call_.moves().result(position);
+            const std::shared_ptr<const distribution>& where = call_.ready->resting(position);
+            distributed_part here{std::shared_ptr<const void>(block, block->data()),
+                                  dense_part(*where, call_.cache.rank, made.element, block->data()), where,
+                                  call_.world};
+            here.elements.is_on_device = call_.is_on_device() && stay;
+            if (into != nullptr && into->elements.is_on_device && *into->where == *here.where) {
+                copy_in(call_.cache.space, into->elements, here.elements);
+            } else if (into != nullptr) {
+                moved_.push_back({into->elements.is_on_device ? here : on_host(here), into});
+            }
+            const bool is_there = into != nullptr && !into->cyclic;
+            parts.push_back({std::move(made_by), is_there ? *into : std::move(here)});
+        }
+        return parts;
+    }
+
+    /// Moves results to the application's memory when all is done. Collective. Returns the bytes that this rank sent.
+    EINPARALLEL_INLINE [[nodiscard]] std::size_t deliver() const {
+        std::size_t sent = 0;
+        for (const moved_result& each : moved_) {
+            if (*each.from.where == *each.to->where) {
+                copy_in(the_host, each.to->elements, each.from.elements);
+            } else {
+                sent += transfer_now(*call_.world, "run", {}, each.from, [&] { return *each.to; });
+            }
+        }
+        return sent;
+    }
+
+private:
+    struct moved_result {
+        distributed_part from;
+        const distributed_part* to;
+    };
+
+    /// By output, the binding that says where its elements go, or null.
+    EINPARALLEL_INLINE void match_bindings() {
+        for (const binding& each : call_.bound) {
+            if (!each.is_output()) {
+                continue;
+            }
+            targets_.resize(call_.asked.outputs().size(), nullptr);
+            const std::string who = "run: the memory for output " + name_of(each) + " ";
+            bool known = false;
+            for (std::size_t position = 0; position < targets_.size(); ++position) {
+                const planned_vertex& made = call_.output(position);
+                if (made.origin == each.placeholder ||
+                    std::ranges::find(made.twins, each.placeholder) != made.twins.end()) {
+                    if (std::exchange(targets_[position], &each) != nullptr) {
+                        throw error(who + "is given twice, or to equal outputs");
+                    }
+                    known = true;
+                }
+            }
+            if (!known) {
+                throw error(who + "is for no output of this plan");
+            }
+        }
+    }
+
+    EINPARALLEL_INLINE void check(std::size_t position) const {
+        const distributed_part& into = *targets_[position]->into;
+        const planned_vertex& made = call_.output(position);
+        const auto expect = [&](bool holds, const auto& otherwise) {
+            if (!holds) {
+                throw error("run: the memory for output '" + made.name + "' " + otherwise());
+            }
+        };
+        expect(into.where != nullptr, [] { return "is a handle on nothing"; });
+        expect(!into.is_gone(), [] { return "is an array that is gone"; });
+        const strided_box& target = into.elements;
+        std::string mistake = target.held.empty() ? "" : call_.cache.space.refuses(target.data, target.is_on_device);
+        const auto refusal = [&] { return "is refused: " + mistake; };
+        expect(mistake.empty(), refusal);
+        expect(into.world.lock() == call_.world, [] { return "is distributed over another context"; });
+        const std::vector<index>& bounds = bounds_of(into);
+        expect(target.element == made.element && bounds == made.bounds, [&] {
+            return "has other elements or extents: " + shape_text(target.element, bounds) + ", it makes " +
+                   shape_text(made.element, made.bounds);
+        });
+        mistake = check_target(target);
+        expect(mistake.empty(), refusal);
+        for (std::size_t other = 0; other < position; ++other) {
+            const bool is_apart = targets_[other] == nullptr || targets_[other] == targets_[position] ||
+                                  !meet(target, targets_[other]->into->elements);
+            expect(is_apart, [&] { return "is also that of '" + call_.output(other).name + "'"; });
+        }
+    }
+
+    /// Has the program write to the application's memory where that is as good as its own.
+    EINPARALLEL_INLINE void aim(std::size_t position) {
+        const planned_vertex& made = call_.output(position);
+        const distributed_part& into = *targets_[position]->into;
+        const strided_box& target = into.elements;
+        const auto memory = memory_of(target);
+        const bool is_read = std::ranges::any_of(call_.moves().sources(), [&](const source* origin) {
+            return origin != nullptr && origin->lies_in(memory.first, memory.second);
+        });
+        const bool is_kept = made.lasts && call_.asked.asked().runs > 1;  // by the context, for later runs
+        std::vector<index> strides;
+        if (!is_read && !is_kept && target.is_on_device == call_.is_on_device() && made.resting == *into.where &&
+            target.borrow(target.held, strides) != nullptr &&
+            call_.moves().may_lie_elsewhere(position, !strides.empty())) {
+            call_.moves().target(position) = {target.data, std::move(strides)};
+        }
+    }
+
+    plan_call& call_;
+    std::vector<const binding*> targets_;  ///< by output: where the application wants it, or null; or nothing
+    std::vector<moved_result> moved_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,0 +1,43 @@
+#pragma once
+// Writes a distributed tensor to one .npy file, all ranks at once.
+
+#include <einparallel/data/collect.hpp>
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <string>
+#include <type_traits>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// @param most_bytes that a rank gives to MPI in one call
+EINPARALLEL_INLINE void save_part(const distributed_part& part, const std::string& path,
+                                  std::size_t most_bytes = std::size_t{1} << 30);
+
+}  // namespace EINPARALLEL_DETAIL
+
+inline namespace EINPARALLEL_WAY {
+
+/// Writes a distributed tensor to a .npy file in C order, which NumPy, ep::load_npy and ep::npy_file read; an older
+/// file of this name is replaced. Collective: every rank writes its own part where it belongs in the file (MPI-IO), so
+/// nobody needs memory for the whole tensor. The header is written last: a file that failed is no .npy file.
+///
+///     ep::save_npy("z.npy", z);
+/// @throws error, the same on every rank, where the path is not the same on all of them, or the file cannot be written
+template <class Path, class Elements>
+void save_npy(const Path& path, const Elements& elements) {
+    constexpr bool fits = std::is_convertible_v<const Path&, std::string> && requires {
+        elements.part();
+    };
+    static_assert(fits, "ep::save_npy: the path comes first, then an ep::distributed: ep::save_npy(\"z.npy\", z)");
+    if constexpr (fits) {
+        detail::save_part(detail::checked(elements.part()), path);
+    }
+}
+
+}  // namespace EINPARALLEL_WAY
+
+}  // namespace einparallel

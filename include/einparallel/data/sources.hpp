@@ -1,0 +1,221 @@
+#pragma once
+// Inputs that know of ranks: an array of one rank, a tensor that is distributed already, values for placeholders.
+
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/einsum.hpp>
+#include <einparallel/array/view.hpp>
+#include <einparallel/data/distributed.hpp>
+#include <einparallel/graph/inputs.hpp>
+#include <einparallel/graph/record.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/kernel/array_memory.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/element_type.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// An input with the elements of a part: of rank `root` where it is given, spread where the part says so, else of all
+/// ranks. @pre the part is no handle on nothing
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const distributed_part& given,
+                                                           std::optional<int> root = std::nullopt);
+/// The same with a copy of a whole tensor.
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const distributed_part& given, int root);
+
+/// The elements of an array, a view or another library's object that stays the caller's.
+template <DenseOperand Value>
+distributed_part refer_to(const Value& value) {
+    const auto seen = readable(value);
+    using T = typename readable_t<Value>::value_type;
+    distributed_part made;
+    made.elements = {reinterpret_cast<std::byte*>(const_cast<T*>(seen.data())),  // never written
+                     whole_box({seen.extents().begin(), seen.extents().end()}),
+                     {seen.strides().begin(), seen.strides().end()},
+                     element_type_of<T>()};
+    if constexpr (is_array<Value>) {
+        if (value.data() != nullptr) {
+            made.life = life_of(value.data());
+        }
+    }
+    return made;
+}
+/// The elements of an object that nobody else wants: moved, and kept.
+template <DenseOperand Value>
+distributed_part keep_elements(Value value) {
+    const auto keep = std::make_shared<const Value>(std::move(value));
+    distributed_part made = refer_to(*keep);
+    made.life.reset();
+    made.keep = keep;
+    return made;
+}
+/// The tensor of an input with a dense operand's elements.
+template <class Value>
+using input_of = tensor<typename readable_t<Value>::value_type, readable_t<Value>::rank>;
+
+// What other arguments make of these functions.
+template <class... Arguments>
+struct other_than_root : refused {
+    static_assert(fits<Arguments...>,
+                  "ep::from_root: the elements come first, then the rank that has them: ep::from_root(a, 0)");
+};
+template <class... Arguments>
+struct other_than_distributed : refused {
+    static_assert(
+        fits<Arguments...>,
+        "ep::from_distributed: elements on several ranks are an ep::distributed<T, Rank>; an array of one rank is "
+        "brought in by ep::from_root, device memory by ep::bind");
+};
+template <class... Arguments>
+struct other_than_value : binding, refused {
+    static_assert(fits<Arguments...>, "ep::bind: the placeholder comes first, then its value: ep::bind(X, x)");
+};
+template <class... Arguments>
+struct other_than_place : binding, refused {
+    static_assert(
+        fits<Arguments...>,
+        "ep::into: a tensor comes first, then an ep::distributed of its element type and rank, which an array or "
+        "view becomes by ep::distributed<double, 2>(world, {m, n}, {first_row, 0}, view), and an ep::device_view by "
+        "its distributed_over(world, {m, n}, {first_row, 0})");
+};
+
+}  // namespace EINPARALLEL_DETAIL
+
+/// The caller's memory, for from_root. Made by ep::borrow.
+template <class T, std::size_t Rank>
+struct borrowed {
+    using input = tensor<T, Rank>;  ///< what from_root makes of it
+    detail::distributed_part what;  ///< the caller's memory
+};
+
+inline namespace EINPARALLEL_WAY {
+
+/// Refers to an array, a view or another library's object where from_root would copy it: each run reads what it holds
+/// then. It must outlive the runs; of an ep::array that did not, they say so.
+///
+///     ep::tensor<double, 2> A = ep::from_root(ep::borrow(a), 0);
+template <detail::DenseOperand Value>
+[[nodiscard]] auto borrow(Value&& elements) {
+    using Input = detail::input_of<Value>;
+    constexpr bool stays = std::is_lvalue_reference_v<Value> || detail::is_view<std::remove_cvref_t<Value>>;
+    static_assert(stays,
+                  "ep::borrow: this object is gone before the run: name it, or from_root takes it without borrow");
+    return borrowed<typename Input::value_type, Input::rank>{detail::refer_to(elements)};
+}
+
+/// An input whose elements are in an array, a view or another library's object (an Eigen matrix, vector or map, a
+/// std::span, an mdspan) of rank `root`, which sends every other rank the part that it computes with. Every rank gives
+/// one of the same extents; its elements are read on the root only. They are copied now, so that the caller may change
+/// or lose his, but for an ep::array that is moved in, which is kept, and for what ep::borrow refers to.
+template <class Value>
+[[nodiscard]] auto from_root(Value&& elements, int root) {
+    if constexpr (!detail::DenseOperand<Value>) {
+        constexpr bool is_borrowed = requires {
+            elements.what;
+        };
+        static_assert(is_borrowed,
+                      "ep::from_root: an array, a view or another library's object comes first, then its rank");
+        if constexpr (is_borrowed) {  // the caller's memory, which every run reads as it is then
+            return typename std::remove_cvref_t<Value>::input(detail::input_in_memory(elements.what, root));
+        } else {
+            return detail::refused();
+        }
+    } else if constexpr (detail::is_array<Value>) {  // no reference: an rvalue
+        return detail::input_of<Value>(detail::input_in_memory(detail::keep_elements(std::move(elements)), root));
+    } else {
+        return detail::input_of<Value>(detail::input_copied(detail::refer_to(elements), root));
+    }
+}
+/// Other arguments: refused.
+template <class... Arguments>
+    requires(sizeof...(Arguments) != 2)
+detail::other_than_root<Arguments...> from_root(const Arguments&... /*arguments*/) {
+    return {};
+}
+
+/// An input that is distributed already: an earlier result, or the application's own distribution. The elements of an
+/// earlier result are shared and live as long as the input does; the application's own are referred to.
+template <Element T, std::size_t Rank>
+[[nodiscard]] tensor<T, Rank> from_distributed(const distributed<T, Rank>& elements) {
+    if (elements.part().where == nullptr) {
+        std::shared_ptr<vertex> nothing = detail::unassigned_vertex(Rank, element_type_of<T>());
+        nothing->failure = "from_distributed: the distributed tensor holds nothing";
+        return tensor<T, Rank>(std::move(nothing));
+    }
+    return tensor<T, Rank>(detail::input_in_memory(elements.part()));
+}
+/// Other values: refused.
+template <class Other>
+detail::other_than_distributed<Other> from_distributed(const Other& /*elements*/) {
+    return {};
+}
+
+/// A value for a placeholder in one run: an array, a view or another library's object that every rank has, each reading
+/// its own part of it; an ep::distributed, brought to where the plan reads it where it rests elsewhere; or an input:
+/// bind(X, ep::from_root(a, 0)) where one rank has the data, bind(X, ep::load_npy<double, 2>(path)), bind(X,
+/// ep::generate<double>(…)). An lvalue is referred to and must live until the run returns; an rvalue is owned. An
+/// ep::block_cyclic matrix is brought like an ep::distributed one (results.extra_bytes_sent() counts it).
+template <class T, std::size_t Rank, class Value>
+[[nodiscard]] binding bind(const tensor<T, Rank>& placeholder, Value&& value) {
+    using Plain = std::remove_cvref_t<Value>;
+    binding made{placeholder.node(), nullptr};
+    if constexpr (requires { value.bound_to(placeholder); }) {
+        made = value.bound_to(placeholder);
+    } else if constexpr (requires { value.node(); }) {
+        constexpr bool same = std::is_same_v<Plain, tensor<T, Rank>>;
+        static_assert(same, "bind: the tensor has another element type or rank than the placeholder");
+        if constexpr (same) {
+            made.value = value.node();
+        }
+    } else if constexpr (requires { value.part(); }) {
+        constexpr bool same = std::is_same_v<Plain, distributed<T, Rank>>;
+        static_assert(same, "bind: the distributed tensor has another element type or rank than the placeholder");
+        if constexpr (same) {
+            made.value = value.part().where == nullptr ? nullptr : detail::input_in_memory(value.part());
+        }
+    } else {
+        constexpr bool fits = requires {
+            requires detail::DenseOperand<Value> && std::is_same_v<detail::input_of<Value>, tensor<T, Rank>>;
+        };
+        static_assert(fits,
+                      "bind: the value is no array, view, tensor or distributed tensor of the placeholder's element "
+                      "type and rank");
+        if constexpr (fits && std::is_lvalue_reference_v<Value>) {
+            made.value = detail::input_in_memory(detail::refer_to(value));
+        } else if constexpr (fits) {
+            made.value = detail::input_in_memory(detail::keep_elements(std::move(value)));
+        }
+    }
+    return made;
+}
+
+/// Other arguments: refused.
+template <class Placeholder, class Value>
+detail::other_than_value<Placeholder> bind(const Placeholder& /*placeholder*/, Value&& /*value*/) {
+    return {};
+}
+
+/// Memory for an output of one run, of an earlier result or of the application's own: plan.run(world, ep::into(Z, z))
+/// leaves Z's elements in z's blocks, and results.get(Z) is a handle on them. Where the plan leaves Z in z's blocks
+/// (Z.pinned(z.pin()) sees to that), the executor writes there and nowhere else, strided or not, if no stride is
+/// negative and no input of the run lies in the same memory; otherwise the elements are copied there, or sent, when the
+/// work is done. A run that throws before its first vertex has written nothing.
+template <class T, std::size_t Rank>
+[[nodiscard]] binding into(const tensor<T, Rank>& output, const distributed<T, Rank>& blocks) {
+    return {output.node(), nullptr, std::make_shared<const detail::distributed_part>(blocks.part())};
+}
+/// Other arguments: refused.
+template <class... Arguments>
+detail::other_than_place<Arguments...> into(const Arguments&... /*arguments*/) {
+    return {};
+}
+
+}  // namespace EINPARALLEL_WAY
+
+}  // namespace einparallel

@@ -1,0 +1,168 @@
+#pragma once
+// Brings the elements of a tensor from one distribution and memory to another.
+
+#include <einparallel/data/part.ipp>
+#include <einparallel/layout/cycles.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/executable.ipp>
+#include <einparallel/schedule/packing.hpp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A box of a distribution and its rank; of this rank's boxes the buffer with the elements.
+struct placed_box {
+    int rank = 0;
+    box held;
+    buffer_id place = no_buffer;
+};
+
+/// The boxes of a distribution, in ascending order of ranks; with `cycles` those of a tensor whose dimensions are cut.
+/// @pre a block-cyclic one is cut in these cycles
+EINPARALLEL_INLINE std::vector<placed_box> boxes_of(const distributed_part& part, const std::vector<index>& cycles) {
+    std::vector<placed_box> boxes;
+    for (int rank = 0; rank < part.where->holders(); ++rank) {
+        const box held = part.where->held_by(rank);
+        if (held.empty()) {
+            continue;
+        }
+        if (cycles.empty() || part.cyclic) {
+            boxes.push_back({rank, held});
+            continue;
+        }
+        for (box& each : in_cycles(held, cycles)) {
+            boxes.push_back({rank, std::move(each)});
+        }
+    }
+    return boxes;
+}
+
+/// The memory of one of this rank's boxes.
+EINPARALLEL_INLINE strided_box memory_of_box(const distributed_part& part, const box& held,
+                                             const std::vector<index>& cycles) {
+    strided_box memory = part.elements;
+    memory.held = held;
+    if (!cycles.empty()) {
+        memory.strides.clear();
+    }
+    index offset = 0;
+    for (std::size_t dimension = 0; dimension < cycles.size(); ++dimension) {
+        const index stride = part.elements.strides[dimension];
+        const index of_cycle = part.cyclic ? part.cyclic->blocks[dimension] : cycles[dimension];  // indices in memory
+        const index begin = held.sides[2 * dimension].begin * of_cycle + held.sides[2 * dimension + 1].begin;
+        offset += part.cyclic ? 0 : (begin - part.elements.held.sides[dimension].begin) * stride;
+        memory.strides.insert(memory.strides.end(), {of_cycle * stride, stride});
+    }
+    memory.data += offset * static_cast<index>(memory.element.bytes);
+    return memory;
+}
+
+/// What one rank does to bring a tensor from a distribution to another one, whose boxes may overlap: one message for
+/// each pair of boxes that meet, without elements that are not wanted. Prepared once, for memory that may change.
+class transfer {
+public:
+    /// @param from, to the parts of this rank, in memory with this staging; no stride is negative
+    /// @param vertices of a plan: the last is the one that is served
+    EINPARALLEL_INLINE transfer(const distributed_part& from, const distributed_part& to, int rank,
+                                std::size_t staging = 0, std::vector<executed_vertex> vertices = {}) {
+        const std::vector<index> cycles = from.cyclic ? from.cyclic->cycles
+                                          : to.cyclic ? to.cyclic->cycles
+                                                      : std::vector<index>();
+        program moves;
+        const auto place = [&](const distributed_part& part, bool is_target) {
+            std::vector<placed_box> boxes = boxes_of(part, cycles);
+            for (placed_box& each : own_of(boxes, rank)) {
+                const strided_box memory = memory_of_box(part, each.held, cycles);
+                each.place = moves.add_buffer(each.held, memory.element.bytes);
+                moves[each.place].strides = memory.strides;
+                places_.push_back({is_target, memory.data - part.elements.data});
+            }
+            return boxes;
+        };
+        std::vector<placed_box> sources = place(from, false);
+        std::vector<placed_box> targets = place(to, true);
+        step& now = moves.steps.emplace_back();
+        now.vertex = vertices.empty() ? 0 : vertices.size() - 1;
+        for (const placed_box& held : sources) {
+            for (const placed_box& wanted : held.rank == rank ? std::span(targets) : own_of(targets, rank)) {
+                const box common = intersect(held.held, wanted.held);
+                if (held.rank == wanted.rank) {
+                    now.move(wanted.place, held.place, common);
+                } else if (held.rank == rank) {
+                    now.send(wanted.rank, held.place, common);
+                } else {
+                    now.receive(held.rank, wanted.place, common);
+                }
+            }
+        }
+        pack_strided(moves);
+        bytes_sent_ = einparallel::bytes_sent(moves);
+        moves_.emplace(std::move(moves), std::move(vertices), staging);
+    }
+
+    /// Messages and copies, to be carried out after lay_out().
+    [[nodiscard]] executable& moves() { return *moves_; }
+    [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
+
+    /// Says where the first elements of both parts are. Local; may throw.
+    EINPARALLEL_INLINE void lay_out(const memory_space& space, std::byte* from, std::byte* to) {
+        std::vector<std::byte*> places;
+        for (const auto& [is_target, offset] : places_) {
+            places.push_back((is_target ? to : from) + offset);
+        }
+        moves_->lay_out(space, places);
+    }
+
+private:
+    EINPARALLEL_INLINE static std::span<placed_box> own_of(std::vector<placed_box>& boxes, int rank) {
+        return std::ranges::equal_range(boxes, rank, {}, &placed_box::rank);
+    }
+
+    std::vector<std::pair<bool, std::ptrdiff_t>> places_;  ///< by buffer: whether it is a target, and where in memory
+    std::optional<executable> moves_;
+    std::size_t bytes_sent_ = 0;
+};
+
+/// One collective call: to(), which may throw, on every rank says where elements are wanted; an agreement to start,
+/// also about the numbers; the transfer; an agreement on how it ended. On the host, also of and to parts on a device.
+/// Where the memory of both meets (ghost cells around a rank's own block), what others want is copied first. Returns
+/// the bytes that this rank sent. @throws error, the same on every rank
+EINPARALLEL_INLINE std::size_t transfer_now(const context_state& world, const char* call,
+                                            std::initializer_list<common> numbers, const distributed_part& from,
+                                            function_ref<distributed_part()> to) {
+    const run_watch watch{.rank = world.payload.rank(), .call = call};
+    distributed_part there;
+    distributed_part here;
+    distributed_part arriving;
+    std::optional<transfer> way;
+    memory_block scratch;
+    transport flight(world.payload);
+    const std::string unprepared = failure_of(call + (": rank " + std::to_string(watch.rank)), [&] {
+        there = to();
+        here = on_host(from, meet(from.elements, there.elements));
+        arriving = room_on_host(there);
+        way.emplace(here, arriving, watch.rank);
+        way->lay_out(the_host, here.elements.data, arriving.elements.data);
+        scratch = memory_block(the_host, way->moves().scratch_bytes());
+        way->moves().settle(scratch.data());
+        flight.reserve(way->moves().room());
+    });
+    agree(world.control, unprepared, numbers);
+    std::string failure;
+    way->moves().carry_out(the_host, flight, watch, failure);
+    agree(world.control, failure.empty() ? failure_of(call, [&] { write_back(there, arriving); }) : failure);
+    return way->bytes_sent();
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
