@@ -65,12 +65,12 @@ namespace einparallel {}
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
 #include <einparallel/data/block_cyclic.hpp>
-#include <einparallel/run/calibrate.hpp>
-#include <einparallel/run/context.hpp>
-#include <einparallel/run/decompose.hpp>
 #include <einparallel/data/evaluate.hpp>
 #include <einparallel/data/execute.hpp>
 #include <einparallel/data/save_npy.hpp>
+#include <einparallel/run/calibrate.hpp>
+#include <einparallel/run/context.hpp>
+#include <einparallel/run/decompose.hpp>
 #if defined(EINPARALLEL_HAS_CUDA) && EINPARALLEL_HAS_CUDA
 #include <einparallel/cuda/error.hpp>
 #include <einparallel/data/device_view.hpp>
