@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <einparallel/data/distributed.hpp>
+#include <einparallel/data/execute.hpp>
 #include <einparallel/data/sources.hpp>
 #include <einparallel/run/decompose.hpp>
 
