@@ -19,6 +19,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <iomanip>
 #include <sstream>
 #include <string>
@@ -113,7 +114,6 @@ TEST_CASE("a plan for many runs says what is brought once, held and sent again, 
     CHECK(read["vertices"][0]["lasts"].boolean() == (shown.vertices()[0].name != "X"));
     const plan once = decompose_vertices({.processes = 4, .objective = objective::bytes}, {out});
     CHECK(shown != once);
-    CHECK(std::hash<plan>{}(shown) != std::hash<plan>{}(once));
     CHECK(table_of(once).find(" * ") == std::string::npos);
     CHECK(once.bytes_sent_again() == once.bytes_sent());
 }
@@ -162,88 +162,18 @@ TEST_CASE("JSON holds the plan and survives any name") {
 TEST_CASE("version 2 of the JSON has these members in this order") {
     const node ab = named(einsum("ij,jk->ik", {input({4, 4}), input({4, 4})}), "Z");
     const std::string text = decompose_vertices({.processes = 4}, {ab}).to_json();
-    const std::vector<std::string> members{"version",
-                                           "processes",
-                                           "options",
-                                           "processes",
-                                           "objective",
-                                           "memory_limit",
-                                           "algorithm",
-                                           "method",
-                                           "powers_of_two",
-                                           "effort",
-                                           "check_inputs",
-                                           "machine",
-                                           "seconds_per_message",
-                                           "seconds_per_byte",
-                                           "seconds_per_flop",
-                                           "exposed",
-                                           "operations_per_touch",
-                                           "order",
-                                           "runs",
-                                           "cost",
-                                           "bytes",
-                                           "peak_bytes",
-                                           "seconds",
-                                           "bytes_again",
-                                           "seconds_again",
-                                           "outputs",
-                                           "vertices",
-                                           "name",
-                                           "kind",
-                                           "bounds",
-                                           "element",
-                                           "kind",
-                                           "bytes",
-                                           "source",
-                                           "pinned",
-                                           "lasts",
-                                           "name",
-                                           "kind",
-                                           "bounds",
-                                           "element",
-                                           "kind",
-                                           "bytes",
-                                           "source",
-                                           "pinned",
-                                           "lasts",
-                                           "name",
-                                           "kind",
-                                           "bounds",
-                                           "element",
-                                           "kind",
-                                           "bytes",
-                                           "einsum",
-                                           "formula",
-                                           "program",
-                                           "labels",
-                                           "extents",
-                                           "parts",
-                                           "mesh",
-                                           "inputs",
-                                           "operand_cuts",
-                                           "output_cut",
-                                           "summands_read",
-                                           "summands_left",
-                                           "algorithm",
-                                           "fell_back",
-                                           "travelling",
-                                           "bytes",
-                                           "bytes_gathered",
-                                           "bytes_aggregated",
-                                           "bytes_repartitioned",
-                                           "bytes_held",
-                                           "least_bytes_per_rank",
-                                           "join",
-                                           "aggregation",
-                                           "repartition",
-                                           "seconds",
-                                           "pinned",
-                                           "without_communication",
-                                           "held",
-                                           "bytes_again",
-                                           "seconds_again",
-                                           "lasts"};
+    const std::string input = "name kind bounds element kind bytes source pinned lasts ";
+    const std::string members =
+        "version processes options processes objective memory_limit algorithm method powers_of_two "
+        "effort check_inputs machine seconds_per_message seconds_per_byte seconds_per_flop exposed "
+        "operations_per_touch order runs cost bytes peak_bytes seconds bytes_again seconds_again "
+        "outputs vertices " +
+        input + input +
+        "name kind bounds element kind bytes einsum formula program labels extents parts mesh inputs "
+        "operand_cuts output_cut summands_read summands_left algorithm fell_back travelling bytes "
+        "bytes_gathered bytes_aggregated bytes_repartitioned bytes_held least_bytes_per_rank join "
+        "aggregation repartition seconds pinned without_communication held bytes_again seconds_again "
+        "lasts";
     std::vector<std::string> found;
     for (std::size_t colon = text.find("\":"); colon != std::string::npos; colon = text.find("\":", colon + 1)) {
         const std::size_t begin = text.rfind('"', colon - 1) + 1;
@@ -251,7 +181,7 @@ TEST_CASE("version 2 of the JSON has these members in this order") {
     }
     // The mesh's members come once per axis.
     found.erase(std::ranges::find(found, "mesh") + 1, std::ranges::find(found, "inputs"));
-    CHECK(found == members);
+    CHECK(detail::joined(found, " ", std::identity()) == members);
 }
 
 namespace {

@@ -115,7 +115,6 @@ TEST_CASE("row sums of a product with a long inner extent: the summands are summ
 
     const ep::plan again = ep::decompose(sending_least(4), sums);
     CHECK(again == rows);
-    CHECK(std::hash<ep::plan>{}(again) == std::hash<ep::plan>{}(rows));
     const ep::plan finished = ep::decompose(sending_least(4), sums, Z);
     CHECK(left_pending(finished) == 0);
     CHECK_FALSE(finished == rows);

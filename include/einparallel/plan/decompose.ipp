@@ -251,7 +251,7 @@ EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vect
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
     const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_that_fits(ordered, asked); };
-    plan made = asked.order == order::best_plan ? detail::plan_of_best_order(graph, asked, plan_of) : plan_of(graph);
+    plan made = asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
     detail::check_kept(made, "decompose");
     return made;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Partition vectors: how many there are, tables of them at compile time, and all that are viable for given extents.
+// Partition vectors: how many there are, tables of them at compile time, and how many ranks extents can be cut over.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -11,7 +11,6 @@
 #include <limits>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace einparallel {
 
@@ -52,7 +51,7 @@ constexpr auto make_partitions() {
     static_assert(Factors <= 255, "partitions: the exponents are 8-bit numbers, at most 255 factors of two");
     static_assert(count <= partition_table_limit,
                   "partitions: more than 20,000 partition vectors are too many for a table that compilers build with "
-                  "their default limits; enumerate them at run time with viable()");
+                  "their default limits");
     constexpr bool fits = Factors <= 255 && count <= partition_table_limit;
     std::array<std::array<std::uint8_t, Labels>, fits ? count : 0> rows{};
     if constexpr (fits && Labels > 0) {
@@ -82,26 +81,6 @@ constexpr auto make_partitions() {
 template <std::size_t D, std::size_t N>
 inline constexpr auto partitions = detail::make_partitions<D, N>();
 
-/// Partition vectors of one einsum, by unique label, in ascending lexicographic order.
-struct partition_vectors {
-    int product = 1;           ///< ∏d of every vector
-    std::size_t labels = 0;    ///< entries of each vector
-    std::size_t count = 0;     ///< number of vectors
-    std::vector<int> entries;  ///< one vector after the other
-
-    /// Number of vectors.
-    [[nodiscard]] std::size_t size() const { return count; }
-    /// Vector number `number`: parts by label.
-    EINPARALLEL_INLINE [[nodiscard]] std::span<const int> operator[](std::size_t number) const;
-};
-
-/// Number of partition vectors with ∏d = product where no label is cut finer than its extent (an extent of 0 or 1 is
-/// not cut). @pre product >= 1
-EINPARALLEL_INLINE [[nodiscard]] std::size_t count_partitions(std::span<const index> extents, int product);
-
-/// All partition vectors with ∏d = product where no label is cut finer than its extent. @pre product >= 1
-EINPARALLEL_INLINE [[nodiscard]] partition_vectors all_partitions(std::span<const index> extents, int product);
-
 /// Ranks that the planner counts with: `processes`, or the next power of two as in the paper.
 /// @pre 1 <= processes <= 2^30
 [[nodiscard]] constexpr int planned_processes(int processes, bool powers_of_two) {
@@ -113,11 +92,5 @@ EINPARALLEL_INLINE [[nodiscard]] partition_vectors all_partitions(std::span<cons
 /// rounded up and every entry is a power of two. @pre processes >= 1
 EINPARALLEL_INLINE [[nodiscard]] int largest_product(std::span<const index> extents, int processes,
                                                      bool powers_of_two = false);
-
-/// viable(v, p): all partition vectors with ∏d = q, where q is the largest number ≤ p that has one for these extents
-/// (by unique label). The factors of p are placed prime by prime, so 12 = 2·2·3 cuts 4 × 3 as well as 6 × 2.
-/// @pre processes >= 1
-EINPARALLEL_INLINE [[nodiscard]] partition_vectors viable(std::span<const index> extents, int processes,
-                                                          bool powers_of_two = false);
 
 }  // namespace einparallel

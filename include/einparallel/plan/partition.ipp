@@ -14,6 +14,8 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -259,33 +261,6 @@ private:
 
 namespace einparallel {
 
-EINPARALLEL_INLINE std::span<const int> partition_vectors::operator[](std::size_t number) const {
-    return std::span<const int>(entries).subspan(number * labels, labels);
-}
-
-EINPARALLEL_INLINE std::size_t count_partitions(std::span<const index> extents, int product) {
-    return detail::partition_choices(extents).count(0, product);
-}
-
-EINPARALLEL_INLINE partition_vectors all_partitions(std::span<const index> extents, int product) {
-    detail::partition_choices tree(extents);
-    partition_vectors found{product, extents.size(), tree.count(0, product), {}};
-    found.entries.reserve(found.count * found.labels);
-    std::vector<int> row(extents.size());
-    const auto place = [&](const auto& place_rest, std::size_t label, int left) -> void {
-        if (label == row.size()) {
-            found.entries.insert(found.entries.end(), row.begin(), row.end());
-            return;
-        }
-        for (const int part : tree.choices(label, left)) {
-            row[label] = part;
-            place_rest(place_rest, label + 1, left / part);
-        }
-    };
-    place(place, 0, product);
-    return found;
-}
-
 EINPARALLEL_INLINE int largest_product(std::span<const index> extents, int processes, bool powers_of_two) {
     index capacity = 1;
     for (const index extent : extents) {
@@ -298,10 +273,6 @@ EINPARALLEL_INLINE int largest_product(std::span<const index> extents, int proce
         product = powers_of_two ? product / 2 : product - 1;
     }
     return product;
-}
-
-EINPARALLEL_INLINE partition_vectors viable(std::span<const index> extents, int processes, bool powers_of_two) {
-    return all_partitions(extents, largest_product(extents, processes, powers_of_two));
 }
 
 }  // namespace einparallel

@@ -211,10 +211,3 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
 }
 
 }  // namespace einparallel
-
-/// Equal plans have equal hashes. Where tensors rest counts by the meshes of their vertices: distributions are equal
-/// however they are described.
-template <>
-struct std::hash<einparallel::plan> {
-    EINPARALLEL_INLINE std::size_t operator()(const einparallel::plan& hashed) const;
-};

@@ -266,20 +266,3 @@ private:
 };
 
 }  // namespace einparallel
-
-EINPARALLEL_INLINE std::size_t std::hash<einparallel::plan>::operator()(const einparallel::plan& hashed) const {
-    std::string text = std::to_string(hashed.processes());
-    const auto add = [&](auto value) { text.append(" ").append(std::to_string(value)); };
-    add(static_cast<int>(hashed.asked().objective));
-    for (const einparallel::planned_vertex& each : hashed.vertices()) {
-        text.append(each.name).append(each.work.form.text());
-        add(each.bytes);
-        add(each.seconds_again);
-        for (const einparallel::mesh_axis& axis : each.work.ranks.axes) {
-            add(axis.label);
-            add(axis.parts);
-            std::ranges::for_each(axis.points, add);
-        }
-    }
-    return std::hash<std::string>{}(text);
-}

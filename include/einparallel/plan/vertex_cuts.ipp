@@ -180,8 +180,8 @@ EINPARALLEL_INLINE std::vector<int> summands_left(const vertex& einsum, const ve
         for (const int product : family.products) {
             for (const int count : divisors_of(product)) {
                 const bool known = found_in(count * fixed, counts);
-                if (!known && count * fixed > 1 && count_partitions(summed, count) > 0 &&
-                    count_partitions(kept, product / count) > 0) {
+                if (!known && count * fixed > 1 && largest_product(summed, count) == count &&
+                    largest_product(kept, product / count) == product / count) {
                     counts.push_back(count * fixed);
                 }
             }
