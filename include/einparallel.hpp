@@ -54,8 +54,9 @@ namespace einparallel {}
 #include <einparallel/io/npy.hpp>
 
 // Plans, computed for any number of ranks.
+#include <einparallel/cost/lower_bound.hpp>
+#include <einparallel/cost/paper.hpp>
 #include <einparallel/plan/by_hand.hpp>
-#include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/options.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 // The best that a grid of ranks reaches for one contraction, by trying all of them.
 
+#include <einparallel/cost/lower_bound.hpp>
 #include <einparallel/notation/box.hpp>
-#include <einparallel/plan/statistics.hpp>
 
 #include <optional>
 

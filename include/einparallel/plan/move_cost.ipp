@@ -1,10 +1,10 @@
 #pragma once
 // What bringing a tensor from where it is made, or lies, to all its readers costs, in the unit of the objective.
 
+#include <einparallel/cost/paper.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/domain.ipp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/pins.hpp>

@@ -2,11 +2,11 @@
 
 #include <einparallel/plan/plan.hpp>
 
+#include <einparallel/cost/paper.hpp>
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/plan/partition.ipp>
 #include <einparallel/plan/places.hpp>

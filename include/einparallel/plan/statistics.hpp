@@ -1,9 +1,7 @@
 #pragma once
 // What each vertex of a plan moves and holds, how little any distribution of it can, and which vertices are alike.
 
-#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <cstddef>
@@ -38,30 +36,6 @@ struct plan_statistics {
 
 /// Costs as much as one rank's program.
 EINPARALLEL_INLINE plan_statistics statistics_of(const plan& shown);
-
-/// A contraction of X (c·m × k) and Y (c·k × n) to Z (c·m × n), labels of one class fused into one extent.
-struct contraction_shape {
-    index c = 1;  ///< batch labels
-    index m = 1;  ///< labels of X and Z
-    index n = 1;  ///< labels of Y and Z
-    index k = 1;  ///< contracted labels
-
-    friend bool operator==(const contraction_shape&, const contraction_shape&) = default;
-};
-
-/// The shape of an einsum; nothing where it is no contraction of two operands, or has labels that stand twice in one
-/// operand or are summed in one operand alone. Labels of extent 1 do not count. `extents` are by label of `form`.
-EINPARALLEL_INLINE [[nodiscard]] std::optional<contraction_shape> contraction_shape_of(
-    const einsum_form& form, const std::vector<index>& extents);
-
-/// Words that some rank at least has to send or receive where `processes` ranks share the operands, the output and the
-/// multiplications of a contraction evenly and each element is held once: the tight bound, whatever the memory, of Al
-/// Daas, Ballard, Grigori, Kumar and Rouse (2022), in three cases by the aspect ratio. Attained where the ideal grid is
-/// integral.
-/// Batches: the multiplications of one rank touch least if they fill whole batches and the rest lies in one (their
-/// least number of elements touched is a concave function of the number of multiplications), so nothing has to move
-/// where the number of batches is a multiple of `processes`.
-EINPARALLEL_INLINE [[nodiscard]] double lower_bound_words(const contraction_shape& shape, int processes);
 
 namespace EINPARALLEL_DETAIL {
 

@@ -1,9 +1,9 @@
 // How little a contraction can communicate: the bound, the grids, and the plans.
 
-#include "graphs.hpp"
+#include <plan/graphs.hpp>
 
+#include <einparallel/cost/lower_bound.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/statistics.hpp>
 
 #include <doctest/doctest.h>
 #include <graphs/best_grid.hpp>

@@ -1,9 +1,9 @@
 // The worked figures of the paper, as a file says them, errata included.
 
-#include "graphs.hpp"
+#include <plan/graphs.hpp>
 
+#include <einparallel/cost/paper.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/plan/cost.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/partition.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -63,7 +63,7 @@ TEST_CASE("viable vectors of a matrix product on eight ranks") {
     REQUIRE(partitions<3, 3>.size() == entry["vectors"].items().size());
     for (std::size_t row = 0; row < partitions<3, 3>.size(); ++row) {
         for (std::size_t label = 0; label < 3; ++label) {
-            CHECK(1 << partitions<3, 3>[row][label] == entry["vectors"][row].numbers<int>()[label]);
+            CHECK((1 << partitions<3, 3>[row][label]) == entry["vectors"][row].numbers<int>()[label]);
         }
     }
 }
