@@ -82,10 +82,9 @@ two_places any_two(random_places& random, detail::place_table& table, int most_r
     const std::vector<index> bounds = random.bounds(even, diagonal);
     const auto a = random.any(bounds, most_ranks, powers, false);
     const auto b = random.any(bounds, most_ranks, powers, diagonal && bounds.size() > 1);
-    return {
-        distribution(bounds, a.ranks, a.labels, a.cut),        distribution(bounds, b.ranks, b.labels, b.cut),
-        table.exact(bounds, a.ranks, a.labels, a.cut),         table.exact(bounds, b.ranks, b.labels, b.cut),
-        table.open(bounds, detail::cut_of(a.ranks, a.labels)), table.open(bounds, detail::cut_of(b.ranks, b.labels))};
+    return {distribution(bounds, a.ranks, a.labels, a.cut), distribution(bounds, b.ranks, b.labels, b.cut),
+            table.exact(bounds, a.ranks, a.labels, a.cut),  table.exact(bounds, b.ranks, b.labels, b.cut),
+            table.open({bounds, a.ranks, a.labels, 0}),     table.open({bounds, b.ranks, b.labels, 0})};
 }
 
 void check_equal(const traffic& made, const traffic& expected) {
@@ -122,8 +121,7 @@ TEST_CASE("of many ranks the count is exact, and the closed form where powers of
         } else if (table.settle(pair.first, pair.second)) {
             const traffic known = table.between(pair.first, pair.second);
             CHECK(known.elements == expected.elements);
-            CHECK(known.busiest >= expected.busiest);
-            CHECK(known.messages >= expected.messages);
+            CHECK(known.busiest == expected.busiest);
         }
     }
 }

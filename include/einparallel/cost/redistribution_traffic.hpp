@@ -1,13 +1,11 @@
 #pragma once
 // What moves between two distributions of one tensor: the one count of redistribution traffic.
 
-#include <einparallel/cost/rank_grid.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
-#include <optional>
+#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -21,27 +19,38 @@ struct traffic {
     friend bool operator==(const traffic&, const traffic&) = default;
 };
 
+/// A distribution with what counting its traffic needs, worked out once.
+struct rank_grid {
+    distribution resting;
+    int ranks = 1;
+    bool is_valid = false;                 ///< every element belongs to one rank, by the digits of the ranks' numbers
+    bool is_binary = false;                ///< and all digits are powers of two, of even parts
+    bool is_even = false;                  ///< and these cut their dimensions evenly
+    double mean = 1;                       ///< elements per rank, in the mean
+    std::vector<std::vector<int>> bits{};  ///< binary: by dimension, of the rank's number, most significant first
+
+    rank_grid() = default;
+    EINPARALLEL_INLINE explicit rank_grid(distribution of);
+
+    /// Where the cells of these ranks begin, then where they end, dimension by dimension; 0 of ranks that hold nothing.
+    EINPARALLEL_INLINE [[nodiscard]] std::vector<double> cells_of(const std::vector<int>& of_ranks) const;
+};
+
 /// What moves between any two distributions: the boxes of one, `from` or `to`, are looked up in the other.
 EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to, bool from_boxes);
 
 /// What moves between two binary grids of one tensor, in closed form. Of grids that cut unevenly an estimate.
 EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid& to);
 
-/// The same of any two valid grids, from the cells of `tried` of their ranks (cells_of); without the busiest rank and
-/// its messages with `elements_only`. Time: tried.
+/// The same of any two valid grids, from the cells of `tried` of their ranks (cells_of), exact where these are all;
+/// without the busiest rank and its messages with `elements_only`. Time: tried.
 EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_grid& to,
                                            const std::vector<double>& sent_from, const std::vector<double>& wanted,
                                            std::size_t tried, bool elements_only);
 
-/// The same from the digits of the ranks' numbers, where those of both grids go together: ranks keep a product over
-/// groups of dimensions that share digits, so each group is summed up by itself. Of uneven cells the busiest rank and
-/// the messages are no less than they are.
-/// Nothing where digits do not go together, or a group is too large.
-EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, const rank_grid& to, bool elements_only);
-
-/// Share of a tensor's elements that at least have to change ranks between two cuts, whatever the orders of the mesh
-/// axes: a rank keeps at most a box that fits into both of its boxes.
-EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& from,
-                                               const tensor_cut& to);
+/// Share of a tensor's elements that at least have to change ranks between two distributions that are cut like these,
+/// whatever the orders of the mesh axes and the dimensions along which pieces lie: a rank keeps at most a box that fits
+/// into both of its boxes.
+EINPARALLEL_INLINE double smallest_moved_share(const distribution& from, const distribution& to);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

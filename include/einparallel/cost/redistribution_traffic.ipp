@@ -5,10 +5,79 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE rank_grid::rank_grid(distribution of)
+    : resting(std::move(of)),
+      ranks(resting.bounds().empty() ? 1 : resting.holders()),  // one element is on rank 0
+      is_valid(resting.is_regular() && !resting.is_diagonal()),
+      is_binary(is_valid && std::has_single_bit(static_cast<unsigned>(ranks))),
+      is_even(is_binary),
+      bits(resting.bounds().size()) {
+    for (const cut_side& side : resting.sides()) {
+        is_binary = is_binary && side.points.empty();
+        is_even = is_even && is_binary && side.extent % side.cells() == 0;
+        mean *= static_cast<double>(side.extent) / static_cast<double>(side.cells());
+    }
+    const std::vector<rank_digit>& digits = resting.digits();
+    for (std::size_t number = digits.size(); is_binary && ranks > 1 && number-- > 0;) {
+        for (int bit = std::countr_zero(static_cast<unsigned>(digits[number].radix)); bit-- > 0;) {
+            bits[digits[number].dimension].push_back(std::countr_zero(static_cast<unsigned>(digits[number].stride)) +
+                                                     bit);
+        }
+    }
+}
+
+EINPARALLEL_INLINE std::vector<double> rank_grid::cells_of(const std::vector<int>& of_ranks) const {
+    const std::size_t count = of_ranks.size();
+    std::vector<double> made(2 * count * resting.sides().size());
+    for (std::size_t dimension = 0; dimension < resting.sides().size(); ++dimension) {
+        for (std::size_t place = 0; place < count; ++place) {
+            const interval held = of_ranks[place] < ranks
+                                      ? resting.sides()[dimension].cell(resting.cell_of(of_ranks[place], dimension))
+                                      : interval{};
+            made[2 * dimension * count + place] = static_cast<double>(held.begin);
+            made[(2 * dimension + 1) * count + place] = static_cast<double>(held.end);
+        }
+    }
+    return made;
+}
+
+/// Cells of a side that meet an interval that is not empty.
+EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
+    if (!side.points.empty()) {
+        int met = 0;
+        for (int number = 0; number < side.cells(); ++number) {
+            met += intersect(side.cell(number), held).empty() ? 0 : 1;
+        }
+        return met;
+    }
+    // Which of the parts of an extent has a position (the inverse of block_of).
+    const auto part_at = [](index extent, index parts, index position) {
+        const index longer = extent % parts;
+        const index shorter = extent / parts;
+        return position < longer * (shorter + 1) ? position / (shorter + 1)
+                                                 : longer + (position - longer * (shorter + 1)) / shorter;
+    };
+    // Number of the cell that has a position, among those that are not empty.
+    const auto cell_at = [&](index position) {
+        const index part = part_at(side.extent, side.parts, position);
+        if (side.pieces == 1) {
+            return part;
+        }
+        const index shorter = side.extent / side.parts;
+        const index longer = std::min(part, side.extent % side.parts);  // parts before this one
+        const interval whole = side.part(static_cast<int>(part));
+        return longer * std::min<index>(side.pieces, shorter + 1) +
+               (part - longer) * std::min<index>(side.pieces, shorter) +
+               part_at(whole.size(), side.pieces, position - whole.begin);
+    };
+    return static_cast<double>(cell_at(held.end - 1) - cell_at(held.begin) + 1);
+}
 
 EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to, bool from_boxes) {
     const auto ranks = static_cast<std::size_t>(std::max(from.holders(), to.holders()));
@@ -41,23 +110,16 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
 /// Ranks keep something where all bits that both grids cut a dimension by agree; they all keep the same amount then.
 EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid& to) {
     constexpr std::size_t most_bits = 32;
-    std::array<std::size_t, most_bits + 1> parent{};
+    std::array<std::uint8_t, most_bits + 1> together{};  // bits that are equal on all ranks that keep something
     const auto from_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(from.ranks)));
     const auto to_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(to.ranks)));
     const std::size_t count = std::max(from_bits, to_bits);
-    for (std::size_t bit = 0; bit <= count; ++bit) {
-        parent[bit] = bit;
-    }
+    std::iota(together.begin(), together.end(), std::uint8_t{0});
     std::size_t classes = count + 1;
     const auto join = [&](std::size_t a, std::size_t b) {
-        while (parent[a] != a) {
-            a = parent[a];
-        }
-        while (parent[b] != b) {
-            b = parent[b];
-        }
-        classes -= a != b ? 1 : 0;
-        parent[a] = b;
+        const std::uint8_t merged = together[a];
+        classes -= merged != together[b] ? 1 : 0;
+        std::replace(together.begin(), together.end(), merged, std::uint8_t{together[b]});
     };
     for (std::size_t bit = std::min(from_bits, to_bits); bit < count; ++bit) {
         join(bit, count);  // ranks that have both boxes have zeroes there; the last class stands for zero
@@ -94,13 +156,14 @@ EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_gri
                                            std::size_t tried, bool elements_only) {
     constexpr std::size_t lanes = 32;  // ranks that are worked on side by side: the loops over them are vectorised
     traffic moving;
-    for (std::size_t first = 0; first < tried && !from.sides.empty(); first += lanes) {  // else one element, on rank 0
+    for (std::size_t first = 0; first < tried && !from.resting.sides().empty();
+         first += lanes) {  // else one element, on rank 0
         const std::size_t count = std::min(lanes, tried - first);
         std::array<double, lanes> sent, received, kept, targets, sources;
         for (std::array<double, lanes>* each : {&sent, &received, &kept, &targets, &sources}) {
             each->fill(1);
         }
-        for (std::size_t dimension = 0; dimension < from.sides.size(); ++dimension) {
+        for (std::size_t dimension = 0; dimension < from.resting.sides().size(); ++dimension) {
             const double* const had = sent_from.data() + 2 * dimension * tried + first;  // begins, `tried` on the ends
             const double* const has = wanted.data() + 2 * dimension * tried + first;
             for (std::size_t lane = 0; lane < count; ++lane) {
@@ -109,13 +172,13 @@ EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_gri
                 received[lane] *= has[tried + lane] - has[lane];
                 kept[lane] *= std::max(both, 0.0);
             }
-            const auto meeting = [&](const rank_grid::side& others, const double* held) {
+            const auto meeting = [&](const cut_side& others, const double* held) {
                 const interval cell{static_cast<index>(held[0]), static_cast<index>(held[tried])};
-                return cell.empty() ? 0 : others.meeting(cell);
+                return cell.empty() ? 0 : cells_meeting(others, cell);
             };
             for (std::size_t lane = 0; lane < count && !elements_only; ++lane) {
-                targets[lane] *= meeting(to.sides[dimension], had + lane);
-                sources[lane] *= meeting(from.sides[dimension], has + lane);
+                targets[lane] *= meeting(to.resting.sides()[dimension], had + lane);
+                sources[lane] *= meeting(from.resting.sides()[dimension], has + lane);
             }
         }
         for (std::size_t lane = 0; lane < count; ++lane) {
@@ -130,110 +193,15 @@ EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_gri
     return moving;
 }
 
-EINPARALLEL_INLINE std::optional<traffic> digit_traffic(const rank_grid& from, const rank_grid& to,
-                                                        bool elements_only) {
-    constexpr double most_cells = 4096;
-    struct atom {  // a digit of both grids: of the cells' numbers along a dimension before, and along one after
-        int radix;
-        std::size_t before, after;
-        int weight_before, weight_after;
-    };
-    const std::size_t dimensions = from.sides.size();
-    const int fewer = std::min(from.ranks, to.ranks);
-    std::vector<atom> atoms;
-    std::vector<std::size_t> group(dimensions);
-    std::iota(group.begin(), group.end(), std::size_t{0});
-    auto had = from.digits.begin();
-    auto has = to.digits.begin();
-    for (int below = 1; below < fewer;) {
-        const int next = std::min({had->stride * had->radix, has->stride * has->radix, fewer});
-        if (next % below != 0) {
-            return std::nullopt;
-        }
-        atoms.push_back({next / below, had->dimension, has->dimension, had->weight * (below / had->stride),
-                         has->weight * (below / has->stride)});
-        const std::size_t merged = group[had->dimension];
-        std::replace(group.begin(), group.end(), merged, group[has->dimension]);
-        had += next == had->stride * had->radix ? 1 : 0;
-        has += next == has->stride * has->radix ? 1 : 0;
-        below = next;
-    }
-    double elements = 1;
-    double sent = 1;
-    double received = 1;
-    double kept = 1;
-    double least_kept = 1;
-    double targets = 1;
-    double sources = 1;
-    for (std::size_t leader = 0; leader < dimensions; ++leader) {
-        const rank_grid::side& here = from.sides[leader];
-        const rank_grid::side& there = to.sides[leader];
-        elements *= static_cast<double>(here.extent);
-        sent *= static_cast<double>(here.largest());
-        received *= static_cast<double>(there.largest());
-        targets *= elements_only ? 1 : here.most_meeting(there);
-        sources *= elements_only ? 1 : there.most_meeting(here);
-        if (group[leader] != leader) {
-            continue;
-        }
-        std::vector<atom> own;
-        double cells = 1;
-        for (const atom& each : atoms) {
-            if (group[each.before] == leader) {
-                own.push_back(each);
-                cells *= each.radix;
-            }
-        }
-        if (cells > most_cells) {
-            return std::nullopt;
-        }
-        double sum = 0;
-        double least = std::numeric_limits<double>::infinity();
-        std::vector<int> before(dimensions, 0);
-        std::vector<int> after(dimensions, 0);
-        std::vector<int> value(own.size(), 0);
-        for (bool more = true; more;) {
-            double both = 1;
-            for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
-                if (group[dimension] == leader) {
-                    both *= static_cast<double>(intersect(from.sides[dimension].cell(before[dimension]),
-                                                          to.sides[dimension].cell(after[dimension]))
-                                                    .size());
-                }
-            }
-            sum += both;
-            least = std::min(least, both);
-            more = false;
-            for (std::size_t place = 0; place < own.size() && !more; ++place) {
-                more = ++value[place] < own[place].radix;
-                const int step = more ? 1 : 1 - own[place].radix;
-                value[place] = more ? value[place] : 0;
-                before[own[place].before] += step * own[place].weight_before;
-                after[own[place].after] += step * own[place].weight_after;
-            }
-        }
-        kept *= sum;
-        least_kept *= least;
-    }
-    traffic moving;
-    moving.elements = elements - kept;
-    if (moving.elements > 0) {
-        const double stays_here = from.ranks == fewer ? least_kept : 0;
-        const double stays_there = to.ranks == fewer ? least_kept : 0;
-        moving.busiest = std::max(sent - stays_here, received - stays_there);
-        moving.messages = std::max(targets - (stays_here > 0 ? 1 : 0), sources - (stays_there > 0 ? 1 : 0));
-    }
-    return moving;
-}
-
-EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds, const tensor_cut& from,
-                                               const tensor_cut& to) {
-    if (from.parts.empty()) {
+EINPARALLEL_INLINE double smallest_moved_share(const distribution& from, const distribution& to) {
+    const std::vector<cut_side>& cut_before = from.sides();
+    const std::vector<cut_side>& cut_after = to.sides();
+    if (cut_before.empty()) {
         return 0;  // one element, on rank 0 before and after
     }
     // How many of the largest boxes a dimension has room for: fewer than parts where these are uneven.
     const auto boxes_along = [&](std::size_t dimension, index parts) {
-        const index extent = bounds[dimension];
+        const index extent = cut_before[dimension].extent;
         return extent % parts == 0 || extent == 0
                    ? static_cast<double>(parts)
                    : static_cast<double>(extent) / static_cast<double>(extent / parts + 1);
@@ -247,13 +215,14 @@ EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds,
     double both = infinity;                             // pieces of both along one dimension: times so many
     std::array<double, 2> readers{infinity, infinity};  // of `to` alone: the fewest, and the fewest along another
     std::size_t least_along = 0;
-    for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
-        const index before = from.parts[dimension];
-        const index after = to.parts[dimension];
+    for (std::size_t dimension = 0; dimension < cut_before.size(); ++dimension) {
+        const index before = cut_before[dimension].parts;
+        const index after = cut_after[dimension].parts;
         const index parts = std::max(before, after);
         boxes *= boxes_along(dimension, parts);
-        both = std::min(both, times_boxes(dimension, parts, std::max(before * from.pieces, after * to.pieces)));
-        const double with_reader = times_boxes(dimension, parts, std::max(before, after * to.pieces));
+        both = std::min(both,
+                        times_boxes(dimension, parts, std::max(before * from.replication(), after * to.replication())));
+        const double with_reader = times_boxes(dimension, parts, std::max(before, after * to.replication()));
         if (with_reader < readers[0]) {
             readers = {with_reader, readers[0]};
             least_along = dimension;
@@ -262,18 +231,18 @@ EINPARALLEL_INLINE double smallest_moved_share(const std::vector<index>& bounds,
         }
     }
     double apart = infinity;
-    for (std::size_t dimension = 0; dimension < from.parts.size(); ++dimension) {
-        const index before = from.parts[dimension];
-        const index after = to.parts[dimension];
+    for (std::size_t dimension = 0; dimension < cut_before.size(); ++dimension) {
+        const index before = cut_before[dimension].parts;
+        const index after = cut_after[dimension].parts;
         const double with_maker =
-            times_boxes(dimension, std::max(before, after), std::max(before * from.pieces, after));
+            times_boxes(dimension, std::max(before, after), std::max(before * from.replication(), after));
         apart = std::min(apart, with_maker * readers[dimension == least_along ? 1 : 0]);
     }
-    double wanted = static_cast<double>(to.ranks) / to.pieces;  // less than 1 of a diagonal's blocks
-    for (const int parts : to.parts) {
-        wanted /= parts;
+    double wanted = static_cast<double>(to.holders()) / to.replication();  // less than 1 of a diagonal's blocks
+    for (const cut_side& side : cut_after) {
+        wanted /= side.parts;
     }
-    const double kept = std::min(from.ranks, to.ranks) / (boxes * std::min(both, apart));
+    const double kept = std::min(from.holders(), to.holders()) / (boxes * std::min(both, apart));
     return std::max(0.0, wanted - kept);
 }
 

@@ -11,6 +11,38 @@
 
 namespace einparallel {
 
+/// How the indices of one dimension are cut: into parts, and each part into pieces that rest on different ranks. A cell
+/// is a piece of a part; cells are numbered part by part.
+struct cut_side {
+    index extent = 1;
+    int parts = 1;
+    int pieces = 1;
+    std::vector<index> points{};  ///< parts + 1 cut points; none: parts that differ by at most one
+
+    [[nodiscard]] int cells() const { return parts * pieces; }
+    [[nodiscard]] interval part(int number) const {
+        const auto first = static_cast<std::size_t>(number);
+        return points.empty() ? block_of(extent, parts, number) : interval{points[first], points[first + 1]};
+    }
+    [[nodiscard]] interval cell(int number) const { return block_of(part(number / pieces), pieces, number % pieces); }
+
+    friend bool operator==(const cut_side&, const cut_side&) = default;
+};
+
+/// A digit of the ranks' numbers: rank / stride % radix, times the weight, counts in the number of the cell that a rank
+/// has along a dimension; pieces come before parts.
+struct rank_digit {
+    int stride = 1;
+    int radix = 1;
+    int weight = 1;
+    std::size_t dimension = 0;
+    bool is_piece = false;
+
+    [[nodiscard]] int of(int rank) const { return rank / stride % radix; }
+
+    friend bool operator==(const rank_digit&, const rank_digit&) = default;
+};
+
 /// How a tensor rests on ranks. Regular distributions come from a vertex's mesh: every axis cuts the dimensions that
 /// carry its label; a block that q ranks want (the axes whose label the tensor lacks) is stored in q pieces, one each,
 /// cut along one dimension. Irregular ones list the boxes (an application's own layout, one rank's array). Boxes of
@@ -24,7 +56,7 @@ public:
     /// their coordinates row-major. `cut` is the dimension along which a replicated block is stored in pieces, by the
     /// rule of block_of inside the block (ignored where nothing is replicated or the tensor has rank 0: then replica 0
     /// holds the element, the others nothing).
-    EINPARALLEL_INLINE distribution(std::vector<index> bounds, mesh ranks, std::vector<label_id> labels,
+    EINPARALLEL_INLINE distribution(std::vector<index> bounds, const mesh& ranks, const std::vector<label_id>& labels,
                                     std::size_t cut);
 
     /// Irregular: `boxes[rank]`; ranks beyond the list hold nothing.
@@ -32,6 +64,15 @@ public:
 
     /// Extents of the tensor.
     [[nodiscard]] const std::vector<index>& bounds() const { return bounds_; }
+
+    /// How the dimensions are cut, and which digits of the ranks' numbers say who has which cell. @pre regular
+    [[nodiscard]] const std::vector<cut_side>& sides() const { return sides_; }
+    [[nodiscard]] const std::vector<rank_digit>& digits() const { return digits_; }
+
+    [[nodiscard]] bool is_regular() const { return regular_; }
+
+    /// True where a label stands twice: the blocks lie on a diagonal and do not cover the tensor.
+    [[nodiscard]] bool is_diagonal() const { return diagonal_; }
 
     /// What `rank` holds at rest.
     EINPARALLEL_INLINE [[nodiscard]] box held_by(int rank) const;
@@ -52,14 +93,19 @@ public:
     /// region only, so a rank of thousands finds its few partners without asking all of them.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<int> ranks_meeting(const box& region) const;
 
+    /// Number of the cell that a rank has along a dimension. @pre regular
+    EINPARALLEL_INLINE [[nodiscard]] int cell_of(int rank, std::size_t dimension) const;
+
     /// Ranks that may hold something.
-    EINPARALLEL_INLINE [[nodiscard]] int holders() const;
+    [[nodiscard]] int holders() const { return holders_; }
 
     /// Number of pieces that every block is stored in.
-    EINPARALLEL_INLINE [[nodiscard]] int replication() const;
+    [[nodiscard]] int replication() const { return replication_; }
 
     /// The dimension that pieces are cut along; nothing where blocks are stored whole.
-    EINPARALLEL_INLINE [[nodiscard]] std::optional<std::size_t> cut() const;
+    [[nodiscard]] std::optional<std::size_t> cut() const {
+        return bounds_.empty() || replication_ == 1 ? std::nullopt : std::optional(cut_);
+    }
 
     /// Extent along `dimension` of the largest block (not piece) of any rank: what all ranks may decide by.
     EINPARALLEL_INLINE [[nodiscard]] index largest_block_extent(std::size_t dimension) const;
@@ -68,14 +114,15 @@ public:
     EINPARALLEL_INLINE friend bool operator==(const distribution& a, const distribution& b);
 
 private:
-    EINPARALLEL_INLINE [[nodiscard]] bool replicates(const mesh_axis& axis) const;
-
     std::vector<index> bounds_;
-    mesh mesh_;
-    std::vector<label_id> labels_;
+    std::vector<cut_side> sides_;     ///< regular: by dimension
+    std::vector<rank_digit> digits_;  ///< those of pieces first; the innermost first
+    std::vector<box> boxes_;          ///< irregular: by rank
     std::size_t cut_ = 0;
-    std::vector<box> boxes_;
+    int holders_ = 1;
+    int replication_ = 1;
     bool regular_ = true;
+    bool diagonal_ = false;
 };
 
 /// A tensor that one rank holds whole: where an array of the root rests before it is scattered.

@@ -11,106 +11,115 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE bool distribution::replicates(const mesh_axis& axis) const {
-    return !detail::found_in(axis.label, labels_);
-}
-
 EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, int root) {
     std::vector<box> boxes(static_cast<std::size_t>(root) + 1, no_box(bounds.size()));
     boxes.back() = whole_box(bounds);
     return {bounds, std::move(boxes)};
 }
 
-EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, mesh ranks, std::vector<label_id> labels,
-                                              std::size_t cut)
-    : bounds_(std::move(bounds)), mesh_(std::move(ranks)), labels_(std::move(labels)), cut_(cut) {}
+EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, const mesh& ranks,
+                                              const std::vector<label_id>& labels, std::size_t cut)
+    : bounds_(std::move(bounds)), cut_(cut), holders_(ranks.size()) {
+    for (const index bound : bounds_) {
+        sides_.push_back({bound});
+    }
+    for (const bool is_piece : {true, false}) {  // the digits of a part stand before those of its pieces
+        int stride = 1;
+        for (std::size_t axis = ranks.axes.size(); axis-- > 0; stride *= ranks.axes[axis].parts) {
+            const mesh_axis& along = ranks.axes[axis];
+            const bool is_cut = detail::found_in(along.label, labels);
+            if (is_piece && !is_cut) {
+                digits_.push_back({stride, along.parts, replication_, cut, true});
+                replication_ *= along.parts;
+            }
+            int times = 0;
+            for (std::size_t dimension = 0; !is_piece && is_cut && dimension < labels.size(); ++dimension) {
+                if (labels[dimension] == along.label) {
+                    cut_side& side = sides_[dimension];
+                    digits_.push_back({stride, along.parts, side.parts * side.pieces, dimension});
+                    side.parts *= along.parts;
+                    side.points = along.points;
+                    diagonal_ = diagonal_ || ++times > 1;
+                }
+            }
+        }
+        if (is_piece && replication_ > 1 && !sides_.empty()) {
+            sides_[cut_].pieces = replication_;
+        }
+    }
+}
 
 EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, std::vector<box> boxes)
-    : bounds_(std::move(bounds)), boxes_(std::move(boxes)), regular_(false) {}
-
-EINPARALLEL_INLINE int distribution::holders() const {
-    return regular_ ? mesh_.size() : static_cast<int>(boxes_.size());
-}
-
-EINPARALLEL_INLINE int distribution::replication() const {
-    int pieces = 1;
-    for (const mesh_axis& axis : mesh_.axes) {
-        pieces *= replicates(axis) ? axis.parts : 1;
-    }
-    return pieces;
-}
-
-EINPARALLEL_INLINE std::optional<std::size_t> distribution::cut() const {
-    if (bounds_.empty() || replication() == 1) {
-        return std::nullopt;
-    }
-    return cut_;
-}
+    : bounds_(std::move(bounds)),
+      boxes_(std::move(boxes)),
+      holders_(static_cast<int>(boxes_.size())),
+      regular_(false) {}
 
 EINPARALLEL_INLINE index distribution::largest_block_extent(std::size_t dimension) const {
-    if (regular_) {
-        return mesh_.largest_block(labels_[dimension], bounds_[dimension]);
-    }
     index largest = 0;
-    for (const box& held : boxes_) {
-        largest = std::max(largest, held.nothing ? 0 : held.sides[dimension].size());
+    if (!regular_) {
+        for (const box& held : boxes_) {
+            largest = std::max(largest, held.nothing ? 0 : held.sides[dimension].size());
+        }
+        return largest;
+    }
+    const cut_side& side = sides_[dimension];
+    for (int part = 0; part < (side.points.empty() ? 1 : side.parts); ++part) {  // of even parts the first is largest
+        largest = std::max(largest, side.part(part).size());
     }
     return largest;
 }
 
 EINPARALLEL_INLINE int distribution::replica_number(int rank) const {
-    if (!regular_ || rank >= mesh_.size()) {
-        return 0;
+    int number = 0;
+    for (const rank_digit& digit : digits_) {
+        number += digit.is_piece && rank < holders_ ? digit.of(rank) * digit.weight : 0;
     }
-    return mesh_.number(rank, [&](const mesh_axis& axis) { return replicates(axis); });
+    return number;
+}
+
+EINPARALLEL_INLINE int distribution::cell_of(int rank, std::size_t dimension) const {
+    int number = 0;
+    for (const rank_digit& digit : digits_) {
+        number += digit.dimension == dimension ? digit.of(rank) * digit.weight : 0;
+    }
+    return number;
 }
 
 EINPARALLEL_INLINE box distribution::block_of_rank(int rank) const {
-    if (rank < 0 || rank >= holders()) {
+    if (rank < 0 || rank >= holders_) {
         return no_box(bounds_.size());
     }
     if (!regular_) {
         return boxes_[static_cast<std::size_t>(rank)];
     }
     box block = whole_box(bounds_);
-    for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
-        const label_id label = labels_[dimension];
-        if (mesh_.parts(label) > 1) {
-            const int part = mesh_.number(rank, [&](const mesh_axis& axis) { return axis.label == label; });
-            block.sides[dimension] = mesh_.block(label, bounds_[dimension], part);
-        }
+    for (std::size_t dimension = 0; dimension < sides_.size(); ++dimension) {
+        block.sides[dimension] = sides_[dimension].part(cell_of(rank, dimension) / sides_[dimension].pieces);
     }
     return block;
 }
 
 EINPARALLEL_INLINE box distribution::held_by(int rank) const {
     box held = block_of_rank(rank);
-    const int pieces = replication();
-    if (held.nothing || pieces == 1) {
-        return held;
+    if (const std::optional<std::size_t> along = cut(); along && !held.nothing) {
+        held.sides[*along] = sides_[*along].cell(cell_of(rank, *along));
     }
-    const int piece = replica_number(rank);
-    if (bounds_.empty()) {
-        held.nothing = piece > 0;
-    } else {
-        held.sides[cut_] = block_of(held.sides[cut_], pieces, piece);
-    }
+    held.nothing = held.nothing || (bounds_.empty() && replica_number(rank) > 0);
     return held;
 }
 
 EINPARALLEL_INLINE std::vector<int> distribution::replicas(int rank) const {
-    if (!regular_ || rank >= mesh_.size()) {
-        return {rank};
-    }
-    const std::vector<int> coordinate = mesh_.coordinates(rank);
-    std::vector<int> group{0};  // numbers over the axes so far
-    for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
-        const bool varies = replicates(mesh_.axes[axis]);
-        const int parts = mesh_.axes[axis].parts;
+    std::vector<int> group{rank};
+    for (std::size_t number = digits_.size(); number-- > 0;) {
+        const rank_digit& digit = digits_[number];
+        if (!digit.is_piece || rank >= holders_) {
+            continue;
+        }
         std::vector<int> finer;
         for (const int member : group) {
-            for (int part = varies ? 0 : coordinate[axis]; part <= (varies ? parts - 1 : coordinate[axis]); ++part) {
-                finer.push_back(member * parts + part);
+            for (int value = 0; value < digit.radix; ++value) {
+                finer.push_back(member + (value - digit.of(rank)) * digit.stride);
             }
         }
         group = std::move(finer);
@@ -120,37 +129,38 @@ EINPARALLEL_INLINE std::vector<int> distribution::replicas(int rank) const {
 
 EINPARALLEL_INLINE std::vector<int> distribution::ranks_meeting(const box& region) const {
     std::vector<int> met;
-    if (region.empty()) {
+    if (!regular_ || diagonal_) {
+        for (int rank = 0; rank < holders_; ++rank) {
+            if (!intersect(held_by(rank), region).empty()) {
+                met.push_back(rank);
+            }
+        }
         return met;
     }
-    std::vector<int> candidates{0};
-    if (!regular_) {
-        candidates.resize(boxes_.size());
-        std::iota(candidates.begin(), candidates.end(), 0);
-    } else {
-        for (const mesh_axis& axis : mesh_.axes) {
-            std::vector<int> finer;
-            for (int part = 0; part < axis.parts; ++part) {
-                bool meets = true;
-                for (std::size_t dimension = 0; dimension < labels_.size(); ++dimension) {
-                    // What several axes cut together is looked at in the end.
-                    meets =
-                        meets && (labels_[dimension] != axis.label || mesh_.parts(axis.label) != axis.parts ||
-                                  !intersect(axis.block(bounds_[dimension], part), region.sides[dimension]).empty());
-                }
-                for (std::size_t prefix = 0; meets && prefix < candidates.size(); ++prefix) {
-                    finer.push_back(candidates[prefix] * axis.parts + part);
+    met.resize(region.empty() ? 0 : 1);
+    for (std::size_t dimension = 0; dimension < sides_.size() && !met.empty(); ++dimension) {
+        const cut_side& side = sides_[dimension];
+        std::vector<int> finer;
+        const auto add = [&](int cell) {
+            int number = 0;  // of a rank with this cell, by the digits of the dimension
+            for (const rank_digit& digit : digits_) {
+                number += digit.dimension == dimension ? cell / digit.weight % digit.radix * digit.stride : 0;
+            }
+            for (const int by_others : met) {
+                finer.push_back(by_others + number);
+            }
+        };
+        for (int part = 0; part < side.parts; ++part) {
+            const interval common = intersect(side.part(part), region.sides[dimension]);
+            for (int cell = part * side.pieces; !common.empty() && cell < (part + 1) * side.pieces; ++cell) {
+                if (!intersect(side.cell(cell), common).empty()) {
+                    add(cell);
                 }
             }
-            candidates = std::move(finer);
         }
-        detail::sort_range(candidates);
+        met = std::move(finer);
     }
-    for (const int rank : candidates) {
-        if (!intersect(held_by(rank), region).empty()) {
-            met.push_back(rank);
-        }
-    }
+    detail::sort_range(met);
     return met;
 }
 
@@ -158,8 +168,7 @@ EINPARALLEL_INLINE bool operator==(const distribution& a, const distribution& b)
     if (a.bounds_ != b.bounds_) {
         return false;
     }
-    if (a.regular_ == b.regular_ && a.mesh_ == b.mesh_ && a.labels_ == b.labels_ && a.boxes_ == b.boxes_ &&
-        (a.cut_ == b.cut_ || !a.cut())) {
+    if (a.regular_ == b.regular_ && a.sides_ == b.sides_ && a.digits_ == b.digits_ && a.boxes_ == b.boxes_) {
         return true;
     }
     const int ranks = std::max(a.holders(), b.holders());

@@ -48,20 +48,6 @@ struct mesh {
 
     /// Coordinates of a rank, one per axis. @pre 0 <= rank < size()
     EINPARALLEL_INLINE [[nodiscard]] std::vector<int> coordinates(int rank) const;
-
-    /// Row-major number of its coordinates along the axes that `counts`.
-    template <class Counts>
-    [[nodiscard]] int number(int rank, Counts counts) const {
-        int found = 0;
-        int weight = 1;
-        for (std::size_t axis = axes.size(); axis-- > 0; rank /= axes[axis].parts) {
-            if (counts(axes[axis])) {
-                found += weight * (rank % axes[axis].parts);
-                weight *= axes[axis].parts;
-            }
-        }
-        return found;
-    }
 };
 
 }  // namespace einparallel

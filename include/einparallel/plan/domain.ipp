@@ -285,10 +285,11 @@ private:
             if (!open) {
                 return table_->exact(bounds, ranks, labels, cut);
             }
-            tensor_cut known = cut_of(ranks, labels);
-            return table_->open(bounds, seen_.pieces
-                                            ? std::move(known)
-                                            : tensor_cut{std::move(known.parts), 1, 1, std::move(known.points)});
+            mesh known = ranks;
+            if (!seen_.pieces) {
+                std::erase_if(known.axes, [&](const mesh_axis& axis) { return !found_in(axis.label, labels); });
+            }
+            return table_->open({bounds, known, labels, 0});
         };
         made.operands.clear();
         for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {

@@ -1,7 +1,6 @@
 #pragma once
 // Where a tensor may lie, and what moving it from one place to another costs.
 
-#include <einparallel/cost/rank_grid.hpp>
 #include <einparallel/cost/redistribution_traffic.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
@@ -46,20 +45,21 @@ public:
     /// All of a tensor on one rank.
     EINPARALLEL_INLINE place_id on_rank(const std::vector<index>& bounds, int rank);
 
-    /// Any place of a tensor that is cut like this.
-    EINPARALLEL_INLINE place_id open(const std::vector<index>& bounds, const tensor_cut& cut);
+    /// Any place of a tensor that is cut like this one, whatever the order of the axes and the dimension that pieces
+    /// lie along.
+    EINPARALLEL_INLINE place_id open(distribution like);
 
-    [[nodiscard]] bool is_open(place_id number) const { return !places_[at(number)].resting; }
-    /// @pre not open
-    [[nodiscard]] const distribution& resting(place_id number) const { return *places_[at(number)].resting; }
-    [[nodiscard]] const std::vector<index>& bounds(place_id number) const { return places_[at(number)].bounds; }
+    [[nodiscard]] bool is_open(place_id number) const { return places_[at(number)].is_open; }
+    /// Of an open place one that it stands for.
+    [[nodiscard]] const distribution& resting(place_id number) const { return places_[at(number)].grid.resting; }
+    [[nodiscard]] const std::vector<index>& bounds(place_id number) const { return resting(number).bounds(); }
     /// Parts of every dimension. @pre not irregular
-    [[nodiscard]] const std::vector<int>& parts(place_id number) const { return places_[at(number)].cut->parts; }
+    [[nodiscard]] const std::vector<int>& parts(place_id number) const { return places_[at(number)].parts; }
     /// True where two places may put the same boxes on the same ranks: an open one may be any that is cut so.
     EINPARALLEL_INLINE [[nodiscard]] bool may_be_one(place_id a, place_id b) const;
 
     /// True where blocks lie on a diagonal: a place that has not all elements of its tensor.
-    EINPARALLEL_INLINE [[nodiscard]] bool is_diagonal(place_id number) const;
+    [[nodiscard]] bool is_diagonal(place_id number) const { return resting(number).is_diagonal(); }
 
     /// The place itself where it has all elements of its tensor. Otherwise (somebody reads the blocks on a diagonal)
     /// one that has all of them: every rank's block is completed along the dimensions in which a label stands again.
@@ -69,7 +69,7 @@ public:
     /// two, otherwise an estimate: as if they did, or by the boxes of some ranks. @pre both exact
     EINPARALLEL_INLINE traffic between(place_id from, place_id to);
 
-    /// Replaces the estimate for a pair by what its digits give; true where that was not known.
+    /// Looks at more ranks for the elements of an estimate; true where that changes it.
     EINPARALLEL_INLINE bool settle(place_id from, place_id to);
 
     /// The same by all ranks, however many. Time: ranks.
@@ -85,27 +85,26 @@ public:
     explicit place_table(bool elements_only = false) : elements_only_(elements_only) {}
 
 private:
-    /// Ranks up to which all of them are looked at, and of more, how many.
+    /// Ranks up to which all of them are looked at, and of more, how many: of any pair, and of one that is settled.
     static constexpr int looked_at = 32;
+    static constexpr int looked_at_closely = 1024;
 
     struct place {
-        std::vector<index> bounds;
-        std::optional<tensor_cut> cut;  ///< nothing for irregular places
-        std::optional<distribution> resting;
         rank_grid grid;
-        std::vector<index> grids;   ///< how many cells every dimension may be cut into: numbers of such grids
-        place_id whole = anywhere;  ///< itself where nothing
-        std::map<int, std::vector<double>> cells;  ///< of the ranks that are looked at of so many
+        bool is_open = false;
+        std::vector<int> parts{};
+        std::vector<index> grids{};  ///< how many cells every dimension may be cut into: numbers of such grids
+        place_id whole = anywhere;   ///< itself where nothing
+        std::map<std::pair<int, int>, std::vector<double>> cells{};  ///< of so many ranks, of those that are looked at
     };
 
     [[nodiscard]] static std::size_t at(place_id number) { return static_cast<std::size_t>(number); }
     EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(const distribution& resting) const;
-    EINPARALLEL_INLINE const std::vector<double>& cells_of(place& of, int ranks);
+    EINPARALLEL_INLINE place_id add(distribution resting, bool is_open, place_id whole);
+    EINPARALLEL_INLINE traffic by_ranks(place_id from, place_id to, int most, bool elements_only);
 
     bool elements_only_;
     std::vector<place> places_;
-    EINPARALLEL_INLINE std::vector<index> grids_of(const std::vector<index>& bounds, const tensor_cut& cut,
-                                                   std::optional<std::size_t> along);
 
     /// True where between() may be an estimate. @pre both exact
     EINPARALLEL_INLINE [[nodiscard]] bool is_estimated(const rank_grid& from, const rank_grid& to) const;
@@ -118,7 +117,7 @@ private:
     numbering pairs_;
     struct pair_traffic {
         traffic moving;
-        bool is_settled = false;  ///< looked up by digits
+        bool is_settled = false;  ///< looked up closely
         bool is_exact = false;    ///< its elements are
     };
     std::vector<pair_traffic> by_pair_;

@@ -17,37 +17,33 @@ EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::siz
            moving.busiest * static_cast<double>(element_bytes) * constants.seconds_per_byte;
 }
 
-EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds, const mesh& ranks,
-                                               const std::vector<label_id>& labels, std::size_t cut) {
-    // The digits by dimension, then those that replicate.
-    std::vector<index> key(bounds);
-    index stride = ranks.size();
-    key.push_back(stride);
-    bool replicates = false;
-    bool diagonal = false;
-    for (const mesh_axis& axis : ranks.axes) {
-        stride /= axis.parts;
-        bool cuts = false;
-        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-            if (labels[dimension] == axis.label) {
-                key.insert(key.end(), {static_cast<index>(dimension), axis.parts, stride});
-                if (!axis.points.empty()) {
-                    key.push_back(-2);
-                    key.insert(key.end(), axis.points.begin(), axis.points.end());
-                }
-                diagonal = diagonal || cuts;
-                cuts = true;
-            }
-        }
-        if (!cuts) {
-            key.insert(key.end(), {-1, axis.parts, stride});
-            replicates = true;
+/// True where some dimension is cut at points of its own.
+EINPARALLEL_INLINE bool has_points(const distribution& resting) {
+    return any_in(resting.sides(), [](const cut_side& side) { return !side.points.empty(); });
+}
+
+/// Adds the cut points of all dimensions to a key.
+EINPARALLEL_INLINE void add_points(const distribution& resting, std::vector<index>& key) {
+    for (std::size_t dimension = 0; dimension < resting.sides().size(); ++dimension) {
+        if (const std::vector<index>& points = resting.sides()[dimension].points; !points.empty()) {
+            key.insert(key.end(), {-2, static_cast<index>(dimension)});
+            key.insert(key.end(), points.begin(), points.end());
         }
     }
-    key.push_back(replicates ? static_cast<index>(cut) : -1);
+}
+
+EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds, const mesh& ranks,
+                                               const std::vector<label_id>& labels, std::size_t cut) {
+    distribution resting(bounds, ranks, labels, cut);
+    std::vector<index> key(bounds);
+    key.push_back(resting.cut() ? static_cast<index>(cut) : -1);
+    for (const rank_digit& digit : resting.digits()) {
+        key.insert(key.end(), {digit.is_piece ? -1 : static_cast<index>(digit.dimension), digit.radix, digit.stride});
+    }
+    add_points(resting, key);
     return described_.at(key, [&] {
         place_id whole = anywhere;
-        if (diagonal) {  // before this place has its number: without elements the two are one
+        if (resting.is_diagonal()) {  // before this place has its number: without elements the two are one
             std::vector<label_id> once = labels;
             for (std::size_t dimension = once.size(); dimension-- > 0;) {
                 const auto here = once.begin() + static_cast<std::ptrdiff_t>(dimension);
@@ -55,26 +51,12 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
             }
             whole = exact(bounds, ranks, once, cut);
         }
-        distribution resting(bounds, ranks, labels, cut);
-        return boxes_.at(key_of(resting), [&] {
-            const auto number = static_cast<place_id>(places_.size());
-            const tensor_cut known = cut_of(ranks, labels);
-            places_.push_back({bounds,
-                               known,
-                               std::move(resting),
-                               rank_grid(bounds, ranks, labels, cut),
-                               grids_of(bounds, known, cut),
-                               whole,
-                               {}});
-            return number;
-        });
+        return boxes_.at(key_of(resting), [&] { return add(std::move(resting), false, whole); });
     });
 }
 
 EINPARALLEL_INLINE place_id place_table::exact(distribution irregular) {
-    const std::vector<index> bounds = irregular.bounds();
-    places_.push_back({bounds, std::nullopt, std::move(irregular), {}, {}, anywhere, {}});
-    return static_cast<place_id>(places_.size()) - 1;
+    return add(std::move(irregular), false, anywhere);
 }
 
 EINPARALLEL_INLINE place_id place_table::on_rank(const std::vector<index>& bounds, int rank) {
@@ -86,39 +68,40 @@ EINPARALLEL_INLINE place_id place_table::on_rank(const std::vector<index>& bound
     return lone_.at(key, [&] { return exact(held_by_one(bounds, rank)); });
 }
 
-EINPARALLEL_INLINE place_id place_table::open(const std::vector<index>& bounds, const tensor_cut& cut) {
-    std::vector<index> key(bounds);
-    key.insert(key.end(), cut.parts.begin(), cut.parts.end());
-    key.insert(key.end(), {cut.pieces, cut.ranks});
-    for (const std::vector<index>& points : cut.points) {
-        key.push_back(-1);
-        key.insert(key.end(), points.begin(), points.end());
+EINPARALLEL_INLINE place_id place_table::open(distribution like) {
+    std::vector<index> key(like.bounds());
+    key.insert(key.end(), {like.replication(), like.holders()});
+    for (const cut_side& side : like.sides()) {
+        key.push_back(side.parts);
     }
-    return open_.at(key, [&] {
-        places_.push_back({bounds, cut, std::nullopt, {}, grids_of(bounds, cut, std::nullopt), anywhere, {}});
-        return static_cast<place_id>(places_.size()) - 1;
-    });
+    add_points(like, key);
+    return open_.at(key, [&] { return add(std::move(like), true, anywhere); });
 }
 
-/// A block's pieces lie along one dimension: the one that is known, or any.
-EINPARALLEL_INLINE std::vector<index> place_table::grids_of(const std::vector<index>& bounds, const tensor_cut& cut,
-                                                            std::optional<std::size_t> along) {
-    std::vector<index> found;
-    for (std::size_t cut_along = 0; cut_along < std::max<std::size_t>(bounds.size(), 1); ++cut_along) {
-        if (cut.pieces > 1 && along && cut_along != *along) {
+/// A block's pieces lie along one dimension: the one that is known, or, of an open place, any.
+EINPARALLEL_INLINE place_id place_table::add(distribution resting, bool is_open, place_id whole) {
+    place made{rank_grid(std::move(resting)), is_open};
+    made.whole = whole;
+    const distribution& of = made.grid.resting;
+    for (const cut_side& side : of.sides()) {
+        made.parts.push_back(side.parts);
+    }
+    for (std::size_t along = 0; along < std::max<std::size_t>(made.parts.size(), 1) && of.is_regular(); ++along) {
+        if (of.cut() && !is_open && along != *of.cut()) {
             continue;
         }
-        std::vector<index> key(bounds);
-        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-            const index cells = index{cut.parts[dimension]} * (dimension == cut_along ? cut.pieces : 1);
-            key.push_back(std::min(cells, bounds[dimension]));
+        std::vector<index> key(of.bounds());
+        for (std::size_t dimension = 0; dimension < made.parts.size(); ++dimension) {
+            const index cells = index{made.parts[dimension]} * (dimension == along ? of.replication() : 1);
+            key.push_back(std::min(cells, of.bounds()[dimension]));
         }
-        found.push_back(static_cast<index>(grids_.number_of(key).first));
-        if (cut.pieces == 1) {
+        made.grids.push_back(static_cast<index>(grids_.number_of(key).first));
+        if (of.replication() == 1) {
             break;
         }
     }
-    return found;
+    places_.push_back(std::move(made));
+    return static_cast<place_id>(places_.size()) - 1;
 }
 
 EINPARALLEL_INLINE bool place_table::may_be_one(place_id a, place_id b) const {
@@ -127,22 +110,13 @@ EINPARALLEL_INLINE bool place_table::may_be_one(place_id a, place_id b) const {
     }
     const place& one = places_[at(a)];
     const place& other = places_[at(b)];
-    if ((one.resting && other.resting) || !one.cut || !other.cut) {
+    if ((!one.is_open && !other.is_open) || !one.grid.resting.is_regular() || !other.grid.resting.is_regular()) {
         return false;
     }
-    if (!one.cut->points.empty() || !other.cut->points.empty()) {
+    if (has_points(one.grid.resting) || has_points(other.grid.resting)) {
         return true;  // uneven blocks may be even ones in pieces
     }
     return any_in(one.grids, [&](index grid) { return found_in(grid, other.grids); });
-}
-
-EINPARALLEL_INLINE bool place_table::is_diagonal(place_id number) const {
-    const std::optional<tensor_cut>& cut = places_[at(number)].cut;
-    int blocks = cut ? cut->pieces : 0;
-    for (std::size_t dimension = 0; cut && dimension < cut->parts.size(); ++dimension) {
-        blocks *= cut->parts[dimension];
-    }
-    return cut && blocks > cut->ranks;
 }
 
 EINPARALLEL_INLINE place_id place_table::whole_of(place_id number) {
@@ -174,19 +148,32 @@ EINPARALLEL_INLINE std::vector<index> place_table::key_of(const distribution& re
     return key;
 }
 
-/// The cells of all of few ranks, of many of some that differ in all their digits.
-EINPARALLEL_INLINE const std::vector<double>& place_table::cells_of(place& of, int ranks) {
-    const auto [known, fresh] = of.cells.try_emplace(ranks);
-    if (fresh) {
-        std::vector<int> looked;
-        for (int trial = 0; trial < std::min(ranks, looked_at); ++trial) {
-            const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
-            looked.push_back(ranks <= looked_at ? trial
-                                                : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
+/// By the cells of all ranks where they are no more than `most`, else of so many that differ in all their digits.
+EINPARALLEL_INLINE traffic place_table::by_ranks(place_id from, place_id to, int most, bool elements_only) {
+    place& before = places_[at(from)];
+    place& after = places_[at(to)];
+    const int ranks = std::max(before.grid.ranks, after.grid.ranks);
+    const int tried = std::min(ranks, most);
+    const auto cells_of = [&](place& of) -> const std::vector<double>& {
+        const auto [known, fresh] = of.cells.try_emplace({ranks, tried});
+        if (fresh) {
+            std::vector<int> looked;
+            for (int trial = 0; trial < tried; ++trial) {
+                const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
+                looked.push_back(ranks <= most ? trial
+                                               : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
+            }
+            known->second = of.grid.cells_of(looked);
         }
-        known->second = of.grid.cells_of(looked);
+        return known->second;
+    };
+    const traffic moving = regular_traffic(before.grid, after.grid, cells_of(before), cells_of(after),
+                                           static_cast<std::size_t>(tried), elements_only);
+    if (tried > looked_at_closely) {  // megabytes, of the last count
+        before.cells.clear();
+        after.cells.clear();
     }
-    return known->second;
+    return moving;
 }
 
 EINPARALLEL_INLINE bool place_table::is_estimated(const rank_grid& from, const rank_grid& to) const {
@@ -209,9 +196,8 @@ EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
     if (fresh) {
         by_pair_.push_back(
             {before.grid.is_valid && after.grid.is_valid
-                 ? regular_traffic(before.grid, after.grid, cells_of(before, ranks), cells_of(after, ranks),
-                                   static_cast<std::size_t>(std::min(ranks, looked_at)), elements_only_)
-                 : irregular_traffic(*before.resting, *after.resting, !before.cut)});
+                 ? by_ranks(from, to, looked_at, elements_only_)
+                 : irregular_traffic(before.grid.resting, after.grid.resting, !before.grid.resting.is_regular())});
     }
     return by_pair_[number].moving;
 }
@@ -234,9 +220,9 @@ EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
     if (std::exchange(known.is_settled, true)) {
         return false;
     }
-    const std::optional<traffic> found = digit_traffic(before, after, elements_only_);
-    known.is_exact = found.has_value();
-    known.moving = found.value_or(estimate);
+    known.is_exact = std::max(before.ranks, after.ranks) <= looked_at_closely;
+    known.moving = by_ranks(from, to, looked_at_closely, true);
+    known.moving.messages = estimate.messages;
     return !(known.moving == estimate);
 }
 
@@ -246,11 +232,8 @@ EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
     if (from == to || !before.is_valid || !after.is_valid || (before.is_even && after.is_even)) {
         return between(from, to);
     }
-    return counted_.at(std::array<index, 2>{from, to}, [&] {
-        std::vector<int> all(static_cast<std::size_t>(std::max(before.ranks, after.ranks)));
-        std::iota(all.begin(), all.end(), 0);
-        return regular_traffic(before, after, before.cells_of(all), after.cells_of(all), all.size(), false);
-    });
+    return counted_.at(std::array<index, 2>{from, to},
+                       [&] { return by_ranks(from, to, std::max(before.ranks, after.ranks), false); });
 }
 
 EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
@@ -259,7 +242,7 @@ EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
     }
     const place& before = places_[at(from)];
     const place& after = places_[at(to)];
-    if (before.resting && after.resting) {
+    if (!before.is_open && !after.is_open) {
         if (!is_estimated(before.grid, after.grid)) {
             return between(from, to);
         }
@@ -272,43 +255,42 @@ EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
 }
 
 EINPARALLEL_INLINE traffic place_table::by_cuts(place_id from, place_id to) const {
-    const place& before = places_[at(from)];
-    const place& after = places_[at(to)];
-    if (!before.cut || !after.cut || !before.cut->points.empty() || !after.cut->points.empty()) {
+    const distribution& before = resting(from);
+    const distribution& after = resting(to);
+    if (!before.is_regular() || !after.is_regular() || has_points(before) || has_points(after)) {
         return {};
     }
     double elements = 1;
-    for (const index bound : before.bounds) {
+    for (const index bound : before.bounds()) {
         elements *= static_cast<double>(bound);
     }
     traffic least;
-    least.elements = elements * smallest_moved_share(before.bounds, *before.cut, *after.cut);
+    least.elements = elements * smallest_moved_share(before, after);
     if (least.elements <= elements * 1e-9) {
         return {};
     }
-    least.busiest = least.elements / std::min(before.cut->ranks, after.cut->ranks);
+    least.busiest = least.elements / std::min(before.holders(), after.holders());
     // Ranks that hold something at least: where a block has fewer slices than pieces, perhaps one of its sharers.
-    const auto holders = [&](const tensor_cut& cut) {
-        bool all = true;
-        for (std::size_t dimension = 0; dimension < cut.parts.size() && cut.pieces > 1; ++dimension) {
-            all = all && before.bounds[dimension] / cut.parts[dimension] >= cut.pieces;
-        }
-        return all ? cut.ranks : cut.ranks / cut.pieces;
+    const auto holders = [](const distribution& of) {
+        const bool all = of.replication() == 1 || all_in(of.sides(), [&](const cut_side& side) {
+                             return side.extent / side.parts >= of.replication();
+                         });
+        return all ? of.holders() : of.holders() / of.replication();
     };
     const auto partners = [](int many, int few) { return many > few ? (many - 1) / few : 0; };  // ⌈(many − few) / few⌉
-    least.messages = std::max(1, partners(holders(*after.cut), before.cut->ranks));
-    if (is_diagonal(from) || is_diagonal(to)) {
+    least.messages = std::max(1, partners(holders(after), before.holders()));
+    if (before.is_diagonal() || after.is_diagonal()) {
         return least;
     }
-    double targets = before.cut->pieces == 1 ? 1 : 0;  // blocks that one block meets
-    double sources = after.cut->pieces == 1 ? 1 : 0;
-    for (std::size_t dimension = 0; dimension < before.bounds.size(); ++dimension) {
-        const int had = before.cut->parts[dimension];
-        const int wanted = after.cut->parts[dimension];
+    double targets = before.replication() == 1 ? 1 : 0;  // blocks that one block meets
+    double sources = after.replication() == 1 ? 1 : 0;
+    for (std::size_t dimension = 0; dimension < before.sides().size(); ++dimension) {
+        const int had = before.sides()[dimension].parts;
+        const int wanted = after.sides()[dimension].parts;
         sources *= had > wanted ? (had + wanted - 1) / wanted : 1;
         targets *= wanted > had ? (wanted + had - 1) / had : 1;
     }
-    const int senders = partners(holders(*before.cut), after.cut->ranks);
+    const int senders = partners(holders(before), after.holders());
     least.messages = std::max({least.messages, static_cast<double>(senders), sources - 1, targets - 1});
     return least;
 }

@@ -4,7 +4,6 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/cost/lower_bound.ipp>
-#include <einparallel/cost/rank_grid.ipp>
 #include <einparallel/cost/redistribution_traffic.ipp>
 #include <einparallel/cost/traffic.ipp>
 #include <einparallel/graph/einsum_graph.ipp>
