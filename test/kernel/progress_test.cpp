@@ -151,7 +151,7 @@ struct apart {
 
 TEST_CASE("products of every kind report as they go, and compute the same bits") {
     using way = ep::contraction_way;
-    // packed: squares, several labels per index, a batch, few columns with A in place, long sums in pieces
+    // packed: squares, several labels per index, a batch, few columns with A in place, long sums
     check_product<double>({"ab", "bc", "ac", {300, 200, 260}}, way::packed_product);
     check_product<float>({"ba", "cb", "ac", {301, 199, 263}}, way::packed_product, 8);
     check_product<double>({"abc", "cbd", "dab", {20, 17, 40, 150}}, way::packed_product);

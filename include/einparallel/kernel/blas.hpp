@@ -3,6 +3,7 @@
 // its matrix products. Units compiled with and without that target have the same functions; only the target's units
 // make the linker keep the library.
 
+#include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -108,32 +109,25 @@ EINPARALLEL_INLINE bool blas_computes(element_type type);
 /// Rows or columns of a matrix lie side by side, the others one after another, and BLAS can count them.
 EINPARALLEL_INLINE bool is_blas_matrix(index stride_of_one, index one, index stride_of_other, index other);
 
-/// A matrix of BLAS in memory; element (i, j) is at data + i · row + j · column.
-template <class T>
-struct blas_matrix {
-    T* data;
-    index row;
-    index column;
-};
-
-/// C (m × n) = scale · A (m × k) · B (k × n) (+ C): as columns, C' = B' · A'.
+/// C(m, n) = scale · A(m, k) · B(k, n) (+ C): as columns, C' = B' · A'. The loops have the strides of A and C, of B and
+/// C, and of A and B.
 /// @pre blas_computes(T); is_blas_matrix of all three, C contiguous along n
 template <class T>
-void blas_gemm(index m, index n, index k, T scale, blas_matrix<const T> a, blas_matrix<const T> b, blas_matrix<T> c,
-               bool add) {
+void blas_gemm(const gemm_axis::loop& m, const gemm_axis::loop& n, const gemm_axis::loop& k, T scale, const T* a,
+               const T* b, T* c, bool add) {
 #if EINPARALLEL_DETAIL_HAS_WEAK
     constexpr int type = (is_complex<T>::value ? 2 : 0) + (std::is_same_v<real_part_t<T>, double> ? 1 : 0);
-    const std::int64_t columns = n;
-    const std::int64_t rows = m;
-    const std::int64_t depth = k;
-    const bool turned_a = a.column != 1;
-    const bool turned_b = b.column != 1;
-    const std::int64_t a_step = turned_a ? a.column : a.row;
-    const std::int64_t b_step = turned_b ? b.column : b.row;
-    const std::int64_t c_step = c.row;
+    const std::int64_t columns = n.extent;
+    const std::int64_t rows = m.extent;
+    const std::int64_t depth = k.extent;
+    const bool transposed_a = k.first != 1;
+    const bool transposed_b = n.first != 1;
+    const std::int64_t a_step = transposed_a ? k.first : m.first;
+    const std::int64_t b_step = transposed_b ? n.first : k.second;
+    const std::int64_t c_step = m.second;
     const T before = add ? T(1) : T(0);
-    einparallel_detail_blas.products[type](turned_b ? "T" : "N", turned_a ? "T" : "N", &columns, &rows, &depth, &scale,
-                                           b.data, &b_step, a.data, &a_step, &before, c.data, &c_step, 1, 1);
+    einparallel_detail_blas.products[type](transposed_b ? "T" : "N", transposed_a ? "T" : "N", &columns, &rows, &depth,
+                                           &scale, b, &b_step, a, &a_step, &before, c, &c_step, 1, 1);
 #endif
 }
 

@@ -3,6 +3,7 @@
 // of a strided tensor, and panels are packed straight from it.
 
 #include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/notation/box.hpp>
@@ -43,5 +44,10 @@ struct gemm_batch {
 /// @pre no axis is empty; C's elements are distinct and none of them is in A or B
 EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
                                     const gemm_batch& batch);
+
+/// Sorts the loops of a nest of two operands into batch, m, n and k and runs it as blocked products; false, and nothing
+/// done, where there is too little to reuse. ⊗ keeps its sides: m are the labels of the first operand.
+EINPARALLEL_INLINE bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void* x, const void* y, void* z,
+                                     write_mode mode);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -38,7 +38,6 @@ public:
         depth_ =
             k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
         const auto deep = static_cast<std::size_t>(depth_);
-        pieces_ = most_pieces();
         grid_ = best_grid(threads);
         // As many blocks for each thread.
         const auto shared = [](index limit, index size, index parts, index tile) {
@@ -57,58 +56,24 @@ public:
     }
 
     /// @pre no axis is empty
-    void run(const void* a, const void* b, void* c, bool add) const {
-        const operands from{static_cast<const std::byte*>(a), static_cast<const std::byte*>(b)};
-        if (pieces_ > 1) {
-            run_pieces(from, static_cast<std::byte*>(c), add);
-            return;
-        }
-        const target into{m_, n_, static_cast<std::byte*>(c), add};
-        on_threads(threads_, [&](index part, index parts) {
-            run_part(from, into, blocks_of(grid_of(parts), part), even_part(k_.block_count(), 0, 1));
-        });
+    void run(const std::byte* a, const std::byte* b, std::byte* c, bool add) const {
+        on_threads(threads_, [&](index part, index parts) { run_part({a, b, c, add}, grid_of(parts), part); });
     }
 
 private:
     static constexpr index rows_in_place = 6;
-    static constexpr index rows_ahead = 18;      ///< that are asked for before they are read: memory answers meanwhile
-    static constexpr index blocks_in_piece = 8;  ///< of the summed index, at least: a piece is worth adding up
-    static constexpr index most_in_sum = 32;     ///< pieces
-    static constexpr std::size_t pieces_bytes = std::size_t{4} << 20;
-
+    static constexpr index rows_ahead = 18;  ///< that are asked for before they are read: memory answers meanwhile
+    /// First elements of the matrices.
     struct operands {
         const std::byte* a;
         const std::byte* b;
-    };
-    /// A matrix with the rows and columns of C, which is C or what a piece of the sum comes to.
-    struct target {
-        const gemm_axis& m;
-        const gemm_axis& n;
         std::byte* c;
         bool add;
     };
-    struct block_range {
-        even_part rows;
-        even_part columns;
-    };
-
-    /// Pieces in which long sums for a small C are computed, so that many threads can share them; their number does
-    /// not depend on that of the threads, nor do the sums.
-    [[nodiscard]] index most_pieces() const {
-        const auto bytes = static_cast<std::size_t>(m_.size * n_.size) * kernel_.c_element;
-        const index pieces =
-            std::min({k_.block_count() / blocks_in_piece, static_cast<index>(pieces_bytes / bytes), most_in_sum});
-        return std::max<index>(pieces, 1);
-    }
 
     [[nodiscard]] thread_grid grid_of(index threads) const { return threads == threads_ ? grid_ : best_grid(threads); }
     [[nodiscard]] thread_grid best_grid(index threads) const {
-        return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns, pieces_);
-    }
-
-    [[nodiscard]] block_range blocks_of(const thread_grid& grid, index part) const {
-        return {even_part(m_.block_count(), grid.row_of(part), grid.rows),
-                even_part(n_.block_count(), grid.column_of(part), grid.columns)};
+        return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns);
     }
 
     /// Steps of a block of A that is read where it lies, 0 where it is better packed: A is not worth packing where many
@@ -173,7 +138,7 @@ private:
         }
     };
 
-    void run_part(const operands& from, const target& into, const block_range& blocks, even_part steps) const {
+    void run_part(const operands& at, const thread_grid& grid, index part) const {
         micro_panels a(kernel_.rows, rows_, depth_, kernel_.a_bytes, kernel_.a_element);
         micro_panels b(kernel_.columns, columns_, depth_, kernel_.b_bytes, kernel_.b_element);
         const std::size_t a_size = in_place_ ? 0 : a.bytes();
@@ -182,70 +147,35 @@ private:
         auto* const tables = reinterpret_cast<index*>(memory.data() + a_size + b.bytes());
         a.lay_out(tables, depth_);
         b.lay_out(tables + a.most + depth_, depth_);
-        walk(memory.data(), memory.data() + a_size, a, b, tables + a.most + b.most + 2 * depth_, from, into, blocks,
-             steps);
-    }
-
-    /// Computes the pieces of the sum on their own, and adds them up in order; one thread one after the other, in
-    /// memory that stays in its caches.
-    void run_pieces(const operands& from, std::byte* c, bool add) const {
-        const index bytes = m_.size * n_.size * signed_of(kernel_.c_element);
-        const index together = threads_ > 1 ? pieces_ : 1;
-        const scratch_memory memory(static_cast<std::size_t>(together * bytes));
-        gemm_axis m = m_;
-        gemm_axis n = n_;
-        small_vector<index, 256> places(static_cast<std::size_t>(2 * (m.size + n.size)));
-        gemm_blocks all_rows(m, m.size, places.data());
-        gemm_blocks all_columns(n, n.size, places.data() + 2 * m.size);
-        all_rows.take_all();
-        all_columns.take_all();
-        const index* const rows = all_rows.second();
-        const index* const columns = all_columns.second();
-        m.lay_out(n.lay_out(1));
-        for (index first = 0; first < pieces_; first += together) {
-            on_threads(threads_, [&](index part, index parts) {
-                const thread_grid grid = grid_of(parts);
-                const even_part own(together, grid.piece_of(part), grid.pieces);
-                for (index piece = own.begin; piece < own.end; ++piece) {
-                    run_part(from, {m, n, memory.data() + piece * bytes, false}, blocks_of(grid, part),
-                             even_part(k_.block_count(), first + piece, pieces_));
-                }
-            });
-            on_threads(threads_, [&](index part, index parts) {
-                const even_part own(m.size, part, parts);
-                for (index piece = 0; piece < together; ++piece) {
-                    const std::byte* const sums = memory.data() + piece * bytes;
-                    kernel_.scatter(kernel_.context, element_at(sums, own.begin * n.size, kernel_.c_element), n.size, c,
-                                    rows + own.begin, own.end - own.begin, columns, n.size, add || first + piece > 0);
-                }
-            });
-        }
+        walk(memory.data(), memory.data() + a_size, a, b, tables + a.most + b.most + 2 * depth_, at,
+             even_part(m_.block_count(), grid.row_of(part), grid.rows),
+             even_part(n_.block_count(), grid.column_of(part), grid.columns));
     }
 
     void walk(std::byte* packed_a, std::byte* packed_b, micro_panels& a_panels, micro_panels& b_panels, index* tables,
-              const operands& from, const target& into, const block_range& blocks, even_part steps) const {
-        gemm_blocks m(into.m, a_panels.most, tables, a_panels.width);
-        gemm_blocks n(into.n, b_panels.most, tables + 2 * a_panels.most, b_panels.width, kernel_.lanes);
+              const operands& at, const even_part& rows, const even_part& columns) const {
+        gemm_blocks m(m_, a_panels.most, tables, a_panels.width);
+        gemm_blocks n(n_, b_panels.most, tables + 2 * a_panels.most, b_panels.width, kernel_.lanes);
         gemm_blocks k(k_, depth_, tables + 2 * (a_panels.most + b_panels.most));
         auto* const along = reinterpret_cast<small_step*>(tables + 2 * (a_panels.most + b_panels.most + depth_));
-        const even_part& rows = blocks.rows;
+        const index steps = k_.block_count();
         bool a_stays = false;
-        for (index column = blocks.columns.begin; column < blocks.columns.end; ++column) {
+        for (index column = columns.begin; column < columns.end; ++column) {
             n.go_to(column);
-            for (index step = steps.begin; step < steps.end; ++step) {
-                const bool add = into.add || step > steps.begin;
+            for (index step = 0; step < steps; ++step) {
+                const bool add = at.add || step > 0;
                 k.go_to(step);
                 for (index each = 0; in_place_ && each < k.count; ++each) {
                     along[each] = {k.first()[each], each * kernel_.columns};
                 }
                 kernel_.pack_b(kernel_.context, packed_b,
-                               element_at(from.b, n.start.first + k.start.second, kernel_.b_element),
+                               element_at(at.b, n.start.first + k.start.second, kernel_.b_element),
                                b_panels.take(n, k, k.second(), &gemm_axis::loop::second));
                 report(hook_, packing_cost * n.count * k.count);
                 for (index row = rows.begin; row < rows.end; ++row) {
                     m.go_to(row);
-                    const std::byte* const a = element_at(from.a, m.start.first + k.start.first, kernel_.a_element);
-                    std::byte* const c = element_at(into.c, m.start.second + n.start.second, kernel_.c_element);
+                    const std::byte* const a = element_at(at.a, m.start.first + k.start.first, kernel_.a_element);
+                    std::byte* const c = element_at(at.c, m.start.second + n.start.second, kernel_.c_element);
                     if (in_place_) {
                         // Some rows of A, which stay in the first-level cache, past all columns.
                         kernel_.run_in_place({m.count, n.count, k.count, m.first(), along, m.second(), kernel_.context,
@@ -259,7 +189,7 @@ private:
                         kernel_.pack_a(kernel_.context, packed_a, a,
                                        a_panels.take(m, k, k.first(), &gemm_axis::loop::first));
                         report(hook_, packing_cost * m.count * k.count);
-                        a_stays = rows.end - rows.begin == 1 && steps.end - steps.begin == 1;
+                        a_stays = rows.end - rows.begin == 1 && steps == 1;
                     }
                     multiply(packed_a, a_panels.step, packed_b, b_panels.step, k.count, m, n, c, add);
                 }
@@ -324,7 +254,6 @@ private:
     gemm_axis& k_;
     int threads_ = 1;
     progress_hook* hook_ = nullptr;
-    index pieces_ = 1;  ///< of the sum
     thread_grid grid_;
     bool in_place_ = false;    ///< A is not packed
     bool along_rows_ = false;  ///< A is contiguous along k
@@ -341,6 +270,20 @@ EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axis& m, gem
                     element_at(static_cast<const std::byte*>(batch.b), point[batch.b_slot], kernel.b_element),
                     element_at(static_cast<std::byte*>(batch.c), point[0], kernel.c_element), batch.add);
     });
+}
+
+EINPARALLEL_INLINE bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void* x, const void* y, void* z,
+                                     write_mode mode) {
+    gemm_axis m;
+    gemm_axis n;
+    gemm_axis k;
+    const odometer::loop_list batch = sort_axes(nest, x_slot, y_slot, m, n, k);
+    if (m.size < 4 || n.size < kernel.columns / 2 || k.size < 4 || m.size * n.size * k.size < 4096) {
+        return false;
+    }
+    const auto [outside, inside] = threads_for_batch(m.size * n.size * k.size, odometer(nest, batch).size());
+    run_blocked(kernel, m, n, k, {nest, batch, x, x_slot, y, y_slot, z, mode == write_mode::combine, outside, inside});
+    return true;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,20 +2,46 @@
 // The kernel of general ⊕ and ⊗ on strided blocks: as a blocked product where there is something to reuse, else row by
 // row.
 
-#include <einparallel/kernel/join_product.hpp>
+#include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/join_rows.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/rows.hpp>
-#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/simd/packing.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
+#include <einparallel/kernel/simd/vector_join.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/op_program.hpp>
 
-#include <span>
+#include <type_traits>
 #include <utility>
 
 namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// @pre the functors outlive the kernel
+template <class Out, class Reduce, class Function, class A, class B>
+tile_kernel join_tile_kernel(const join_functors<Reduce, Function>& functors) {
+    return with_best_instructions([&](auto set) {
+        using code = vector_join<Out, Reduce, Function, A, B, set.value>;
+        tile_kernel kernel;
+        kernel.rows = code::rows;
+        kernel.columns = kernel.lanes = code::columns;
+        kernel.a_bytes = kernel.a_element = sizeof(A);
+        kernel.b_bytes = kernel.b_element = sizeof(B);
+        kernel.c_element = sizeof(Out);
+        kernel.run = &code::run;
+        kernel.computed = [](index /*high*/) { return code::rows; };
+        kernel.pack_a = kernel.pack_b = &pack_panels;
+        kernel.scatter = &scatter_tile<Out, join_functors<Reduce, Function>>;
+        kernel.context = &functors;
+        return kernel;
+    });
+}
+
+}  // namespace EINPARALLEL_DETAIL
 
 /// The kernel of any ⊕ and ⊗: Z[ℓZ] (⊕)= ⊕ f(x1, …, xr) over the labels that the output lacks. The functors are stored
 /// by value and called through a const reference. ⊕ is taken in any order and grouping; its identity is used only where
@@ -31,8 +57,12 @@ public:
         : detail::reducing_kernel<Out, Reduce>(std::move(reduce), std::move(program)), function_(std::move(function)) {}
 
     void contract(const block_call& call) const override {
-        if constexpr (sizeof...(In) == 2 && detail::is_tiled<Out> && (detail::is_tiled<In> && ...)) {
-            if (contract_in_tiles<In...>(call)) {
+        if constexpr (sizeof...(In) == 2 && std::is_arithmetic_v<Out> && (std::is_arithmetic_v<In> && ...)) {
+            detail::loop_nest nest(call);
+            const detail::join_functors<Reduce, Function> functors{this->reduce_, function_};
+            if (!nest.output_empty && !nest.sum_empty && !nest.all_in_output() &&
+                detail::run_in_tiles(nest, detail::join_tile_kernel<Out, Reduce, Function, In...>(functors),
+                                     call.operands[0].data, call.operands[1].data, call.output.data, call.mode)) {
                 return;
             }
         }
@@ -47,17 +77,6 @@ public:
     [[nodiscard]] const Function& function() const { return function_; }
 
 private:
-    template <class A, class B>
-    bool contract_in_tiles(const block_call& call) const {
-        detail::loop_nest nest(call);
-        if (nest.output_empty || nest.sum_empty || nest.all_in_output()) {
-            return false;
-        }
-        const detail::join_functors<Reduce, Function> functors{this->reduce_, function_};
-        return detail::run_in_tiles(nest, detail::join_tile_kernel<Out, Reduce, Function, A, B>(functors),
-                                    call.operands[0].data, call.operands[1].data, call.output.data, call.mode);
-    }
-
     Function function_;
 };
 

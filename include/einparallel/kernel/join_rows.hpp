@@ -76,41 +76,27 @@ constexpr bool has_exp_form() {
 /// Points of a row at most: every operand may need a copy of its own beside the results.
 inline constexpr index join_row_width = row_worker::least_width;
 
-/// An operand's value at every point of a row along which it does not change.
-template <class T>
-struct constant_row {
-    T value;
-    constexpr T operator[](index) const { return value; }
-};
-
 /// One operand's elements along a row, side by side: the tensor itself where it has them so, else a copy.
 template <class T>
 class gathered_row {
 public:
-    /// @param x element of the row's first point; valid until the next call
+    /// @param x element of the row's first point. The result is valid until the next call.
     const T* get(const T* x, index move, index count) {
         if (move == 1) {
             return x;
         }
-        if (move == 0) {
-            if (x != filled_from_ || count > filled_) {
-                for (index i = 0; i < count; ++i) {
-                    copy_[i] = *x;
-                }
-                filled_from_ = x;
-                filled_ = count;
+        if (move != 0 || x != constant_ || count > filled_) {
+            for (index i = 0; i < count; ++i) {
+                copy_[i] = x[i * move];
             }
-            return copy_;
-        }
-        filled_from_ = nullptr;
-        for (index i = 0; i < count; ++i) {
-            copy_[i] = x[i * move];
+            constant_ = move == 0 ? x : nullptr;
+            filled_ = count;
         }
         return copy_;
     }
 
 private:
-    const T* filled_from_ = nullptr;
+    const T* constant_ = nullptr;  ///< what the copy is filled with, where it is one value
     index filled_ = 0;
     T copy_[join_row_width];
 };
@@ -145,85 +131,45 @@ public:
     }
 
 private:
-    template <std::size_t R>
-    using operand_type = std::tuple_element_t<R, std::tuple<In...>>;
-    template <std::size_t R>
-    static const operand_type<R>* at(const std::byte* const* places) {
-        return reinterpret_cast<const operand_type<R>*>(places[R]);
-    }
-
     template <std::size_t... R>
     void accumulate([[maybe_unused]] const std::byte* const* places, [[maybe_unused]] const index* moves, index count,
                     bool first, std::index_sequence<R...>) {
-        if constexpr (sizeof...(In) == 2) {
-            // The shape of A(i,j) ⊗ B(j,k): one operand stands still along the row.
-            if (!first && moves[0] == 0 && moves[1] == 1) {
-                combine(this->results_, this->reduce_, function_, count, constant_row<operand_type<0>>{*at<0>(places)},
-                        at<1>(places));
-                return;
-            }
-            if (!first && moves[0] == 1 && moves[1] == 0) {
-                combine(this->results_, this->reduce_, function_, count, at<0>(places),
-                        constant_row<operand_type<1>>{*at<1>(places)});
-                return;
-            }
-        }
-        if (first) {
-            assign(this->results_, function_, count, std::get<R>(rows_).get(at<R>(places), moves[R], count)...);
-        } else {
-            combine(this->results_, this->reduce_, function_, count,
-                    std::get<R>(rows_).get(at<R>(places), moves[R], count)...);
-        }
+        const auto compute = [&](auto is_first) {
+            rows<is_first.value>(this->results_, this->reduce_, function_, count,
+                                 std::get<R>(rows_).get(reinterpret_cast<const In*>(places[R]), moves[R], count)...);
+        };
+        first ? compute(std::true_type{}) : compute(std::false_type{});
     }
 
-    // Blocks of constant length, and results that are declared (as parameters: g++ looks nowhere else) to alias
-    // nothing: what -O2 vectorises.
-    static constexpr index block = 16;
-
-    template <class... Row>
-    static void assign(Out* __restrict results, const Function& function, index count, Row... x) {
+    /// results[i] = f(x[i]…) where First, else results[i] ⊕= f(x[i]…). Blocks of constant length, and results that are
+    /// declared (as a parameter: g++ looks nowhere else) to alias nothing: what -O2 vectorises.
+    template <bool First, class... X>
+    static void rows(Out* __restrict results, const Reduce& reduce, const Function& function, index count,
+                     const X*... x) {
+        constexpr index block = 16;
+        const auto store = [&reduce](Out& result, Out value) {
+            result = First ? value : static_cast<Out>(reduce(result, value));
+        };
         if constexpr (has_exp_form<Out, Function, In...>()) {
             using form = exp_form<Function>;
-            for (index i = 0; i < count; ++i) {
-                results[i] = form::argument(function, x[i]...);
-            }
-            exponentials(results, count);
-            for (index i = 0; i < count; ++i) {
-                results[i] = form::result(function, results[i], x[i]...);
-            }
-            return;
-        }
-        index i = 0;
-        for (; i + block <= count; i += block) {
-            for (index lane = 0; lane < block; ++lane) {
-                results[i + lane] = converted<Out>(function(x[i + lane]...));
-            }
-        }
-        for (; i < count; ++i) {
-            results[i] = converted<Out>(function(x[i]...));
-        }
-    }
-
-    template <class... Row>
-    static void combine(Out* __restrict results, const Reduce& reduce, const Function& function, index count,
-                        Row... x) {
-        if constexpr (has_exp_form<Out, Function, In...>()) {
             Out mapped[join_row_width];
-            assign(mapped, function, count, x...);
             for (index i = 0; i < count; ++i) {
-                results[i] = static_cast<Out>(reduce(results[i], mapped[i]));
+                mapped[i] = form::argument(function, x[i]...);
+            }
+            exponentials(mapped, count);
+            for (index i = 0; i < count; ++i) {
+                store(results[i], form::result(function, mapped[i], x[i]...));
             }
             return;
         }
         index i = 0;
         for (; i + block <= count; i += block) {
             for (index lane = 0; lane < block; ++lane) {
-                results[i + lane] =
-                    static_cast<Out>(reduce(results[i + lane], converted<Out>(function(x[i + lane]...))));
+                store(results[i + lane], converted<Out>(function(x[i + lane]...)));
             }
         }
         for (; i < count; ++i) {
-            results[i] = static_cast<Out>(reduce(results[i], converted<Out>(function(x[i]...))));
+            store(results[i], converted<Out>(function(x[i]...)));
         }
     }
 

@@ -5,7 +5,7 @@
 //   einsum, assign     what the user calls; lower cuts an expression into vertices, immediate runs them
 //   contract           Σ of products on blocks: few_points; else a loop_nest, for which contraction_decision chooses
 //                      what pair_contraction runs: product_rows, dots, small_product, gemm or blas
-//   join               any ⊕ and ⊗ on blocks: in tiles (join_product), else row by row (join_rows)
+//   join               any ⊕ and ⊗ on blocks: in tiles (gemm), else row by row (join_rows)
 //   gemm               the blocked product of both over a tile_kernel (micro_kernel, vector_join)
 //   rows               a nest row by row, in the order of row_order
 //   copy, softmax      boxes and rows of one operand

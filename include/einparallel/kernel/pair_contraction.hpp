@@ -64,22 +64,20 @@ private:
 
     void multiply() {
         const contraction_decision decision = decide(nest_, element_type_of<T>(), mode_);
-        switch (decision.way) {
-            case contraction_way::elementwise:
+        if constexpr (std::is_floating_point_v<T>) {
+            if (decision.way == contraction_way::elementwise) {
                 elementwise(decision.threads);
                 return;
-            case contraction_way::dots:
+            }
+            if (decision.way == contraction_way::dots) {
                 dots(decision.threads);
                 return;
-            case contraction_way::rows:
-                rows();
-                return;
-            default:
-                products(decision);
+            }
         }
-    }
-
-    void rows() {
+        if (decision.way != contraction_way::rows) {
+            products(decision);
+            return;
+        }
         nest_.sort_by(z_slot);
         product_rows<T> worker(z_, row_operands_at(x_, y_), scale_, mode_);
         run_rows(nest_, worker);
@@ -111,29 +109,7 @@ private:
         }
         if (decision.way == contraction_way::library_product) {
             if constexpr (!std::is_integral_v<T>) {
-                const auto matrix = [](auto* data, index row, index column) {
-                    return blas_matrix<std::remove_pointer_t<decltype(data)>>{data, row, column};
-                };
-                const gemm_axis::loop& m = call.m.loops[0];
-                const gemm_axis::loop& n = call.n.loops[0];
-                const gemm_axis::loop& k = call.k.loops[0];
-                const bool by_rows = m.extent >= n.extent;
-                const index pieces = nest_.hook == nullptr ? 1 : library_pieces(m.extent, n.extent, k.extent);
-                for_each_point(nest_, batch, 1, [&](const index* at) {
-                    for (index piece = 0; piece < pieces; ++piece) {
-                        const even_part rows(m.extent, by_rows ? piece : 0, by_rows ? pieces : 1);
-                        const even_part columns(n.extent, by_rows ? 0 : piece, by_rows ? 1 : pieces);
-                        const index high = rows.end - rows.begin;
-                        const index wide = columns.end - columns.begin;
-                        blas_gemm<T>(high, wide, k.extent, scale_,
-                                     matrix(a + at[a_slot] + rows.begin * m.first, m.first, k.first),
-                                     matrix(b + at[b_slot] + columns.begin * n.first, k.second, n.first),
-                                     matrix(z_ + at[z_slot] + rows.begin * m.second + columns.begin * n.second,
-                                            m.second, n.second),
-                                     call.add);
-                        report(nest_.hook, high * wide * k.extent);
-                    }
-                });
+                library_products(call, batch, a, a_slot, b, b_slot);
             }
             return;
         }
@@ -145,11 +121,26 @@ private:
     /// A library's product does not report. Where there is a hook it is computed in pieces of the longer side of the
     /// output, as many whatever the hook does: 8 at most, each 256 long and of 2^26 multiply-adds (some milliseconds)
     /// at least, since the other operand is packed anew for each.
-    static index library_pieces(index m, index n, index k) {
-        constexpr index most = 8;
-        constexpr index shortest = 256;
-        constexpr index least_points = index{1} << 26;
-        return std::max<index>(std::min({most, std::max(m, n) / shortest, m * n * k / least_points}), 1);
+    void library_products(const gemm_call<T>& call, const odometer::loop_list& batch, const T* a, std::size_t a_slot,
+                          const T* b, std::size_t b_slot) {
+        const gemm_axis::loop& k = call.k.loops[0];
+        const bool by_rows = call.m.size >= call.n.size;
+        const index length = by_rows ? call.m.size : call.n.size;
+        const index most = std::min({index{8}, length / 256, call.m.size * call.n.size * k.extent >> 26});
+        const index pieces = nest_.hook == nullptr ? 1 : std::max<index>(most, 1);
+        for_each_point(nest_, batch, 1, [&](const index* at) {
+            for (index piece = 0; piece < pieces; ++piece) {
+                const even_part own(length, piece, pieces);
+                gemm_axis::loop m = call.m.loops[0];
+                gemm_axis::loop n = call.n.loops[0];
+                (by_rows ? m : n).extent = own.end - own.begin;
+                const index row = by_rows ? own.begin : 0;
+                const index column = by_rows ? 0 : own.begin;
+                blas_gemm(m, n, k, scale_, a + at[a_slot] + row * m.first, b + at[b_slot] + column * n.first,
+                          z_ + at[z_slot] + row * m.second + column * n.second, call.add);
+                report(nest_.hook, m.extent * n.extent * k.extent);
+            }
+        });
     }
 
     /// Nothing is summed, and the operands are contiguous or constant along the output's rows: one pass. Threads share
@@ -178,11 +169,13 @@ private:
         const index rows = odometer(nest_, outer).size();
         plane.streams =
             on_lines && rows * plane.columns * bytes >= streamed_bytes && !plane.add && z_ != x_ && z_ != y_;
-        const auto compute = [&, products_of = best_products<T>()](const product_plane<T>& part, const index* at,
-                                                                   index first_row, index first) {
-            products_of(part, z_ + (at[z_slot] + first_row * part.z_row + first),
-                        x_ + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
-                        y_ + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
+        const auto compute = [&](const product_plane<T>& part, const index* at, index first_row, index first) {
+            with_best_instructions([&](auto set) {
+                vector_small<T, set.value>::products(
+                    part, z_ + (at[z_slot] + first_row * part.z_row + first),
+                    x_ + (at[x_slot] + first_row * part.x_row + (part.x_moves ? first : 0)),
+                    y_ + (at[y_slot] + first_row * part.y_row + (part.y_moves ? first : 0)));
+            });
             if (part.streams) {
                 end_streaming();
             }
@@ -209,47 +202,47 @@ private:
     /// One label is contracted and contiguous in both operands: a dot product per element of the output. A long one is
     /// summed in stretches of one length, so that its order of summation does not depend on the number of threads.
     void dots(int threads) {
-        if constexpr (std::is_floating_point_v<T>) {
-            constexpr index stretch = index{1} << 16;
-            index length = 1;
-            odometer::loop_list points;
-            nest_.sort_by(z_slot);
-            for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-                if (nest_.in_output(loop)) {
-                    points.push_back(loop);
-                } else {
-                    length = nest_.extents[loop];
-                }
+        constexpr index stretch = index{1} << 16;
+        index length = 1;
+        odometer::loop_list points;
+        nest_.sort_by(z_slot);
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (nest_.in_output(loop)) {
+                points.push_back(loop);
+            } else {
+                length = nest_.extents[loop];
             }
-            const index stretches = (length + stretch - 1) / stretch;
-            if (stretches == 1 && !points.empty() && nest_.extents[points[points.size() - 1]] >= dots_at_once) {
-                rows_of_dots(points, length, threads);
-                return;
-            }
-            const auto dot = best_dots<T, 1>();
-            const bool split = odometer(nest_, points).size() < threads && stretches > 1;
-            for_each_point(nest_, points, split ? 1 : threads, [&](const index* at) {
-                const T* const x = x_ + at[x_slot];
-                const T* const y = y_ + at[y_slot];
-                small_vector<T, 64> sums(static_cast<std::size_t>(stretches));
-                on_threads(split ? threads : 1, [&](index part, index parts) {
-                    const even_part own(stretches, part, parts);
-                    for (index number = own.begin; number < own.end; ++number) {
-                        const index begin = number * stretch;
-                        dot(std::min(stretch, length - begin), x + begin, 0, y + begin, 0,
-                            &sums[static_cast<std::size_t>(number)]);
-                        report(nest_.hook, stretch);
-                    }
-                });
-                T sum = sums[0];
-                for (std::size_t number = 1; number < sums.size(); ++number) {
-                    sum += sums[number];
-                }
-                sum *= scale_;
-                T& into = z_[at[z_slot]];
-                into = mode_ == write_mode::combine ? into + sum : sum;
-            });
         }
+        const index stretches = (length + stretch - 1) / stretch;
+        if (stretches == 1 && !points.empty() && nest_.extents[points[points.size() - 1]] >= dots_at_once) {
+            rows_of_dots(points, length, threads);
+            return;
+        }
+        const bool split = odometer(nest_, points).size() < threads && stretches > 1;
+        for_each_point(nest_, points, split ? 1 : threads, [&](const index* at) {
+            const T* const x = x_ + at[x_slot];
+            const T* const y = y_ + at[y_slot];
+            small_vector<T, 64> sums(static_cast<std::size_t>(stretches));
+            on_threads(split ? threads : 1, [&](index part, index parts) {
+                const even_part own(stretches, part, parts);
+                for (index number = own.begin; number < own.end; ++number) {
+                    const index begin = number * stretch;
+                    with_best_instructions([&](auto set) {
+                        vector_small<T, set.value>::template dots<1>(std::min(stretch, length - begin), x + begin, 0,
+                                                                     y + begin, 0,
+                                                                     &sums[static_cast<std::size_t>(number)]);
+                    });
+                    report(nest_.hook, stretch);
+                }
+            });
+            T sum = sums[0];
+            for (std::size_t number = 1; number < sums.size(); ++number) {
+                sum += sums[number];
+            }
+            sum *= scale_;
+            T& into = z_[at[z_slot]];
+            into = mode_ == write_mode::combine ? into + sum : sum;
+        });
     }
 
     static constexpr int dots_at_once = 4;
@@ -258,7 +251,6 @@ private:
     /// threads share them; the last ones at once are computed with some before them.
     /// @pre dots_at_once along that loop
     void rows_of_dots(odometer::loop_list points, index length, int threads) {
-        const auto dots = best_dots<T, dots_at_once>();
         const std::size_t inner = points[points.size() - 1];
         points.resize(points.size() - 1);
         const index* const moves = nest_.of(inner);
@@ -269,8 +261,11 @@ private:
                 for (index begin = from * dots_at_once; begin < (from + count) * dots_at_once; begin += dots_at_once) {
                     const index first = std::min(begin, extent - dots_at_once);
                     T sums[dots_at_once];
-                    dots(length, x_ + at[x_slot] + first * moves[x_slot], moves[x_slot],
-                         y_ + at[y_slot] + first * moves[y_slot], moves[y_slot], sums);
+                    with_best_instructions([&](auto set) {
+                        vector_small<T, set.value>::template dots<dots_at_once>(
+                            length, x_ + at[x_slot] + first * moves[x_slot], moves[x_slot],
+                            y_ + at[y_slot] + first * moves[y_slot], moves[y_slot], sums);
+                    });
                     for (index row = begin; row < first + dots_at_once; ++row) {
                         T& into = z_[at[z_slot] + row * moves[z_slot]];
                         const T sum = sums[row - first] * scale_;

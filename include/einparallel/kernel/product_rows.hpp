@@ -3,7 +3,8 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/rows.hpp>
-#include <einparallel/kernel/simd/small_product.hpp>
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/simd/vector_small.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
@@ -54,18 +55,12 @@ public:
 private:
     void single(const T* x, index move, index count, bool first) {
         T* __restrict const sums = this->results_;
-        if (first && move == 1) {
-            std::copy(x, x + count, sums);
-        } else if (first) {
+        if (first || move != 1) {
             for (index i = 0; i < count; ++i) {
-                sums[i] = x[i * move];
+                sums[i] = first ? x[i * move] : op::sum(sums[i], x[i * move]);
             }
-        } else if (move == 1) {
-            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], x[at]); });
         } else {
-            for (index i = 0; i < count; ++i) {
-                sums[i] = op::sum(sums[i], x[i * move]);
-            }
+            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], x[at]); });
         }
     }
 
@@ -80,28 +75,17 @@ private:
                 row.x_moves = x_move == 1;
                 row.y_moves = y_move == 1;
                 row.add = !first;
-                best_products<T>()(row, sums, x, y);
+                with_best_instructions([&](auto set) { vector_small<T, set.value>::products(row, sums, x, y); });
                 return;
             }
         }
-        if (first) {  // not added to zeros: an elementwise product keeps the sign of −0
-            for (index i = 0; i < count; ++i) {
-                sums[i] = op::prod(x[i * x_move], y[i * y_move]);
-            }
+        if (!first && x_move == 1 && y_move == 1) {
+            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], op::prod(x[at], y[at])); });
             return;
         }
-        if (x_move == 1 && y_move == 1) {
-            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], op::prod(x[at], y[at])); });
-        } else if (x_move == 0 && y_move == 1) {
-            const T factor = *x;
-            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], op::prod(factor, y[at])); });
-        } else if (x_move == 1 && y_move == 0) {
-            const T factor = *y;
-            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], op::prod(x[at], factor)); });
-        } else {
-            for (index i = 0; i < count; ++i) {
-                sums[i] = op::sum(sums[i], op::prod(x[i * x_move], y[i * y_move]));
-            }
+        for (index i = 0; i < count; ++i) {  // not added to zeros: an elementwise product keeps the sign of −0
+            const T product = op::prod(x[i * x_move], y[i * y_move]);
+            sums[i] = first ? product : op::sum(sums[i], product);
         }
     }
 

@@ -22,7 +22,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// z = softmax of x, rows of `count` neighbours, which may be the same memory.
 template <class T>
 void softmax_row(T* z, const T* x, index count) {
-    with_instruction_set(best_instruction_set(), [&](auto set) {
+    with_best_instructions([&](auto set) {
         using code = vector_exp<T, set.value>;
         const T largest = code::largest(x, count);
         constexpr index stretch = 4096;  // summed by itself, so that long rows lose no digits
@@ -49,13 +49,14 @@ void softmax_rows(loop_nest& nest, index count, index z_step, index x_step, T* z
         points *= nest.extents[loop];
     }
     const bool contiguous = z_step == 1 && x_step == 1;
-    const index together = contiguous ? points : std::max<index>(cached / count, 8);
+    const index pitch = count + 64 / static_cast<index>(sizeof(T));  // lest rows fall into the same sets of a cache
+    const index together = contiguous ? points : std::max<index>(cached / pitch, 8);
     const index none[2] = {0, 0};
     const index* const moves = loops.empty() ? none : nest.of(loops.back());
     const auto threads =
         static_cast<int>(std::clamp<index>(std::min(points * count / worth, points), 1, available_threads()));
     for_each_stretch(nest, loops, count, threads, [&](const index* at, index first, index rows) {
-        const scratch_memory memory(contiguous ? 0 : static_cast<std::size_t>(together * count) * sizeof(T));
+        const scratch_memory memory(contiguous ? 0 : static_cast<std::size_t>(together * pitch) * sizeof(T));
         T* const scratch = reinterpret_cast<T*>(memory.data());
         for (const index end = first + rows; first < end; first += together) {
             const index extents[2] = {std::min(together, end - first), count};
@@ -67,20 +68,19 @@ void softmax_rows(loop_nest& nest, index count, index z_step, index x_step, T* z
                 }
                 continue;
             }
-            const index dense[2] = {count, 1};
-            copy_box(extents, sizeof(T), scratch, dense, from, std::array{moves[1], x_step});
+            const index lines[2] = {pitch, 1};
+            copy_box(extents, sizeof(T), scratch, lines, from, std::array{moves[1], x_step});
             for (index row = 0; row < extents[0]; ++row) {
-                softmax_row(scratch + row * count, scratch + row * count, count);
+                softmax_row(scratch + row * pitch, scratch + row * pitch, count);
             }
-            copy_box(extents, sizeof(T), into, std::array{moves[0], z_step}, scratch, dense);
+            copy_box(extents, sizeof(T), into, std::array{moves[0], z_step}, scratch, lines);
         }
     });
 }
 
 template <class T>
 void exponentials(T* values, index count) {
-    with_instruction_set(best_instruction_set(),
-                         [&](auto set) { vector_exp<T, set.value>::exponentials(values, count); });
+    with_best_instructions([&](auto set) { vector_exp<T, set.value>::exponentials(values, count); });
 }
 
 template <class T>

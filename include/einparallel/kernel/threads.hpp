@@ -41,6 +41,8 @@ bool is_linked(Function* function) {
     return function != nullptr;
 }
 
+#endif
+
 /// At most so many threads where nobody told OpenMP how many: the processors that other ranks use as well are shared.
 EINPARALLEL_INLINE std::atomic<int>& thread_limit();
 
@@ -51,7 +53,7 @@ EINPARALLEL_INLINE bool has_threads();
 /// one inside a parallel region of the caller, and where no OpenMP is linked.
 EINPARALLEL_INLINE int available_threads();
 
-/// Calls work(part, parts) once for every part, on `threads` threads.
+/// Calls work(part, parts) once for every part, on `threads` threads. @pre has_threads()
 EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, index)> work);
 
 /// Calls body(part, parts) once for every part, on up to `threads` threads; `parts` is how many there are at last. What
@@ -64,25 +66,6 @@ void on_threads(int threads, const Body& body) {
     }
     run_on_threads(threads, body);
 }
-
-#else
-
-inline std::atomic<int>& thread_limit() {
-    static std::atomic<int> limit = 1;
-    return limit;
-}
-inline bool has_threads() {
-    return false;
-}
-inline int available_threads() {
-    return 1;
-}
-template <class Body>
-void on_threads(int /*threads*/, const Body& body) {
-    body(index{0}, index{1});
-}
-
-#endif
 
 /// Work that is bound by memory is shared by threads from so many bytes on.
 inline constexpr index threaded_bytes = index{1} << 20;

@@ -13,6 +13,8 @@ EINPARALLEL_INLINE std::atomic<int>& thread_limit() {
     return limit;
 }
 
+#if defined(__GNUC__) && defined(__ELF__)
+
 EINPARALLEL_INLINE bool has_threads() {
     return is_linked(&einparallel_detail_parallel) && is_linked(&einparallel_detail_max_threads) &&
            is_linked(&einparallel_detail_processors) && is_linked(&einparallel_detail_in_parallel) &&
@@ -46,5 +48,19 @@ EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, ind
         std::rethrow_exception(failure);
     }
 }
+
+#else
+
+EINPARALLEL_INLINE bool has_threads() {
+    return false;
+}
+EINPARALLEL_INLINE int available_threads() {
+    return 1;
+}
+EINPARALLEL_INLINE void run_on_threads(int /*threads*/, function_ref<void(index, index)> work) {
+    work(0, 1);
+}
+
+#endif
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -48,44 +48,31 @@ inline std::pair<int, int> threads_for_batch(index points, index batch) {
     return {inside > 1 ? 1 : static_cast<int>(std::min<index>(threads_for(points * batch), batch)), inside};
 }
 
-/// Threads as a grid over the rows of C, its columns, and pieces of the summed index.
+/// Threads as a grid over the rows of C and its columns.
 struct thread_grid {
     index rows = 1;
     index columns = 1;
-    index pieces = 1;
 
-    [[nodiscard]] index row_of(index thread) const { return thread / columns % rows; }
+    [[nodiscard]] index row_of(index thread) const { return thread / columns; }
     [[nodiscard]] index column_of(index thread) const { return thread % columns; }
-    [[nodiscard]] index piece_of(index thread) const { return thread / (columns * rows); }
 
     /// The grid of so many threads with the least work for the busiest of them, packing of its own rows and columns
     /// included. Columns first where two are equal.
     /// @param row_tile, column_tile rows and columns that are computed together
-    /// @param most_pieces into which the sum falls, whatever the number of threads
-    EINPARALLEL_INLINE static thread_grid of(index threads, index m, index row_tile, index n, index column_tile,
-                                             index most_pieces) {
+    EINPARALLEL_INLINE static thread_grid of(index threads, index m, index row_tile, index n, index column_tile) {
         const auto share = [](index size, index tile, index parts) {
             const index tiles = (size + tile - 1) / tile;
-            return static_cast<double>((tiles + parts - 1) / parts * tile);
+            return (tiles + parts - 1) / parts * tile;
         };
         thread_grid best;
-        double least = std::numeric_limits<double>::infinity();
-        for (index pieces = 1; pieces <= threads; ++pieces) {
-            if (threads % pieces != 0 || pieces > most_pieces) {
-                continue;
-            }
-            const double steps = share(most_pieces, 1, pieces) / static_cast<double>(most_pieces);
-            for (index rows = 1; rows <= threads / pieces; ++rows) {
-                if (threads / pieces % rows != 0) {
-                    continue;
-                }
-                const index columns = threads / pieces / rows;
-                const double high = share(m, row_tile, rows);
-                const double wide = share(n, column_tile, columns);
-                if (const double work = steps * (high * wide + static_cast<double>(packing_cost) * (high + wide));
-                    work < least) {
+        index least = std::numeric_limits<index>::max();
+        for (index rows = 1; rows <= threads; ++rows) {
+            if (threads % rows == 0) {
+                const index high = share(m, row_tile, rows);
+                const index wide = share(n, column_tile, threads / rows);
+                if (const index work = high * wide + packing_cost * (high + wide); work < least) {
                     least = work;
-                    best = {rows, columns, pieces};
+                    best = {rows, threads / rows};
                 }
             }
         }

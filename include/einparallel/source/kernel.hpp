@@ -11,7 +11,6 @@
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>
 #include <einparallel/kernel/gemm.ipp>
-#include <einparallel/kernel/join_product.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
 #include <einparallel/kernel/product_loops.ipp>
 #include <einparallel/kernel/row_order.ipp>

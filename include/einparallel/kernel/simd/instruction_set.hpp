@@ -69,6 +69,12 @@ auto with_instruction_set([[maybe_unused]] instruction_set set, const Visit& vis
     return visit(std::integral_constant<instruction_set, instruction_set::baseline>{});
 }
 
+/// … for the widest set that this processor has.
+template <class Visit>
+auto with_best_instructions(const Visit& visit) {
+    return with_instruction_set(best_instruction_set(), visit);
+}
+
 /// "avx2", for reports.
 constexpr const char* name_of(instruction_set set) {
 #if defined(__aarch64__)

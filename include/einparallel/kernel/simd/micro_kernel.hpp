@@ -20,7 +20,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Packs a complex block as reals, `wide` of them for each step of a micro-panel of `Panel` columns: put(place, lane,
-/// value).
+/// value). A complex product is a real one of twice the depth (Van Zee's 1m).
 template <index Panel, class T, class Put>
 void pack_complex(void* into, const void* from, const copy_tile& tile, index wide, Put put) {
     for (index begin = 0; begin < tile.columns.count; begin += Panel) {
@@ -32,31 +32,6 @@ void pack_complex(void* into, const void* from, const copy_tile& tile, index wid
             }
         }
     }
-}
-
-/// A complex product as a real one of twice the depth (Van Zee's 1m): the left matrix as rows (re, im) along the depth
-/// … `Panel` counts complex rows.
-template <class T, index Panel>
-void pack_complex_rows(const void* /*context*/, void* into, const void* from, const packed_block& block) {
-    using R = typename T::value_type;
-    pack_complex<Panel, T>(into, from, block.tile, 2 * Panel, [](R* place, index lane, T value) {
-        place[lane] = value.real();
-        place[Panel + lane] = value.imag();
-    });
-}
-
-/// … and the right one as the row (re, im, re, im, …) followed by (−im, re, −im, re, …), so that the real product is
-/// the complex one as it lies in memory. `Panel` counts complex columns.
-template <class T, index Panel>
-void pack_complex_columns(const void* /*context*/, void* into, const void* from, const packed_block& block) {
-    using R = typename T::value_type;
-    pack_complex<Panel, T>(into, from, block.tile, 4 * Panel, [](R* place, index lane, T value) {
-        R* const lower = place + 2 * Panel;
-        place[2 * lane] = value.real();
-        place[2 * lane + 1] = value.imag();
-        lower[2 * lane] = -value.imag();
-        lower[2 * lane + 1] = value.real();
-    });
 }
 
 /// Multiplies a packed left matrix by the scale, which the context is.
@@ -109,17 +84,29 @@ tile_kernel product_tile_kernel_of(const T* scale) {
     };
     kernel.computed = &code::computed;
     kernel.pack_a = [](const void* context, void* into, const void* from, const packed_block& block) {
-        if constexpr (parts > 1) {
-            pack_complex_rows<T, code::rows>(context, into, from, block);
+        if constexpr (parts > 1) {  // rows (re, im) along the depth
+            pack_complex<code::rows, T>(into, from, block.tile, 2 * code::rows, [](R* place, index lane, T value) {
+                place[lane] = value.real();
+                place[code::rows + lane] = value.imag();
+            });
         } else {
             pack_panels(context, into, from, block);
         }
         scale_panels<T>(context, into, block.tile);
     };
+    kernel.pack_b = &pack_panels;
     if constexpr (parts > 1) {
-        kernel.pack_b = &pack_complex_columns<T, columns>;
-    } else {
-        kernel.pack_b = &pack_panels;
+        // The row (re, im, re, im, …) followed by (−im, re, −im, re, …): the real product is the complex one as it lies
+        // in memory.
+        kernel.pack_b = [](const void* /*context*/, void* into, const void* from, const packed_block& block) {
+            pack_complex<columns, T>(into, from, block.tile, 4 * columns, [](R* place, index lane, T value) {
+                R* const lower = place + 2 * columns;
+                place[2 * lane] = value.real();
+                place[2 * lane + 1] = value.imag();
+                lower[2 * lane] = -value.imag();
+                lower[2 * lane + 1] = value.real();
+            });
+        };
     }
     if constexpr (std::is_floating_point_v<T>) {
         kernel.run_in_place = [](const small_call& block, const void* a, const void* b, void* c, bool add) {

@@ -114,27 +114,4 @@ private:
     small_step along_[longest];
 };
 
-/// The products of a plane with the widest instructions of this processor; null where T has none.
-template <Element T>
-auto best_products() -> void (*)(const product_plane<T>&, T*, const T*, const T*) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return with_instruction_set(best_instruction_set(),
-                                    [](auto set) { return &vector_small<T, set.value>::products; });
-    } else {
-        return nullptr;
-    }
-}
-
-/// Dot products of neighbours, of `Rows` rows at once, with the widest instructions of this processor; null where T has
-/// none.
-template <Element T, int Rows>
-auto best_dots() -> void (*)(index, const T*, index, const T*, index, T*) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return with_instruction_set(best_instruction_set(),
-                                    [](auto set) { return &vector_small<T, set.value>::template dots<Rows>; });
-    } else {
-        return nullptr;
-    }
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
