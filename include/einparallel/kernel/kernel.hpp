@@ -7,7 +7,7 @@
 //                      what pair_contraction runs: product_rows, dots, small_product, gemm or blas
 //   join               any ⊕ and ⊗ on blocks: in tiles (gemm), else row by row (join_rows)
 //   gemm               the blocked product of both over a tile_kernel (micro_kernel, vector_join)
-//   rows               a nest row by row, in the order of row_order
+//   rows               a nest row by row
 //   copy, softmax      boxes and rows of one operand
 //   simd/              what is compiled for every instruction set (for_instruction_sets)
 //   contraction_order  the pairs of a product of many tensors (product_network, exact_order)

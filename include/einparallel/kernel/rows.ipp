@@ -2,88 +2,77 @@
 
 #include <einparallel/kernel/rows.hpp>
 
-#include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/progress.hpp>
-#include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Operands that are contiguous across the rows of a nest: blocks of them are transposed into a buffer, where they are
-/// contiguous along the rows.
-EINPARALLEL_INLINE class transposed_operands {
-public:
-    /// Points of a block along the row, and rows.
-    static constexpr index width = 512;
-    static constexpr index height = 32;
+/// The loops of a nest in the order in which they are walked.
+struct row_order {
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    transposed_operands(const loop_nest& nest, const row_order& order, const row_operands& operands) {
-        constexpr index least = 256;  // points that are worth what a block takes to set up
-        constexpr index shortest = 4;
-        const bool sums_inside = !order.outer_contracted.empty() && nest.in_output(order.inner);
-        if (order.tiled == row_order::none || sums_inside ||
-            std::min(nest.extents[order.tiled], nest.extents[order.inner]) < shortest ||
-            nest.extents[order.tiled] * nest.extents[order.inner] < least) {
-            return;
+    std::size_t inner = none;  ///< the row itself; none where the nest has no loop
+    std::size_t tiled = none;  ///< a loop of the row's kind walked inside a chunk of the row, for the cache
+    small_vector<std::size_t, 12> outer_output;      ///< outermost first
+    small_vector<std::size_t, 12> outer_contracted;  ///< outermost first, inside the output's
+};
+
+/// What a point costs when `loop` is the row, in loads of contiguous elements; only comparisons matter.
+EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
+    const index* moves = nest.of(loop);
+    const bool blocks = nest.all_in_output();
+    double cost = 0;
+    for (std::size_t slot = 0; slot < nest.slots; ++slot) {
+        const double jump = !blocks ? 2.0 : slot == 0 ? 3.0 : 1.0;
+        cost += moves[slot] == 0 ? 0.25 : moves[slot] == 1 ? 0.5 : jump;
+    }
+    return cost + 8.0 / static_cast<double>(std::min<index>(nest.extents[loop], 256));
+}
+
+/// @pre the loops of the nest are sorted by the output's stride
+EINPARALLEL_INLINE row_order order_rows(const loop_nest& nest) {
+    row_order order;
+    double cheapest = 0;
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        const double cost = row_cost(nest, loop);
+        if (order.inner == row_order::none || cost <= cheapest) {
+            order.inner = loop;
+            cheapest = cost;
         }
-        std::size_t bytes = 0;
-        for (std::size_t slot = 1; slot < nest.slots; ++slot) {
-            const index along = nest.of(order.inner)[slot];
-            if (along != 0 && along != 1 && nest.of(order.tiled)[slot] == 1) {
-                const row_operand& from = operands[slot - 1];
-                found_.push_back({slot, from, along, bytes});
-                bytes += static_cast<std::size_t>(height * pitch(from.bytes) * from.bytes);
+    }
+    if (order.inner == row_order::none) {
+        return order;
+    }
+    // Where the row jumps through an operand, each element of it brings a cache line of which the next point along that
+    // operand's own contiguous loop wants its share: walk that loop next.
+    std::size_t neighbour = row_order::none;
+    for (std::size_t slot = 0; slot < nest.slots && neighbour == row_order::none; ++slot) {
+        if (nest.of(order.inner)[slot] != 0 && nest.of(order.inner)[slot] != 1) {
+            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+                if (loop != order.inner && nest.of(loop)[slot] == 1) {
+                    neighbour = loop;
+                }
             }
         }
-        memory_ = scratch_memory(bytes);
     }
-
-    [[nodiscard]] bool empty() const { return found_.empty(); }
-
-    /// Reads the block that begins where the sum of both offsets says.
-    void read(const index* offsets, const index* starts, index rows, index columns) {
-        for (const operand& each : found_) {
-            const index bytes = each.from.bytes;
-            copy_box(std::array{rows, columns}, static_cast<std::size_t>(bytes), memory_.data() + each.block,
-                     std::array{pitch(bytes), index{1}},
-                     each.from.data + (offsets[each.slot] + starts[each.slot]) * bytes,
-                     std::array{index{1}, each.along});
+    for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+        if (loop != order.inner && loop != neighbour) {
+            (nest.in_output(loop) ? order.outer_output : order.outer_contracted).push_back(loop);
         }
     }
-
-    /// Points the slots of these operands, less that of the output, to row `number` of the block.
-    void point_to(index number, const std::byte** starts) const {
-        for (const operand& each : found_) {
-            starts[each.slot - 1] = memory_.data() + each.block + number * pitch(each.from.bytes) * each.from.bytes;
+    if (neighbour != row_order::none) {
+        if (nest.in_output(neighbour) == nest.in_output(order.inner)) {
+            order.tiled = neighbour;
+        } else {
+            (nest.in_output(neighbour) ? order.outer_output : order.outer_contracted).push_back(neighbour);
         }
     }
-    /// Rows of these operands move by one.
-    void straighten(index* moves) const {
-        for (const operand& each : found_) {
-            moves[each.slot] = 1;
-        }
-    }
-
-private:
-    struct operand {
-        std::size_t slot;
-        row_operand from;
-        index along;        ///< elements from one point of a row to the next
-        std::size_t block;  ///< where its block begins
-    };
-
-    /// Elements from one row of a block to the next: a cache line more than a power of two of bytes.
-    static constexpr index pitch(index bytes) { return width + 64 / bytes; }
-
-    small_vector<operand, 4> found_;
-    scratch_memory memory_{0};
-};
+    return order;
+}
 
 /// The points of a nest in the order in which they are walked, or those of one piece of one loop.
 class row_walk {
@@ -190,7 +179,6 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const loop_nest& nest = shared_ != row_order::none ? piece : *nest_;
     const row_operands& operands = worker.operands();
     worker.stream(streams_);
-    transposed_operands blocks(nest, order_, operands);
     const small_vector<index, 12> still(nest.slots, 0);
     const bool loops = order_.inner != row_order::none;
     const bool tiled = order_.tiled != row_order::none;
@@ -202,15 +190,9 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
     // far apart, where memory is read in pieces of a row.
-    const index width = !blocks.empty()                   ? blocks.width
-                        : tiled || sums                   ? 64
+    const index width = tiled || sums                     ? 64
                         : order_.outer_contracted.empty() ? std::min<index>(worker.width(), 256)
                                                           : worker.width();
-    const index height = blocks.empty() ? rows : blocks.height;
-    small_vector<index, 12> moves(nest.slots, 0);
-    std::copy(along, along + nest.slots, moves.begin());
-    blocks.straighten(moves.data());
-    const index* const steps = blocks.empty() ? along : moves.data();
     small_vector<index, 12> starts(nest.slots, 0);
     small_vector<const std::byte*, 8> places(operands.size(), nullptr);
     odometer output(nest, order_.outer_output);
@@ -228,18 +210,12 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                 const index count = std::min(width, length - start);
                 for (index row = 0; row < rows; ++row) {
                     start_at(start, row);
-                    if (!blocks.empty() && row % height == 0) {
-                        blocks.read(offsets.data(), starts.data(), std::min(height, rows - row), count);
-                    }
                     do {
                         for (std::size_t slot = 1; slot < nest.slots; ++slot) {
                             const row_operand& operand = operands[slot - 1];
                             places[slot - 1] = operand.data + (offsets[slot] + starts[slot]) * operand.bytes;
                         }
-                        if (!blocks.empty()) {
-                            blocks.point_to(row % height, places.data());
-                        }
-                        worker.accumulate(places.data(), steps + 1, count, first);
+                        worker.accumulate(places.data(), along + 1, count, first);
                         report(nest.hook, count);
                         first = false;
                     } while (inside.advance(offsets.data()));

@@ -13,7 +13,6 @@
 #include <einparallel/kernel/gemm.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
 #include <einparallel/kernel/product_loops.ipp>
-#include <einparallel/kernel/row_order.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/space.ipp>
