@@ -74,16 +74,6 @@ struct gemm_axis {
         return block;
     }
 
-    /// Strides of a dense second matrix, `step` for the innermost loop.
-    /// @return what one more loop around these would have
-    EINPARALLEL_INLINE index lay_out(index step) {
-        for (std::size_t position = loops.size(); position-- > 0;) {
-            loops[position].second = step;
-            step *= loops[position].extent;
-        }
-        return step;
-    }
-
     EINPARALLEL_INLINE [[nodiscard]] index block_count() const {
         index count = 1;
         for (const loop& each : loops) {

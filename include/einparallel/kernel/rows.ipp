@@ -87,18 +87,18 @@ public:
     }
 
     /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
-    /// summation stays what it is. Where no such loop has enough iterations, fewer threads.
+    /// summation stays what it is, the first that has enough iterations for all threads, else the longest.
     EINPARALLEL_INLINE [[nodiscard]] int threads() {
         const int most = points_ < shared_points ? 1 : available_threads();
         if (most == 1) {
             return 1;
         }
-        for (const std::size_t loop : order_.outer_output) {
-            shared_ = longer(shared_, loop, most);
-        }
-        if (order_.inner != row_order::none && nest_->in_output(order_.inner)) {
-            shared_ = longer(shared_, order_.tiled, most);
-            shared_ = longer(shared_, order_.inner, most);
+        for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
+            const bool longer = shared_ == row_order::none ||
+                                (nest_->extents[shared_] < 4 * most && nest_->extents[loop] > nest_->extents[shared_]);
+            if (nest_->in_output(loop) && longer) {
+                shared_ = loop;
+            }
         }
         if (shared_ == row_order::none) {
             return 1;
@@ -141,14 +141,6 @@ private:
     static constexpr index streamed_points = streamed_bytes / 8;
     static constexpr index most_pieces = 64;
     static constexpr index few_elements = row_worker::least_width / most_pieces;
-
-    /// The first loop that has enough iterations for all threads; before one is found, the longest.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t longer(std::size_t found, std::size_t loop, int threads) const {
-        if (loop == row_order::none || (found != row_order::none && nest_->extents[found] >= 4 * threads)) {
-            return found;
-        }
-        return found == row_order::none || nest_->extents[loop] > nest_->extents[found] ? loop : found;
-    }
 
     const loop_nest* nest_;
     row_order order_;
