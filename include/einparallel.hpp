@@ -39,7 +39,7 @@ namespace einparallel {}
 #include <einparallel/array/assign.hpp>
 #include <einparallel/array/foreign.hpp>
 #include <einparallel/array/print.hpp>
-#include <einparallel/kernel/blas.hpp>
+#include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/notation/einsum_spec.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operators.hpp>

@@ -17,7 +17,7 @@
 #include <einparallel/cuda/stream.hpp>
 #include <einparallel/device/contraction.hpp>
 #include <einparallel/device/device_space.hpp>
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>

@@ -4,8 +4,8 @@
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/einsum.hpp>
 #include <einparallel/array/view.hpp>
-#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/copy.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/functions.hpp>
 

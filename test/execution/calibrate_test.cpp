@@ -5,7 +5,7 @@
 
 #include <einparallel/data/evaluate.hpp>
 #include <einparallel/data/execute.hpp>
-#include <einparallel/kernel/blas.hpp>
+#include <einparallel/kernel/product/blas.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/run/calibrate.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 // The instruction sets that this processor has, for tests that run each of them, and a product with one of them.
 
-#include <einparallel/kernel/gemm.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/micro_kernel.hpp>
 

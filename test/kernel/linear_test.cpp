@@ -1,7 +1,7 @@
 // Which functions take which operands in summands: what their programs say against the functions' values.
 
-#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/function_tree.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // The progress hook: called between blocks of every kind of contraction, without a trace in the results.
 
-#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
 
 #include <doctest/doctest.h>

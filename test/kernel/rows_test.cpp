@@ -3,8 +3,8 @@
 
 #include "block_oracle.hpp"
 
-#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <doctest/doctest.h>

@@ -2,10 +2,10 @@
 // threads.
 
 #include <einparallel/array/einsum.hpp>
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/threads.hpp>
-#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/notation/functions.hpp>
 
 #include <doctest/doctest.h>

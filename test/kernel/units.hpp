@@ -1,7 +1,7 @@
 #pragma once
 // One product, compiled by two units with different options.
 
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 
 #include <vector>
 

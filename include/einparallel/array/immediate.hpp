@@ -4,9 +4,9 @@
 #include <einparallel/array/lower.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/kernel/array_memory.hpp>
-#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/notation/compiled.hpp>

@@ -2,7 +2,7 @@
 // Products of a statement, for an element type.
 
 #include <einparallel/array/immediate.hpp>
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/order/contraction_order.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {

@@ -6,7 +6,7 @@
 #include <einparallel/device/blocks.hpp>
 #include <einparallel/device/join_shape.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product_loops.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/notation/op_program.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include <einparallel/array/lower.hpp>
 #include <einparallel/graph/vertex.hpp>
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/element_type.hpp>

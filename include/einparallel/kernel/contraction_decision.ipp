@@ -2,11 +2,11 @@
 
 #include <einparallel/kernel/contraction_decision.hpp>
 
-#include <einparallel/kernel/blas.hpp>
-#include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product_loops.hpp>
-#include <einparallel/kernel/tuning.hpp>
+#include <einparallel/kernel/product/blas.hpp>
+#include <einparallel/kernel/product/few_points.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/product/tuning.hpp>
 
 #include <algorithm>
 #include <cstddef>

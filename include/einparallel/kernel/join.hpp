@@ -2,10 +2,10 @@
 // The kernel of general ⊕ and ⊗ on strided blocks: as a blocked product where there is something to reuse, else row by
 // row.
 
-#include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/join_rows.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>

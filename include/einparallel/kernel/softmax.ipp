@@ -4,7 +4,7 @@
 
 #include <einparallel/kernel/copy.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product_loops.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_exp.hpp>
 #include <einparallel/kernel/small_vector.hpp>

@@ -2,8 +2,8 @@
 
 #include <einparallel/run/calibrate.hpp>
 
-#include <einparallel/kernel/blas.hpp>
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/product/blas.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/run/agreement.hpp>

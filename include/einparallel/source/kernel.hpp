@@ -7,12 +7,12 @@
 #include <einparallel/array/immediate.ipp>
 #include <einparallel/array/print.ipp>
 #include <einparallel/kernel/array_memory.ipp>
-#include <einparallel/kernel/blas.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>
-#include <einparallel/kernel/gemm.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
-#include <einparallel/kernel/product_loops.ipp>
+#include <einparallel/kernel/product/blas.ipp>
+#include <einparallel/kernel/product/gemm.ipp>
+#include <einparallel/kernel/product/product_loops.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/space.ipp>

@@ -4,7 +4,7 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/array/run_product.ipp>
-#include <einparallel/kernel/contract.ipp>
+#include <einparallel/kernel/product/contract.ipp>
 #include <einparallel/kernel/softmax.ipp>
 
 /// What the compiled library instantiates of products for an element type T, and of softmax for a real one.

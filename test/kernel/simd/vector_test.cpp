@@ -4,8 +4,8 @@
 #include "../instruction_sets.hpp"
 
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/join.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/small_product.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 

@@ -2,8 +2,8 @@
 // Many products that are too small to be worth packing: tables of offsets are made once, and each product reads its
 // operands in place.
 
-#include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/gemm_axis.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_copy.hpp>
 #include <einparallel/kernel/simd/vector_small.hpp>

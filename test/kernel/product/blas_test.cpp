@@ -1,11 +1,11 @@
 // A linked BLAS: what it says of itself, when it is used, and that it computes the same. Part of two programs: one
 // links a BLAS, the other none.
 
-#include "block_oracle.hpp"
+#include "../block_oracle.hpp"
 
-#include <einparallel/kernel/blas.hpp>
-#include <einparallel/kernel/contract.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
+#include <einparallel/kernel/product/blas.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
 
 #include <doctest/doctest.h>

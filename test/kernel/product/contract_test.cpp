@@ -1,8 +1,8 @@
 // Σ of products on strided blocks against plain recursion over all labels.
 
-#include "block_oracle.hpp"
+#include "../block_oracle.hpp"
 
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <einparallel/kernel/contract.hpp>
+#include <einparallel/kernel/product/contract.hpp>
 
 #include <einparallel/kernel/copy.hpp>
-#include <einparallel/kernel/few_points.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/pair_contraction.hpp>
-#include <einparallel/kernel/product_rows.hpp>
+#include <einparallel/kernel/product/few_points.hpp>
+#include <einparallel/kernel/product/pair_contraction.hpp>
+#include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/kernel/product_loops.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
 
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/threads.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/kernel/blas.hpp>
+#include <einparallel/kernel/product/blas.hpp>
 
 #include <cstdlib>
 #include <limits>

@@ -1,8 +1,8 @@
 // The blocked matrix product against three loops, around its block sizes, with every instruction set of this processor.
 
-#include "instruction_sets.hpp"
+#include "../instruction_sets.hpp"
 
-#include <einparallel/kernel/gemm.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
 
 #include <doctest/doctest.h>
 

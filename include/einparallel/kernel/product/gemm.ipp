@@ -1,13 +1,13 @@
 #pragma once
 
-#include <einparallel/kernel/gemm.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
 
-#include <einparallel/kernel/product_loops.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/product/tuning.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/vector_small.hpp>
 #include <einparallel/kernel/small_vector.hpp>
-#include <einparallel/kernel/tuning.hpp>
 #include <einparallel/kernel/workspace.hpp>
 
 #include <algorithm>

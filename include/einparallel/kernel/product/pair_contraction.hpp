@@ -1,13 +1,13 @@
 #pragma once
 // Σ of products of two operands, run as contraction_decision.hpp decides.
 
-#include <einparallel/kernel/blas.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
-#include <einparallel/kernel/gemm.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product_loops.hpp>
-#include <einparallel/kernel/product_rows.hpp>
+#include <einparallel/kernel/product/blas.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
+#include <einparallel/kernel/product/product_loops.hpp>
+#include <einparallel/kernel/product/product_rows.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/micro_kernel.hpp>
