@@ -115,6 +115,7 @@ template <class T>
 struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
+    typedef T element __attribute__((may_alias));
     typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
     static constexpr auto bytes = static_cast<index>(sizeof(T));
@@ -275,7 +276,12 @@ private:
             return;
         }
         for (index row = 0; count > 0 && row < tile.rows.count; ++row) {
-            one_by_one(into, from, tile, column, row, count);
+            std::byte* const place = into + tile.rows.into[row] * tile.unit;
+            const std::byte* const source = from + tile.rows.from[row] * tile.unit;
+            for (index each = column; each < column + count; ++each) {
+                __builtin_memcpy(place + tile.columns.into[each] * tile.unit,
+                                 source + tile.columns.from[each] * tile.unit, sizeof(T));
+            }
         }
     }
 
@@ -296,9 +302,11 @@ private:
         std::byte* const first = into + columns.into[column] * unit;
         for (index row = 0; row < rows.count;) {
             const index end = row + rows.together(row);
-            if (end - row < lanes) {
-                for (; row < end; ++row) {
-                    one_by_one(into, from, tile, column, row, Parts * lanes);
+            for (; end - row < lanes && row < end; ++row) {
+                element* const place = reinterpret_cast<element*>(first + rows.into[row] * unit);
+                const element* const source = reinterpret_cast<const element*>(from + rows.from[row] * unit);
+                EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < Parts * lanes; ++each) {
+                    place[each] = source[offsets[each]];
                 }
             }
             for (index fetched = row; row < end; row += lanes) {
@@ -327,17 +335,6 @@ private:
                     }
                 }
             }
-        }
-    }
-
-    /// So many columns of one row.
-    static void one_by_one(std::byte* into, const std::byte* from, const copy_tile& tile, index column, index row,
-                           index count) {
-        std::byte* const place = into + tile.rows.into[row] * tile.unit;
-        const std::byte* const source = from + tile.rows.from[row] * tile.unit;
-        for (index each = column; each < column + count; ++each) {
-            __builtin_memcpy(place + tile.columns.into[each] * tile.unit, source + tile.columns.from[each] * tile.unit,
-                             sizeof(T));
         }
     }
 };
