@@ -21,11 +21,11 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// @pre the functors outlive the kernel
+/// @pre supported(set); the functors outlive the kernel
 template <class Out, class Reduce, class Function, class A, class B>
-tile_kernel join_tile_kernel(const join_functors<Reduce, Function>& functors) {
-    return with_best_instructions([&](auto set) {
-        using code = vector_join<Out, Reduce, Function, A, B, set.value>;
+tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Function>& functors) {
+    return with_instruction_set(set, [&](auto chosen) {
+        using code = vector_join<Out, Reduce, Function, A, B, chosen.value>;
         tile_kernel kernel;
         kernel.rows = code::rows;
         kernel.columns = kernel.lanes = code::columns;
@@ -61,8 +61,10 @@ public:
             detail::loop_nest nest(call);
             const detail::join_functors<Reduce, Function> functors{this->reduce_, function_};
             if (!nest.output_empty && !nest.sum_empty && !nest.all_in_output() &&
-                detail::run_in_tiles(nest, detail::join_tile_kernel<Out, Reduce, Function, In...>(functors),
-                                     call.operands[0].data, call.operands[1].data, call.output.data, call.mode)) {
+                detail::run_in_tiles(
+                    nest,
+                    detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors),
+                    call.operands[0].data, call.operands[1].data, call.output.data, call.mode)) {
                 return;
             }
         }

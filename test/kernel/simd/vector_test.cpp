@@ -391,7 +391,7 @@ void check_join(Reduce reduce, Function function,
                 add(m, n, 1, 0);
                 add(n, 1, 0, k);
                 add(k, 0, m, 1);
-                const tile_kernel kernel = join_tile_kernel_of<Out, Reduce, Function, A, B, Set>(functors);
+                const tile_kernel kernel = join_tile_kernel<Out, Reduce, Function, A, B>(Set, functors);
                 if (!run_in_tiles(nest, kernel, a.get(), b.get(), c.get(),
                                   combine ? einparallel::write_mode::combine : einparallel::write_mode::overwrite)) {
                     continue;

@@ -8,7 +8,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -28,13 +27,41 @@ public:
         : base(op::sum, output, operands, mode), scale_(scale) {}
 
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
-        const T* const x = reinterpret_cast<const T*>(places[0]);
-        if (this->operands().size() == 1) {
-            single(x, moves[0], count, first);
-        } else if (this->operands().size() == 2) {
-            pair(x, moves[0], reinterpret_cast<const T*>(places[1]), moves[1], count, first);
-        } else {
-            several(places, moves, count, first);
+        const std::size_t operands = this->operands().size();
+        const auto operand = [places](std::size_t number) { return reinterpret_cast<const T*>(places[number]); };
+        T* __restrict const sums = this->results_;
+        if (operands == 1 && moves[0] == 1 && !first) {
+            in_blocks(count, [sums, x = operand(0)](index at) { sums[at] = op::sum(sums[at], x[at]); });
+            return;
+        }
+        if constexpr (std::is_floating_point_v<T>) {
+            constexpr index least = 16;  // points that are worth the call
+            const index y_move = operands == 2 ? moves[1] : 0;
+            if (operands <= 2 && (moves[0] | y_move | 1) == 1 && (first || count >= least)) {
+                const T one = 1;
+                product_plane<T> row;
+                row.rows = 1;
+                row.columns = count;
+                row.x_moves = moves[0] == 1;
+                row.y_moves = y_move == 1;
+                row.add = !first;
+                const T* const y = operands == 2 ? operand(1) : &one;
+                with_best_instructions(
+                    [&](auto set) { vector_small<T, set.value>::products(row, this->results_, operand(0), y); });
+                return;
+            }
+        }
+        T products[product_row_width<T>];
+        T* const terms = first ? this->results_ : products;  // not added to zeros: a product keeps the sign of −0
+        for (std::size_t number = 0; number < operands; ++number) {
+            const T* const x = operand(number);
+            const index move = moves[number];
+            for (index i = 0; i < count; ++i) {
+                terms[i] = number == 0 ? x[i * move] : op::prod(terms[i], x[i * move]);
+            }
+        }
+        if (!first) {
+            in_blocks(count, [&](index at) { sums[at] = op::sum(sums[at], products[at]); });
         }
     }
 
@@ -53,57 +80,6 @@ public:
     }
 
 private:
-    void single(const T* x, index move, index count, bool first) {
-        T* __restrict const sums = this->results_;
-        if (first || move != 1) {
-            for (index i = 0; i < count; ++i) {
-                sums[i] = first ? x[i * move] : op::sum(sums[i], x[i * move]);
-            }
-        } else {
-            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], x[at]); });
-        }
-    }
-
-    void pair(const T* x, index x_move, const T* y, index y_move, index count, bool first) {
-        T* __restrict const sums = this->results_;
-        if constexpr (std::is_floating_point_v<T>) {
-            constexpr index least = 16;  // points that are worth the call
-            if ((x_move | y_move | 1) == 1 && (first || count >= least)) {
-                product_plane<T> row;
-                row.rows = 1;
-                row.columns = count;
-                row.x_moves = x_move == 1;
-                row.y_moves = y_move == 1;
-                row.add = !first;
-                with_best_instructions([&](auto set) { vector_small<T, set.value>::products(row, sums, x, y); });
-                return;
-            }
-        }
-        if (!first && x_move == 1 && y_move == 1) {
-            in_blocks(count, [=](index at) { sums[at] = op::sum(sums[at], op::prod(x[at], y[at])); });
-            return;
-        }
-        for (index i = 0; i < count; ++i) {  // not added to zeros: an elementwise product keeps the sign of −0
-            const T product = op::prod(x[i * x_move], y[i * y_move]);
-            sums[i] = first ? product : op::sum(sums[i], product);
-        }
-    }
-
-    void several(const std::byte* const* places, const index* moves, index count, bool first) {
-        T products[product_row_width<T>];
-        T* __restrict const sums = this->results_;
-        for (std::size_t operand = 0; operand < this->operands().size(); ++operand) {
-            const T* const x = reinterpret_cast<const T*>(places[operand]);
-            const index move = moves[operand];
-            for (index i = 0; i < count; ++i) {
-                products[i] = operand == 0 ? x[i * move] : op::prod(products[i], x[i * move]);
-            }
-        }
-        for (index i = 0; i < count; ++i) {
-            sums[i] = first ? products[i] : op::sum(sums[i], products[i]);
-        }
-    }
-
     T scale_;
 };
 
