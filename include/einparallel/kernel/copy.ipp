@@ -294,46 +294,16 @@ private:
     bool follow_ = false;  ///< rows follow one another in the output, with nothing between
 };
 
-/// Copies element by element what is too small for blocks.
-template <std::size_t Bytes>
-void copy_small(const loop_nest& nest, std::byte* into, const std::byte* from) {
-    constexpr auto bytes = static_cast<index>(Bytes);
-    const std::size_t inner = nest.size() - 1;
-    odometer::loop_list outer;
-    for (std::size_t loop = 0; loop < inner; ++loop) {
-        outer.push_back(loop);
-    }
-    odometer point(nest, outer);
-    const index to_step = nest.of(inner)[0] * bytes;
-    const index from_step = nest.of(inner)[1] * bytes;
-    index at[2] = {0, 0};
-    do {
-        for (index step = 0; step < nest.extents[inner]; ++step) {
-            copy_bytes(into + at[0] * bytes + step * to_step, from + at[1] * bytes + step * from_step, Bytes);
-        }
-    } while (point.advance(at));
-}
-
 EINPARALLEL_INLINE void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from) {
-    constexpr index least = 4096;  // blocks are worth what they take to set up
     const auto bytes = static_cast<index>(element_bytes);
     index total = bytes;
     for (const index extent : nest.extents) {
         total *= extent;
     }
-    auto* const to = static_cast<std::byte*>(into);
-    const auto* const source = static_cast<const std::byte*>(from);
     if (nest.size() == 0 || (nest.size() == 1 && nest.of(0)[0] == 1 && nest.of(0)[1] == 1 && total < threaded_bytes)) {
-        copy_bytes(to, source, static_cast<std::size_t>(total));
-    } else if (total >= least) {
-        blocked_copy(nest, bytes, into, from).run();
+        copy_bytes(static_cast<std::byte*>(into), static_cast<const std::byte*>(from), static_cast<std::size_t>(total));
     } else {
-        const auto copy = bytes == 1   ? &copy_small<1>
-                          : bytes == 2 ? &copy_small<2>
-                          : bytes == 4 ? &copy_small<4>
-                          : bytes == 8 ? &copy_small<8>
-                                       : &copy_small<16>;
-        copy(nest, to, source);
+        blocked_copy(nest, bytes, into, from).run();
     }
 }
 
