@@ -209,30 +209,25 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
 
 /// Text inside the quotes of a Graphviz label.
 EINPARALLEL_INLINE std::string dot_text(const std::string& text) {
-    std::string written;
-    for (const char letter : printable(text)) {
-        written += letter == '"' || letter == '\\' ? std::string{'\\', letter} : std::string(1, letter);
-    }
-    return written;
+    return escaped(printable(text));
 }
 
 /// The node of a vertex.
 EINPARALLEL_INLINE std::string dot_node(const plan& shown, std::size_t number) {
     const planned_vertex& each = shown.vertices()[number];
-    std::string written = "    v" + std::to_string(number) + " [label=\"" + dot_text(each.name);
-    if (each.is_input()) {
-        written += "\\n" + dot_text(extents_text(each)) + "\", shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
-    } else {
-        const char* const fill = each.algorithm == algorithm::mn  ? "#dbe9f9"
-                                 : each.algorithm == algorithm::k ? "#fde7cf"
-                                                                  : "#e2f3e0";
-        const std::string sent = each.bytes == 0 ? "nothing sent" : counted(static_cast<double>(each.bytes)) + " bytes";
-        written += " = " + dot_text(cell(formula_text(shown, each), 48)) + "\\n" + dot_text(each.work.form.text()) +
-                   "\\ncut " + dot_text(partition_text(each)) + "   " + dot_text(algorithm_text(shown, each)) + "\\n" +
-                   sent + "\", shape=box, fillcolor=\"" + fill + "\"";
+    std::vector<std::string> lines{each.name, extents_text(each)};
+    std::string look = "shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
+    if (!each.is_input()) {
+        lines = {each.name + " = " + cell(formula_text(shown, each), 48), each.work.form.text(),
+                 "cut " + partition_text(each) + "   " + algorithm_text(shown, each),
+                 each.bytes == 0 ? "nothing sent" : counted(static_cast<double>(each.bytes)) + " bytes"};
+        look = "shape=box, fillcolor=";
+        look += each.algorithm == algorithm::mn  ? "\"#dbe9f9\""
+                : each.algorithm == algorithm::k ? "\"#fde7cf\""
+                                                 : "\"#e2f3e0\"";
     }
-    const bool is_output = found_in(number, shown.outputs());
-    return written + (is_output ? ", peripheries=2];\n" : "];\n");
+    return "    v" + std::to_string(number) + " [label=\"" + joined(lines, "\\n", dot_text) + "\", " + look +
+           (found_in(number, shown.outputs()) ? ", peripheries=2];\n" : "];\n");
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

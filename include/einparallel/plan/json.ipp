@@ -115,9 +115,9 @@ namespace einparallel {
 ///     vertices      in the order in which they are computed, each
 ///         name, kind ("input" or "einsum"), bounds (extents of its tensor), element {kind, bytes}
 ///         inputs: source
-///         einsums: einsum, formula, program (op_program::text()), labels; by label: extents and parts (the partition
-///         vector) mesh                  axes, outermost first: {label, parts, points, operands, output}: points, of
-///         uneven
+///         einsums: einsum, formula, program (op_program::text()), labels; by label: extents, parts (the partition
+///         vector)
+///         mesh                  axes, outermost first: {label, parts, points, operands, output}: points, of uneven
 ///                               blocks only, are their parts + 1 cut points; operands and output say how the tensors
 ///                               lie along the axis: "shard(i)", "replicate" or "partial"
 ///         inputs                positions in vertices of the operands
@@ -130,7 +130,7 @@ namespace einparallel {
 ///         algorithm, fell_back  "c", "mn" or "k"; true where the algorithm asked for cannot apply
 ///         travelling            number of the operand that goes round a ring, "output", "all", or null
 ///         bytes                 sent by all ranks: bytes_gathered + bytes_aggregated + bytes_repartitioned
-///         bytes_held            at most by rank 0 meanwhile, all tensors together
+///         bytes_held            at most by rank 0 meanwhile: results and what is kept, and tensors that are alive
 ///         least_bytes_per_rank  lower bound of a contraction's communication, or null
 ///         join, aggregation, repartition, seconds
 ///         pinned                null, or the parts as they were named, {label or dimension, parts, points},

@@ -42,10 +42,7 @@ public:
     json_writer& value(const Value& shown) {
         if constexpr (std::is_convertible_v<Value, std::string_view>) {
             put("\"");
-            for (const char letter : std::string_view(shown)) {
-                escape(letter);
-            }
-            text_ += '"';
+            text_.append(escaped(shown)).append("\"");
         } else if constexpr (std::is_same_v<Value, bool>) {
             put(shown ? "true" : "false");
         } else if constexpr (std::is_arithmetic_v<Value>) {
@@ -76,16 +73,6 @@ private:
     void put(std::string_view written) {
         text_.append(fresh_ ? "" : ",").append(written);
         fresh_ = false;
-    }
-
-    void escape(char letter) {
-        constexpr std::string_view digits = "0123456789abcdef";
-        const auto code = static_cast<unsigned char>(letter);
-        if (code < 0x20) {
-            text_.append("\\u00").append({digits[code / 16], digits[code % 16]});
-        } else {
-            text_.append(letter == '"' || letter == '\\' ? "\\" : "").append(1, letter);
-        }
     }
 
     std::string text_;

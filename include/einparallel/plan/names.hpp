@@ -34,6 +34,10 @@ std::string joined(const auto& items, std::string_view separator, auto&& text_of
 
 /// Without line breaks and other control characters, which would tear a table apart.
 EINPARALLEL_INLINE std::string printable(std::string text);
+
+/// As it stands between quotes: quotes, backslashes and control characters behind a backslash.
+EINPARALLEL_INLINE std::string escaped(std::string_view text);
+
 EINPARALLEL_INLINE std::string source_text(const planned_vertex& each);
 
 /// What a vertex computes: `sum A*B`, `max |A - B|`; without the word for ⊕ where every label is in the output.

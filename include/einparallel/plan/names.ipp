@@ -39,6 +39,20 @@ EINPARALLEL_INLINE std::string printable(std::string text) {
     return text;
 }
 
+EINPARALLEL_INLINE std::string escaped(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string written;
+    for (const char letter : text) {
+        const auto code = static_cast<unsigned char>(letter);
+        if (code < 0x20) {
+            written.append("\\u00").append({digits[code / 16], digits[code % 16]});
+        } else {
+            written.append(letter == '"' || letter == '\\' ? "\\" : "").append(1, letter);
+        }
+    }
+    return written;
+}
+
 EINPARALLEL_INLINE std::string source_text(const planned_vertex& each) {
     return each.origin->origin != nullptr ? each.origin->origin->description() : "";
 }
@@ -76,26 +90,22 @@ EINPARALLEL_INLINE std::string duration_text(double seconds) {
     return seconds == 0 ? "0s" : in_units(seconds * 1e9, {"ns", "us", "ms", "s"});
 }
 
+/// Where letter number `letter` begins.
+EINPARALLEL_INLINE std::size_t offset_of(const std::string& text, std::size_t letter) {
+    std::size_t at = 0;
+    for (; at < text.size() && (letter > 0 || continues_letter(text[at])); ++at) {
+        letter -= continues_letter(text[at]) ? 0 : 1;
+    }
+    return at;
+}
+
 EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width) {
     text = printable(std::move(text));
     const std::size_t letters = letters_in(text);
-    if (letters <= width) {
-        return text;
-    }
     const std::size_t before = (width - 2) / 2;
-    const std::size_t after = letters - (width - 2 - before);
-    std::string kept;
-    std::size_t letter = 0;  // how many have begun
-    for (const char byte : text) {
-        letter += continues_letter(byte) ? 0 : 1;
-        if (letter == before + 1 && !continues_letter(byte)) {
-            kept += "..";
-        }
-        if (letter <= before || letter > after) {
-            kept += byte;
-        }
-    }
-    return kept;
+    return letters <= width ? text
+                            : text.substr(0, offset_of(text, before)) + ".." +
+                                  text.substr(offset_of(text, letters - (width - 2 - before)));
 }
 
 EINPARALLEL_INLINE std::string text_table::text() const {
