@@ -40,11 +40,10 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The order for a product in memory: `extents` by label id. None for an element-wise product, in which every operand
-/// has every label of the output and nothing else.
+/// The order for a product in memory: `extents` by label id, operands' dimensions without a label left out. None for an
+/// element-wise product, in which every operand has every label of the output and nothing else.
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    std::span<const index> extents, std::span<const label_id> out,
-    const std::vector<std::span<const label_id>>& operands);
+    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands);
 
 /// The order that contracts, among pairs that share a label, the one with the smallest size of result − `weight` ·
 /// sizes of the pair first; whatever is left then has nothing in common and is multiplied smallest first.
@@ -76,9 +75,9 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
 template <class Operand, class Contract>
 auto contract_in_order(std::span<const index> extents, std::span<const label_id> out, std::span<const Operand> operands,
                        const Contract& contract) {
-    std::vector<std::span<const label_id>> labels;
+    std::vector<std::vector<label_id>> labels;
     for (const Operand& operand : operands) {
-        labels.push_back(operand.labels);
+        labels.emplace_back(operand.labels.begin(), operand.labels.end());
     }
     const std::vector<pairwise_contraction> order = order_of_operands(extents, out, labels);
     if (order.empty()) {

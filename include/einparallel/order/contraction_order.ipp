@@ -3,12 +3,11 @@
 #include <einparallel/order/contraction_order.hpp>
 
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/order/exact_order.hpp>
-#include <einparallel/order/product_network.ipp>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <queue>
 #include <tuple>
@@ -25,129 +24,174 @@ EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double w
             return std::tie(score, left, right) > std::tie(other.score, other.left, other.right);
         }
     };
-    shrinking_network state(net);
-    std::vector<double> size(state.alive.size());
-    std::vector<std::size_t> seen(state.alive.size(), static_cast<std::size_t>(-1));
+    const std::size_t tensors = 2 * net.operands - 1;
+    const std::size_t words = net.labels.words();
+    label_sets labels(net.extents.size(), tensors + 1);  // of the operands, the results, and the last join's result
+    std::vector<std::vector<std::size_t>> having(net.extents.size());  // by label: tensors that have it or had it
+    std::vector<std::size_t> users(net.extents.size(), 0);  // by label: tensors not yet contracted, and the output
+    std::vector<bool> alive(tensors, false);                // there, and not yet contracted
+    std::vector<double> size(tensors);
+    std::vector<std::size_t> seen(tensors, tensors);
+    std::vector<std::uint64_t> joined(words);
     std::priority_queue<candidate> queue;
-    const auto propose_neighbours = [&](std::size_t tensor, bool only_earlier) {
-        size[tensor] = net.size_of(state.labels.of(tensor), state.labels.words());
-        state.labels.each(tensor, [&](std::size_t label) {
-            std::vector<std::size_t>& others = state.having[label];
-            std::erase_if(others, [&](std::size_t other) { return !state.alive[other]; });
-            for (const std::size_t other : others) {
-                if (other != tensor && seen[other] != tensor && (!only_earlier || other < tensor)) {
+    found_order found;
+
+    // The labels of two tensors, `joined`, and those of their product: what both have and nobody else needs goes.
+    const auto join = [&](std::size_t left, std::size_t right) {
+        for (std::size_t word = 0; word < words; ++word) {
+            joined[word] = labels.of(left)[word] | labels.of(right)[word];
+            labels.of(tensors)[word] = joined[word];
+            for (std::uint64_t rest = labels.of(left)[word] & labels.of(right)[word]; rest != 0; rest &= rest - 1) {
+                if (users[word * 64 + static_cast<std::size_t>(std::countr_zero(rest))] == 2) {
+                    labels.of(tensors)[word] ^= rest & (~rest + 1);
+                }
+            }
+        }
+    };
+    const auto enter = [&](std::size_t tensor, const std::uint64_t* has) {
+        std::copy(has, has + words, labels.of(tensor));
+        labels.each(tensor, [&](std::size_t label) {
+            ++users[label];
+            having[label].push_back(tensor);
+        });
+        alive[tensor] = true;
+        size[tensor] = net.size_of(has);
+    };
+    const auto propose_neighbours = [&](std::size_t tensor) {
+        labels.each(tensor, [&](std::size_t label) {
+            std::erase_if(having[label], [&](std::size_t other) { return !alive[other]; });
+            for (const std::size_t other : having[label]) {
+                if (other < tensor && seen[other] != tensor) {
                     seen[other] = tensor;
-                    state.join(other, tensor);
-                    const double made = net.size_of(state.result.data(), state.result.size());
+                    join(other, tensor);
+                    const double made = net.size_of(labels.of(tensors));
                     queue.push({made - weight * (size[other] + size[tensor]), other, tensor});
                 }
             }
         });
     };
+    const auto contract = [&](std::size_t left, std::size_t right) {
+        const std::size_t made = net.operands + found.steps.size();
+        join(left, right);
+        found.operations += net.size_of(joined.data());
+        found.steps.push_back({left, right});
+        for (const std::size_t gone : {left, right}) {
+            alive[gone] = false;
+            labels.each(gone, [&](std::size_t label) { --users[label]; });
+        }
+        enter(made, labels.of(tensors));
+        return made;
+    };
+
+    net.labels.each(net.operands, [&](std::size_t label) { ++users[label]; });
     for (std::size_t operand = 0; operand < net.operands; ++operand) {
-        propose_neighbours(operand, true);
+        enter(operand, net.labels.of(operand));
+    }
+    for (std::size_t operand = 0; operand < net.operands; ++operand) {
+        propose_neighbours(operand);
     }
     while (!queue.empty()) {
         const candidate next = queue.top();
         queue.pop();
-        if (state.alive[next.left] && state.alive[next.right]) {
-            propose_neighbours(state.contract(next.left, next.right), false);
+        if (alive[next.left] && alive[next.right]) {
+            propose_neighbours(contract(next.left, next.right));
         }
     }
-    using sized = std::pair<double, std::size_t>;
-    std::priority_queue<sized, std::vector<sized>, std::greater<>> apart;
-    for (std::size_t tensor = 0; tensor < state.alive.size(); ++tensor) {
-        if (state.alive[tensor]) {
-            apart.emplace(size[tensor], tensor);
+    std::vector<std::pair<double, std::size_t>> apart;
+    for (std::size_t tensor = 0; tensor < tensors; ++tensor) {
+        if (alive[tensor]) {
+            apart.emplace_back(size[tensor], tensor);
         }
     }
     while (apart.size() > 1) {
-        const std::size_t left = apart.top().second;
-        apart.pop();
-        const std::size_t right = apart.top().second;
-        apart.pop();
-        const std::size_t made = state.contract(std::min(left, right), std::max(left, right));
-        apart.emplace(net.size_of(state.labels.of(made), state.labels.words()), made);
+        sort_range(apart);
+        const auto [left, right] = std::minmax(apart[0].second, apart[1].second);
+        const std::size_t made = contract(left, right);
+        apart.erase(apart.begin(), apart.begin() + 2);
+        apart.emplace_back(size[made], made);
     }
-    return std::move(state.found);
+    return found;
 }
 
-// Simulated annealing of a tree of contractions, as TreeSA does (Kalachev, Panteleev, Yung 2021).
-
-/// A tree whose contractions are turned one at a time: where the product of a and b meets c, a meets c first.
-EINPARALLEL_INLINE class annealed_tree {
-public:
-    annealed_tree(const product_network& net, const std::vector<tensor_pair>& steps, std::uint64_t seed)
-        : net_(net),
-          seed_(seed),
-          steps_(steps),
-          labels_(labels_on_the_way(net.labels, net.extents.size(), steps)),
-          inner_(labels_.words()),
-          inner_joined_(labels_.words()),
-          outer_joined_(labels_.words()) {
-        for (const auto& [left, right] : steps) {
-            for (std::size_t word = 0; word < labels_.words(); ++word) {
-                inner_joined_[word] = labels_.of(left)[word] | labels_.of(right)[word];
-            }
-            operations_.push_back(net.size_of(inner_joined_.data(), labels_.words()));
+/// The sets of labels that the tensors of an order have: the operands, then the result of every step.
+EINPARALLEL_INLINE label_sets labels_on_the_way(const product_network& net, const std::vector<tensor_pair>& steps) {
+    std::vector<std::vector<label_id>> labels(net.operands + 1);
+    for (std::size_t tensor = 0; tensor <= net.operands; ++tensor) {
+        net.labels.each(tensor, [&](std::size_t label) { labels[tensor].push_back(static_cast<label_id>(label)); });
+    }
+    const std::vector<label_id> output = std::move(labels.back());
+    labels.pop_back();
+    for (pairwise_contraction& step : with_labels(steps, labels, output, net.extents.size())) {
+        labels.push_back(std::move(step.labels));
+    }
+    label_sets sets(net.extents.size(), labels.size());
+    for (std::size_t tensor = 0; tensor < labels.size(); ++tensor) {
+        for (const label_id label : labels[tensor]) {
+            sets.insert(tensor, static_cast<std::size_t>(label));
         }
     }
+    return sets;
+}
 
-    /// Tries a turn at every contraction. What makes the two operations of a turn dearer by a share x of themselves is
-    /// taken with probability 2^(−x / temperature), nearly; without temperature, never.
-    void sweep(double temperature) {
-        const std::size_t operands = net_.operands;
-        for (std::size_t outer = 0; outer < steps_.size(); ++outer) {
-            const std::uint64_t random = next_random(seed_);
-            auto [made, c] = steps_[outer];
+/// Simulated annealing of a tree of contractions, as TreeSA does (Kalachev, Panteleev, Yung 2021): each sweep tries a
+/// turn at every contraction, where the product of a and b meets c, a meets c first. What makes the two operations of a
+/// turn dearer by a share x of themselves is taken with probability 2^(-x / temperature), nearly.
+EINPARALLEL_INLINE found_order annealed(const product_network& net, std::vector<tensor_pair> steps, std::uint64_t seed,
+                                        double sweeps, double first_temperature) {
+    const std::size_t operands = net.operands;
+    const std::size_t words = net.labels.words();
+    label_sets labels = labels_on_the_way(net, steps);
+    std::vector<std::uint64_t> inner(words), inner_joined(words), outer_joined(words);
+    std::vector<double> operations;  // by step
+    for (const auto& [left, right] : steps) {
+        for (std::size_t word = 0; word < words; ++word) {
+            inner_joined[word] = labels.of(left)[word] | labels.of(right)[word];
+        }
+        operations.push_back(net.size_of(inner_joined.data()));
+    }
+    for (double sweep = 1; sweep <= sweeps; ++sweep) {
+        const double left = 1 - sweep / sweeps;
+        const double temperature = first_temperature * (left * left) * (left * left);
+        for (std::size_t outer = 0; outer < steps.size(); ++outer) {
+            const std::uint64_t random = next_random(seed);
+            auto [made, c] = steps[outer];
             if (made < operands || (c >= operands && (random & 1U) != 0)) {
                 std::swap(made, c);
             }
             if (made < operands) {
                 continue;
             }
-            const std::size_t inner = made - operands;
-            auto [a, b] = steps_[inner];
+            const std::size_t turned = made - operands;
+            auto [a, b] = steps[turned];
             if ((random & 2U) != 0) {
                 std::swap(a, b);
             }
-            for (std::size_t word = 0; word < labels_.words(); ++word) {
-                inner_joined_[word] = labels_.of(a)[word] | labels_.of(c)[word];
-                inner_[word] = inner_joined_[word] & (labels_.of(b)[word] | labels_.of(operands + outer)[word]);
-                outer_joined_[word] = inner_[word] | labels_.of(b)[word];
+            for (std::size_t word = 0; word < words; ++word) {
+                inner_joined[word] = labels.of(a)[word] | labels.of(c)[word];
+                inner[word] = inner_joined[word] & (labels.of(b)[word] | labels.of(operands + outer)[word]);
+                outer_joined[word] = inner[word] | labels.of(b)[word];
             }
             // An exponentially distributed number with eight binary places.
             const double luck = std::countl_zero(random | 1U) + static_cast<double>((random >> 2U) & 255U) / 256;
-            const double before = operations_[inner] + operations_[outer];
+            const double before = operations[turned] + operations[outer];
             const double more = before * (temperature * luck);
-            const double first = net_.size_of(inner_joined_.data(), labels_.words());
+            const double first = net.size_of(inner_joined.data());
             if (first - before > more) {
                 continue;
             }
-            const double second = net_.size_of(outer_joined_.data(), labels_.words());
+            const double second = net.size_of(outer_joined.data());
             if (first + second - before > more) {
                 continue;
             }
-            steps_[inner] = {a, c};
-            steps_[outer] = {made, b};
-            operations_[inner] = first;
-            operations_[outer] = second;
-            std::copy(inner_.begin(), inner_.end(), labels_.of(made));
+            steps[turned] = {a, c};
+            steps[outer] = {made, b};
+            operations[turned] = first;
+            operations[outer] = second;
+            std::copy(inner.begin(), inner.end(), labels.of(made));
         }
     }
-
-    [[nodiscard]] found_order found() const {
-        return {in_order(steps_), std::accumulate(operations_.begin(), operations_.end(), 0.0)};
-    }
-
-private:
-    const product_network& net_;
-    std::uint64_t seed_;
-    std::vector<tensor_pair> steps_;  // in any sequence, the root last
-    label_sets labels_;               // of the operands, then of the steps' results
-    std::vector<double> operations_;  // by step
-    std::vector<std::uint64_t> inner_, inner_joined_, outer_joined_;
-};
+    return {in_order(std::move(steps)), std::accumulate(operations.begin(), operations.end(), 0.0)};
+}
 
 EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
     constexpr double temperatures[] = {0.125, 1, 4};  // each run begins with the best order so far
@@ -167,12 +211,7 @@ EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
     const auto runs =
         sweeps < 1 ? 0 : std::max<std::size_t>(3, static_cast<std::size_t>(turns / sweeps) / net.operands);
     for (std::size_t run = 0; run < runs; ++run) {
-        annealed_tree tree(net, best.steps, run);
-        for (double sweep = 1; sweep <= sweeps; ++sweep) {
-            const double left = 1 - sweep / sweeps;
-            tree.sweep(temperatures[run % 3] * (left * left) * (left * left));
-        }
-        consider(tree.found());
+        consider(annealed(net, best.steps, run, sweeps, temperatures[run % 3]));
     }
     return best;
 }
@@ -181,49 +220,44 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
                                                                  const std::vector<std::vector<label_id>>& operands,
                                                                  const std::vector<label_id>& output,
                                                                  std::size_t label_count) {
-    label_sets given(label_count, operands.size() + 1);
-    for (std::size_t tensor = 0; tensor <= operands.size(); ++tensor) {
-        for (const label_id label : tensor < operands.size() ? operands[tensor] : output) {
-            if (label != no_label) {
-                given.insert(tensor, static_cast<std::size_t>(label));
+    std::vector<std::size_t> users(label_count, 0);  // tensors not yet contracted that have a label, and the output
+    std::vector<std::vector<label_id>> labels;       // of each tensor, once
+    const auto enter = [&](const std::vector<label_id>& all) {
+        std::vector<label_id>& own = labels.emplace_back();
+        for (const label_id label : all) {
+            if (label != no_label && !found_in(label, own)) {
+                ++users[static_cast<std::size_t>(label)];
+                own.push_back(label);
             }
         }
-    }
-    const label_sets sets = labels_on_the_way(given, label_count, steps);
-    std::vector<std::vector<label_id>> labels = operands;
+    };
+    enter(output);
+    labels.clear();
+    std::ranges::for_each(operands, enter);
     std::vector<pairwise_contraction> labelled;
-    for (const tensor_pair& step : steps) {
-        std::vector<label_id> joined;
-        for (const std::size_t part : {step.left, step.right}) {
-            for (const label_id label : labels[part]) {
-                if (label != no_label && sets.contains(labels.size(), static_cast<std::size_t>(label)) &&
-                    !found_in(label, joined)) {
-                    joined.push_back(label);
-                }
-            }
+    for (const auto& [left, right] : steps) {
+        std::vector<label_id> joined = labels[left];
+        joined.insert(joined.end(), labels[right].begin(), labels[right].end());
+        for (const label_id label : joined) {
+            --users[static_cast<std::size_t>(label)];
         }
-        labelled.push_back({step.left, step.right, joined});
-        labels.push_back(std::move(joined));
+        std::erase_if(joined, [&](label_id label) { return users[static_cast<std::size_t>(label)] == 0; });
+        enter(joined);
+        labelled.push_back({left, right, labels.back()});
     }
     labelled.back().labels = output;
     return labelled;
 }
 
 EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
-    std::span<const index> extents, std::span<const label_id> out,
-    const std::vector<std::span<const label_id>>& operands) {
-    const auto is_like_output = [&](std::span<const label_id> labels) {
+    std::span<const index> extents, std::span<const label_id> out, const std::vector<std::vector<label_id>>& operands) {
+    const auto is_like_output = [&](const std::vector<label_id>& labels) {
         return labels.size() == out.size() && std::is_permutation(out.begin(), out.end(), labels.begin());
     };
     if (all_in(operands, is_like_output)) {
         return {};
     }
-    std::vector<std::vector<label_id>> present;
-    for (const std::span<const label_id> labels : operands) {
-        present.emplace_back(labels.begin(), labels.end());
-        std::erase(present.back(), no_label);
-    }
-    return contraction_order(present, {out.begin(), out.end()}, {extents.begin(), extents.end()});
+    return contraction_order(operands, {out.begin(), out.end()}, {extents.begin(), extents.end()});
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -241,7 +275,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
         const detail::product_network net = detail::make_network(operands, output, extents);
         const detail::found_order greedy = detail::greedy_order(net, 1);
         steps = operands.size() <= exact_order_limit
-                    ? detail::exact_order(net, detail::multiply_adds{}).steps(greedy.operations)
+                    ? detail::exact_order(net, detail::multiply_adds{}, greedy.operations)
                     : detail::annealed_order(net).steps;
         if (steps.empty()) {  // beyond 2^53 sums are rounded, and nothing may come out as cheap
             steps = greedy.steps;

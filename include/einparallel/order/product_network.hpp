@@ -24,9 +24,6 @@ public:
     [[nodiscard]] std::uint64_t* of(std::size_t set) { return bits_.data() + set * words_; }
     [[nodiscard]] const std::uint64_t* of(std::size_t set) const { return bits_.data() + set * words_; }
     void insert(std::size_t set, std::size_t label) { of(set)[label / 64] |= std::uint64_t{1} << (label % 64); }
-    [[nodiscard]] bool contains(std::size_t set, std::size_t label) const {
-        return (of(set)[label / 64] >> (label % 64) & 1U) != 0;
-    }
 
     /// Calls visit(label) for every label of a set, ascending.
     template <class Visit>
@@ -43,30 +40,18 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-/// Elements of a tensor with a set of labels, eight labels at a time. Whole numbers below 2^53 are exact; what is
-/// beyond 1e300 counts as that, so that sums of sizes stay numbers that can be compared.
-class extent_products {
-public:
-    EINPARALLEL_INLINE explicit extent_products(const std::vector<double>& extents);
-
-    EINPARALLEL_INLINE [[nodiscard]] double operator()(const std::uint64_t* set, std::size_t words) const;
-
-private:
-    static constexpr double largest = 1e300;
-
-    std::vector<std::array<double, 256>> by_byte_;
-};
-
 /// Operands and output of a product. Labels that the same operands have, and the output has or not, are one label here
 /// whose extent is the product of theirs; labels of extent 1 and those that are summed in a single operand, which
 /// happens before anything is contracted, are none.
 struct product_network {
     std::size_t operands = 0;
-    std::vector<double> extents;  ///< by label of this network
-    label_sets labels;            ///< of the operands, then of the output
-    extent_products size_of;
+    std::vector<double> extents;                    ///< by label of this network
+    label_sets labels;                              ///< of the operands, then of the output
+    std::vector<std::array<double, 256>> products;  ///< of extents: of every set of eight labels that follow each other
 
-    [[nodiscard]] const std::uint64_t* output() const { return labels.of(operands); }
+    /// Elements of a tensor with a set of labels. Whole numbers below 2^53 are exact; what is beyond 1e300 counts as
+    /// that, so that sums of sizes stay numbers that can be compared.
+    EINPARALLEL_INLINE [[nodiscard]] double size_of(const std::uint64_t* set) const;
 };
 
 /// The network of a product; the extents are by label of the einsum.
@@ -86,11 +71,6 @@ struct found_order {
     std::vector<tensor_pair> steps;
     double operations = 0;
 };
-
-/// The sets of labels that the tensors of an order have: the operands, then the result of every step. The last of the
-/// given sets is the output's.
-EINPARALLEL_INLINE label_sets labels_on_the_way(const label_sets& given, std::size_t label_count,
-                                                const std::vector<tensor_pair>& steps);
 
 /// The order of a tree of contractions whose steps come in any sequence, the root last: each step after those that it
 /// reads, the part with the lowest operand on the left. Equal trees give equal orders.
