@@ -7,33 +7,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A strided block in memory, with the lowest and one past the highest address that it touches; an empty block touches
-/// none.
-struct touched_memory {
-    EINPARALLEL_INLINE touched_memory(const void* first, std::span<const index> all_extents,
-                                      std::span<const index> all_strides, std::size_t bytes);
-
-    const void* data;
+/// Strided memory that a statement reads or writes, with extents and strides that live as long as the statement.
+struct block_handle {
+    const void* data = nullptr;
     std::span<const index> extents;
-    std::span<const index> strides;  ///< in elements
-    std::size_t element_bytes;
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
+    const index* strides = nullptr;  ///< in elements
+    std::size_t element_bytes = 0;
+
+    /// The lowest and one past the highest address of its elements; equal where there are none.
+    EINPARALLEL_INLINE [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> touched() const;
 };
 
+/// Row-major, without gaps.
+EINPARALLEL_INLINE bool is_dense(std::span<const index> extents, const index* strides);
+
 /// Several indices of the block are one place: it cannot be written element by element.
-EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, std::span<const index> strides);
+EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const index* strides);
 
-/// Throws where a statement or einsum cannot read a block …
-EINPARALLEL_INLINE void check_readable(const touched_memory& block);
-
-/// … or write it.
-EINPARALLEL_INLINE void check_writable(const touched_memory& block);
+/// Throws where a statement or einsum cannot read a block.
+EINPARALLEL_INLINE void check_readable(const block_handle& block);
 
 /// The blocks may have bytes in common; false only where they have none.
-EINPARALLEL_INLINE bool overlap(const touched_memory& a, const touched_memory& b);
+EINPARALLEL_INLINE bool overlap(const block_handle& a, const block_handle& b);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -12,28 +12,38 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE touched_memory::touched_memory(const void* first, std::span<const index> all_extents,
-                                                  std::span<const index> all_strides, std::size_t bytes)
-    : data(first), extents(all_extents), strides(all_strides), element_bytes(bytes) {
+EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touched() const {
+    const auto first = reinterpret_cast<std::uintptr_t>(data);
+    const auto bytes = static_cast<index>(element_bytes);
     index lowest = 0;
     index highest = 0;
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        if (extents[dimension] == 0) {
-            return;
+        if (extents[dimension] <= 0) {
+            return {first, first};
         }
         const index reach = (extents[dimension] - 1) * strides[dimension];
         (reach < 0 ? lowest : highest) += reach;
     }
-    const auto base = reinterpret_cast<std::uintptr_t>(data);
-    begin = base + static_cast<std::uintptr_t>(lowest * static_cast<index>(element_bytes));
-    end = base + static_cast<std::uintptr_t>((highest + 1) * static_cast<index>(element_bytes));
+    return {first + static_cast<std::uintptr_t>(lowest * bytes),
+            first + static_cast<std::uintptr_t>((highest + 1) * bytes)};
+}
+
+EINPARALLEL_INLINE bool is_dense(std::span<const index> extents, const index* strides) {
+    index step = 1;
+    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
+        if (strides[dimension] != step) {
+            return false;
+        }
+        step *= extents[dimension];
+    }
+    return true;
 }
 
 /// All elements of both blocks lie in a pattern that repeats: true where its places are never the same, as for the even
 /// and the odd elements of an array or two columns of a matrix.
-EINPARALLEL_INLINE bool interleave(const touched_memory& a, const touched_memory& b) {
+EINPARALLEL_INLINE bool interleave(const block_handle& a, const block_handle& b) {
     index period = 0;
-    for (const touched_memory* const block : {&a, &b}) {
+    for (const block_handle* const block : {&a, &b}) {
         for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
             if (block->extents[dimension] > 1) {
                 period = std::gcd(period, block->strides[dimension] * static_cast<index>(block->element_bytes));
@@ -49,14 +59,8 @@ EINPARALLEL_INLINE bool interleave(const touched_memory& a, const touched_memory
     return place >= static_cast<index>(a.element_bytes) && period - place >= static_cast<index>(b.element_bytes);
 }
 
-EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, std::span<const index> strides) {
-    bool dense = true;
-    index step = 1;
-    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
-        dense = dense && strides[dimension] == step;
-        step *= extents[dimension];
-    }
-    if (dense) {
+EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const index* strides) {
+    if (is_dense(extents, strides)) {
         return false;
     }
     struct loop {
@@ -102,22 +106,18 @@ EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, std::span<
     return false;
 }
 
-EINPARALLEL_INLINE void check_readable(const touched_memory& block) {
+EINPARALLEL_INLINE void check_readable(const block_handle& block) {
     check_extents(block.extents);
-    if (block.data == nullptr && block.begin != block.end) {
+    const auto [begin, end] = block.touched();
+    if (block.data == nullptr && begin != end) {
         throw error("einsum: a view of a null pointer has elements");
     }
 }
 
-EINPARALLEL_INLINE void check_writable(const touched_memory& block) {
-    check_readable(block);
-    if (shares_places(block.extents, block.strides)) {
-        throw error("einsum: the output has strides by which several of its elements share one place");
-    }
-}
-
-EINPARALLEL_INLINE bool overlap(const touched_memory& a, const touched_memory& b) {
-    return a.begin < b.end && b.begin < a.end && !interleave(a, b);
+EINPARALLEL_INLINE bool overlap(const block_handle& a, const block_handle& b) {
+    const auto [a_begin, a_end] = a.touched();
+    const auto [b_begin, b_end] = b.touched();
+    return a_begin < b_end && b_begin < a_end && !interleave(a, b);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -9,6 +9,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/functions.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -22,7 +23,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A term that can be accumulated straight into an output of all left labels: Σ over something, and nothing broadcast.
 template <class Statement, class E>
-inline constexpr bool is_direct = Statement::template aggregates<E>&& Statement::template fills_left<E>;
+inline constexpr bool is_direct = Statement::template aggregates<E>;
 template <class Statement, class Over, class Inner>
 inline constexpr bool is_direct<Statement, reduce_node<op::sum_type, Over, Inner>> =
     !Statement::template aggregates<reduce_node<op::sum_type, Over, Inner>> &&
@@ -135,10 +136,7 @@ template <class Statement, class E>
 void list_leaves(const E& term, statement_leaf*& next) {
     for_each_leaf(term, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto reduced) {
         constexpr bool in_place = !decltype(reduced)::value && !Statement::template aggregates<E>;
-        *next++ = {{handle_of(node.operand), Statement::ids::template ids<Labels>},
-                   sizeof(typename Operand::value_type),
-                   in_place,
-                   false};
+        *next++ = {{handle_of(node.operand), Statement::ids::template ids<Labels>}, in_place, false};
     });
     if constexpr (constexpr std::size_t count = read_count<E>; count > 0) {
         next[-1].ends_term = true;
@@ -162,8 +160,7 @@ template <class Statement, class Out, class E>
 inline constexpr bool is_one_product = [] {
     constexpr bool aggregates = Statement::template aggregates<E>;
     return factors<Statement, E, Out, E>::only_leaves && is_product<Statement, Out, E> &&
-           (is_direct<Statement, E> || (!aggregates && Statement::template fills_left<E>)) &&
-           !(aggregates && loses<typename E::value_type, Out>);
+           Statement::template fills_left<E> && !(aggregates && loses<typename E::value_type, Out>);
 }();
 
 // --- execution
@@ -171,39 +168,35 @@ inline constexpr bool is_one_product = [] {
 
 /// The same vertex by vertex.
 template <assignment How, class Out, class Statement, class E>
-void execute_in_steps(block_handle output, const E& right, growth grow) {
+void execute_in_steps(const block_handle& output, const E& right, growth grow) {
     std::array<statement_leaf, read_count<E>> leaves;
     statement_leaf* next = leaves.data();
     list_leaves<Statement>(right, next);
-    if (grow != nullptr) {
-        let_grow(Statement::ids::names, Statement::left_labels, leaves, sizeof(Out), *grow, output);
-    }
-    immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, sizeof(Out), leaves);
+    immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, leaves, grow);
     lowering<immediate_builder, Statement> lower(builder);
 
     // A whole reduction or softmax by itself goes straight to the output, whatever its ⊕.
     constexpr bool is_alone =
         How == assignment::set && !Statement::template aggregates<E> && Statement::template fills_left<E>;
     if constexpr (is_alone && is_reduction<E>) {
-        lower.template reduce<Out>(into_target{}, right.op, right.inner, Statement::left_labels);
+        lower.template reduce<Out>(write_mode::overwrite, right.op, right.inner, Statement::left_labels);
     } else if constexpr (is_alone && is_softmax<E> && std::is_same_v<typename E::value_type, Out>) {
-        lower.softmax(into_target{}, right);
+        lower.softmax(write_mode::overwrite, right);
     } else {
         write_mode mode = How == assignment::set ? write_mode::overwrite : write_mode::combine;
         const auto part = elementwise_part<Statement, false>(right);
         if constexpr (!std::is_same_v<std::remove_const_t<decltype(part)>, no_terms>) {
             const auto signed_part =
                 join_parts(no_terms{}, part, std::conditional_t<How == assignment::subtract, minus, plus>{});
-            lower.template reduce<Out>(into_target{mode}, op::sum, signed_part, Statement::left_labels);
+            lower.template reduce<Out>(mode, op::sum, signed_part, Statement::left_labels);
             mode = write_mode::combine;
         }
         for_each_direct<Statement, How == assignment::subtract>(right, [&](const auto& term, auto negative) {
             const auto& summed = summand(term);
             if constexpr (decltype(negative)::value) {
-                lower.template reduce<Out>(into_target{mode}, op::sum, make_join(negate{}, summed),
-                                           Statement::left_labels);
+                lower.template reduce<Out>(mode, op::sum, make_join(negate{}, summed), Statement::left_labels);
             } else {
-                lower.template reduce<Out>(into_target{mode}, op::sum, summed, Statement::left_labels);
+                lower.template reduce<Out>(mode, op::sum, summed, Statement::left_labels);
             }
             mode = write_mode::combine;
         });
@@ -226,11 +219,7 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
         if constexpr (How == assignment::subtract) {
             scale = negate{}(scale);
         }
-        if constexpr (operands > 2) {
-            run_chain<Out>(form, blocks, scale, grow);
-        } else {
-            run_product<Out, operands>(form, blocks, scale, grow);
-        }
+        run_product<Out, std::min<std::size_t>(operands, 3)>(form, blocks, scale, grow);
     } else {
         execute_in_steps<How, Out, Statement>(output, right, grow);
     }
@@ -291,13 +280,13 @@ private:
     template <assignment How, class E>
     void compute(const E& right) const {
         array_operand<T, Rank> output = this->operand;
-        growing_array array{};
         const bool may_grow = How == assignment::set && grows_ != nullptr;
-        if (may_grow) {
-            array = {&grows_->elements_, grows_->extents_.data(), output.extents.data(), output.strides.data()};
-        }
-        // Only operator() of a mutable array or view makes a target: the elements are not const.
+        const growing_array array{may_grow ? &grows_->elements_ : nullptr, output.extents.data(),
+                                  output.strides.data()};
         execute_statement<How, T, Labels>(handle_of(output), right, may_grow ? &array : nullptr);
+        if (may_grow) {
+            grows_->extents_ = output.extents;
+        }
     }
 
     array<T, Rank>* grows_;  ///< whose elements these are, where it is an array

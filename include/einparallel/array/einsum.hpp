@@ -9,30 +9,25 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/subscripts.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-template <class T>
-inline constexpr bool is_array = false;
-template <class T, std::size_t Rank>
-inline constexpr bool is_array<array<T, Rank>> = true;
-template <class T>
-inline constexpr bool is_view = false;
-template <class T, std::size_t Rank>
-inline constexpr bool is_view<view<T, Rank>> = true;
-
 /// What immediate einsums take: arrays, views, and whatever a view can be made of.
 template <class T>
-concept DenseOperand =
-    is_array<std::remove_cvref_t<T>> || is_view<std::remove_cvref_t<T>> || ForeignTensor<std::remove_reference_t<T>>;
+concept DenseOperand = requires(const std::remove_reference_t<T>& object) {
+    view(object);
+};
 
 template <DenseOperand Operand>
 auto readable(const Operand& operand) {
@@ -51,17 +46,6 @@ struct common_element<T> {
 template <class A, class B, class... Rest>
 struct common_element<A, B, Rest...> : common_element<arithmetic_t<A, B>, Rest...> {};
 
-/// An ellipsis in any operand.
-template <const auto& Table>
-inline constexpr bool has_ellipsis = [] {
-    for (const bool is_one : Table.is_ellipsis) {
-        if (is_one) {
-            return true;
-        }
-    }
-    return false;
-}();
-
 /// Names of a table's labels.
 template <const auto& Table>
 inline constexpr auto table_names = [] {
@@ -72,18 +56,26 @@ inline constexpr auto table_names = [] {
     return names;
 }();
 
+/// Calls visit(at, operand, dimension) for all dimensions of all operands, whose labels are Table.dimensions[at].
+template <const auto& Table, class Visit>
+constexpr void for_each_dimension(const Visit& visit) {
+    for (std::size_t operand = 0; operand + 1 < Table.first.size(); ++operand) {
+        for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
+            visit(at, operand, at - Table.first[operand]);
+        }
+    }
+}
+
 /// The extents of a table's labels in operands with these extents; an ellipsis dimension takes the longest (or 0,
 /// against which 1 stands as well).
 template <const auto& Table, std::size_t Operands>
 constexpr auto extents_by_label(const std::array<const index*, Operands>& extents_of) {
     std::array<index, Table.names.size()> longest{};
     longest.fill(1);
-    for (std::size_t operand = 0; operand < Operands; ++operand) {
-        for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
-            index& known = longest[static_cast<std::size_t>(Table.dimensions[at])];
-            known = known == 1 ? extents_of[operand][at - Table.first[operand]] : known;
-        }
-    }
+    for_each_dimension<Table>([&](std::size_t at, std::size_t operand, std::size_t dimension) {
+        index& known = longest[static_cast<std::size_t>(Table.dimensions[at])];
+        known = known == 1 ? extents_of[operand][dimension] : known;
+    });
     return longest;
 }
 
@@ -92,37 +84,29 @@ constexpr auto extents_by_label(const std::array<const index*, Operands>& extent
 template <const auto& Table, std::size_t Operands>
 class subscript_labels {
 public:
-    explicit subscript_labels([[maybe_unused]] const std::array<const index*, Operands>& extents_of)
-        : dimensions_(Table.dimensions) {
-        if constexpr (has_ellipsis<Table>) {
+    explicit subscript_labels([[maybe_unused]] const std::array<const index*, Operands>& extents_of) {
+        if constexpr (Table.has_ellipsis) {
             const auto longest = extents_by_label<Table>(extents_of);
-            for (std::size_t operand = 0; operand < Operands; ++operand) {
-                for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
-                    const auto label = static_cast<std::size_t>(dimensions_[at]);
-                    const index extent = extents_of[operand][at - Table.first[operand]];
-                    if (Table.is_ellipsis[label] && extent == 1 && longest[label] != 1) {
-                        dimensions_[at] = no_label;
-                    }
+            for_each_dimension<Table>([&](std::size_t at, std::size_t operand, std::size_t dimension) {
+                const auto label = static_cast<std::size_t>(dimensions_[at]);
+                if (Table.is_ellipsis[label] && extents_of[operand][dimension] == 1 && longest[label] != 1) {
+                    dimensions_[at] = no_label;
                 }
-            }
+            });
         }
     }
 
     [[nodiscard]] std::span<const label_id> of(std::size_t operand) const {
-        return std::span<const label_id>(dimensions_)
-            .subspan(Table.first[operand], Table.first[operand + 1] - Table.first[operand]);
+        return {&dimensions_[Table.first[operand]], &dimensions_[Table.first[operand + 1]]};
     }
-    static constexpr std::span<const label_id> output() {
-        return std::span<const label_id>(Table.output).first(Table.output_rank);
-    }
+    static constexpr std::span<const label_id> output() { return {Table.output.data(), Table.output_rank}; }
     /// Of an einsum into an output that is no operand.
     [[nodiscard]] product_form form() const {
         return {table_names<Table>, Table.output.data(), dimensions_.data(), write_mode::overwrite, false};
     }
 
 private:
-    using constant = decltype(Table.dimensions);
-    std::conditional_t<has_ellipsis<Table>, std::remove_const_t<constant>, const constant&> dimensions_;
+    std::remove_const_t<decltype(Table.dimensions)> dimensions_ = Table.dimensions;
 };
 
 /// x1 · x2 · … of any element types: the ⊗ of a product whose operands differ in type.
@@ -145,17 +129,11 @@ auto product_of(Builder& builder, Sink sink, std::span<const label_id> out,
     } else if constexpr (loses<typename common_element<In...>::type, Out>) {
         using T = typename common_element<In...>::type;
         const std::array<labelled_handle<typename Builder::handle>, 1> sum{
-            {{product_of<T, In...>(builder, temporary{}, out, operands), out}}};
+            {{product_of<T, In...>(builder, std::nullopt, out, operands), out}}};
         return emit_join<Out>(builder, sink, op::sum, apply(unchanged{}, pick<0>{}), type_list<T>{}, out, sum);
     } else {
         return emit_join<Out>(builder, sink, op::sum, tree_of_products<0, Count>(), type_list<In...>{}, out, operands);
     }
-}
-
-/// The output and the operands.
-template <class... Tensors>
-std::array<block_handle, sizeof...(Tensors)> blocks_of(const Tensors&... tensors) {
-    return {{{tensors.data(), tensors.extents(), tensors.strides().data()}...}};
 }
 
 template <subscripts Text, class Out, std::size_t OutRank, class... Operands>
@@ -165,23 +143,17 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
                   "einsum: complex values cannot be assigned to real elements");
     static_assert((keeps_fraction<typename Operands::value_type, Out> && ...),
                   "einsum: floating-point values cannot be assigned to integer elements: round them with ep::map");
-    const std::array<const index*, sizeof...(Operands)> extents{operands.extents().data()...};
-    const subscript_labels<table, sizeof...(Operands)> labels(extents);
-    std::array<block_handle, sizeof...(Operands) + 1> blocks = blocks_of(output, operands...);
-    if constexpr (!(std::is_same_v<Out, typename Operands::value_type> && ...)) {
-        constexpr std::array<std::size_t, sizeof...(Operands)> bytes{sizeof(typename Operands::value_type)...};
-        std::array<labelled_block, sizeof...(Operands)> read{};
-        std::array<statement_leaf, sizeof...(Operands)> leaves{};
-        for (std::size_t operand = 0; operand < read.size(); ++operand) {
-            read[operand] = {blocks[operand + 1], labels.of(operand)};
-            leaves[operand] = {read[operand], bytes[operand], false, operand + 1 == read.size()};
-        }
-        immediate_builder builder(table_names<table>, {blocks[0], labels.output()}, sizeof(Out), leaves);
-        product_of<Out, typename Operands::value_type...>(builder, into_target{}, labels.output(), read);
-    } else if constexpr (sizeof...(Operands) > 2) {
-        run_chain<Out>(labels.form(), blocks, Out(1));
+    constexpr std::size_t count = sizeof...(Operands);
+    const subscript_labels<table, count> labels({operands.extents().data()...});
+    std::array<block_handle, count + 1> blocks{handle_of(output), handle_of(operands)...};
+    if constexpr ((std::is_same_v<Out, typename Operands::value_type> && ...)) {
+        run_product<Out, std::min<std::size_t>(count, 3)>(labels.form(), blocks, Out(1));
     } else {
-        run_product<Out, sizeof...(Operands)>(labels.form(), blocks, Out(1));
+        const std::vector<statement_leaf> leaves = leaves_of(labels.form(), blocks);
+        immediate_builder builder(table_names<table>, {blocks[0], labels.output()}, leaves, nullptr);
+        std::array<labelled_block, count> read{};
+        std::ranges::transform(leaves, read.begin(), &statement_leaf::block);
+        product_of<Out, typename Operands::value_type...>(builder, write_mode::overwrite, labels.output(), read);
     }
 }
 
@@ -198,17 +170,6 @@ auto einsum_extents(const Operands&... operands) {
     return extents;
 }
 
-template <subscripts Text, class X, class Y>
-contraction_decision decision_of(const X& x, const Y& y) {
-    using T = typename X::value_type;
-    static_assert(std::is_same_v<T, typename Y::value_type>, "ep::explain: the operands have one element type");
-    static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
-    const std::array<const index*, 2> extents{x.extents().data(), y.extents().data()};
-    const subscript_labels<table, 2> labels(extents);
-    const view<const T, table.output_rank> output(nullptr, einsum_extents<Text>(x, y));
-    return decision_of_product(labels.form(), blocks_of(output, x, y), element_type_of<T>());
-}
-
 template <class... Operands>
 struct other_than_dense : refused {
     static_assert(
@@ -218,13 +179,35 @@ struct other_than_dense : refused {
 };
 
 template <subscripts Text, class... Operands>
-auto einsum_new(const Operands&... operands) {
+auto new_output(const Operands&... operands) {
     using Out = typename common_element<typename Operands::value_type...>::type;
-    constexpr std::size_t rank = subscript_table_of<Text, Operands::rank...>.output_rank;
-    array<Out, rank> output(unwritten{}, einsum_extents<Text>(operands...));
-    einsum_views<Text>(view<Out, rank>(output), operands...);
+    return array<Out, subscript_table_of<Text, Operands::rank...>.output_rank>(unwritten{},
+                                                                               einsum_extents<Text>(operands...));
+}
+
+template <subscripts Text, class... Operands>
+auto einsum_new(const Operands&... operands) {
+    auto output = new_output<Text>(operands...);
+    einsum_views<Text>(view(output), operands...);
     return output;
 }
+
+template <subscripts Text, class X, class Y>
+contraction_decision decision_of(const X& x, const Y& y) {
+    using T = typename X::value_type;
+    static_assert(std::is_same_v<T, typename Y::value_type>, "ep::explain: the operands have one element type");
+    static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
+    const subscript_labels<table, 2> labels({x.extents().data(), y.extents().data()});
+    auto output = new_output<Text>(x, y);
+    std::array<block_handle, 3> blocks{handle_of(view(output)), handle_of(x), handle_of(y)};
+    return decision_of_product(labels.form(), blocks, element_type_of<T>());
+}
+
+/// What operands of a string stand for that has a mistake.
+template <subscripts Text, class... Operands>
+using mistaken_subscripts = check_subscripts<Text, readable_t<Operands>::rank...>;
+template <subscripts Text, class... Operands>
+inline constexpr bool are_sound_for = are_sound<Text, readable_t<Operands>::rank...>;
 
 }  // namespace EINPARALLEL_DETAIL
 
@@ -235,17 +218,13 @@ inline namespace EINPARALLEL_WAY {
 /// the cheapest order). Returns a new array of the operands' common element type. Extents that disagree are an
 /// ep::error.
 template <subscripts Text, detail::DenseOperand... Operands>
-    requires detail::are_sound<Text, detail::readable_t<Operands>::rank...>
 auto einsum(const Operands&... operands) {
-    return detail::einsum_new<Text>(detail::readable(operands)...);
+    if constexpr (detail::are_sound_for<Text, Operands...>) {
+        return detail::einsum_new<Text>(detail::readable(operands)...);
+    } else {
+        return detail::mistaken_subscripts<Text, Operands...>();
+    }
 }
-/// Of a string that has a mistake: refused.
-template <subscripts Text, detail::DenseOperand... Operands>
-    requires(!detail::are_sound<Text, detail::readable_t<Operands>::rank...>)
-detail::check_subscripts<Text, detail::readable_t<Operands>::rank...> einsum(const Operands&... /*operands*/) {
-    return {};
-}
-
 /// Other operands: refused.
 template <subscripts Text = "", class... Operands>
 detail::other_than_dense<Operands...> einsum(const Operands&... /*operands*/) {
@@ -255,36 +234,28 @@ detail::other_than_dense<Operands...> einsum(const Operands&... /*operands*/) {
 /// How einsum<Text>(x, y) would contract two operands of one type, by their extents and strides: what to look at where
 /// it is slower than expected. Prints. Extents that disagree are an ep::error.
 template <subscripts Text, detail::DenseOperand X, detail::DenseOperand Y>
-    requires detail::are_sound<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank> contraction_decision
-    explain(const X& x, const Y& y) {
+auto explain(const X& x, const Y& y) {
+    if constexpr (detail::are_sound_for<Text, X, Y>) {
         return detail::decision_of<Text>(detail::readable(x), detail::readable(y));
+    } else {
+        return detail::mistaken_subscripts<Text, X, Y>();
     }
-/// Of a string that has a mistake: refused.
-template <subscripts Text, detail::DenseOperand X, detail::DenseOperand Y>
-    requires(!detail::are_sound<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank>)
-detail::check_subscripts<Text, detail::readable_t<X>::rank, detail::readable_t<Y>::rank> explain(const X& /*x*/,
-                                                                                                 const Y& /*y*/) {
-    return {};
 }
 
 /// The same into memory that exists; its extents are checked. The output may not share memory with an operand.
-template <subscripts Text, class Output, detail::DenseOperand... Operands>
-    requires detail::DenseOperand<Output> && detail::are_sound<Text, detail::readable_t<Operands>::rank...>
-void einsum_into(Output&& output, const Operands&... operands) {
-    const view target(output);
-    constexpr bool fits = std::remove_const_t<decltype(target)>::rank ==
-                          detail::subscript_table_of<Text, detail::readable_t<Operands>::rank...>.output_rank;
-    static_assert(fits, "ep::einsum_into: the rank of the output differs from the number of output labels");
-    if constexpr (fits) {
-        detail::einsum_views<Text>(target, detail::readable(operands)...);
+template <subscripts Text, detail::DenseOperand Output, detail::DenseOperand... Operands>
+auto einsum_into(Output&& output, const Operands&... operands) {
+    if constexpr (detail::are_sound_for<Text, Operands...>) {
+        const view target(output);
+        constexpr bool fits = std::remove_const_t<decltype(target)>::rank ==
+                              detail::subscript_table_of<Text, detail::readable_t<Operands>::rank...>.output_rank;
+        static_assert(fits, "ep::einsum_into: the rank of the output differs from the number of output labels");
+        if constexpr (fits) {
+            detail::einsum_views<Text>(target, detail::readable(operands)...);
+        }
+    } else {
+        return detail::mistaken_subscripts<Text, Operands...>();
     }
-}
-/// Of a string that has a mistake: refused.
-template <subscripts Text, class Output, detail::DenseOperand... Operands>
-    requires(!detail::are_sound<Text, detail::readable_t<Operands>::rank...>)
-detail::check_subscripts<Text, detail::readable_t<Operands>::rank...> einsum_into(const Output& /*output*/,
-                                                                                  const Operands&... /*operands*/) {
-    return {};
 }
 
 }  // namespace EINPARALLEL_WAY

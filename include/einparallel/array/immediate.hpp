@@ -1,8 +1,10 @@
 #pragma once
 // Executes vertices as they are lowered: the builder behind assignments to arrays and views; and products in one call.
 
+#include <einparallel/array/aliasing.hpp>
 #include <einparallel/array/lower.hpp>
 #include <einparallel/array/operand.hpp>
+#include <einparallel/array/view.hpp>
 #include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/kernel.hpp>
@@ -17,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -24,18 +27,16 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A tensor that a vertex reads: memory with extents and strides that live as long as the statement.
-struct block_handle {
-    const void* data = nullptr;
-    std::span<const index> extents;
-    const index* strides = nullptr;
-};
 using labelled_block = labelled_handle<block_handle>;
 
-/// The handle of an array's or view's operand.
+/// The handle of an array's or view's operand, or of a view.
 template <class T, std::size_t Rank>
 block_handle handle_of(const array_operand<T, Rank>& held) {
-    return {held.data, held.extents, held.strides.data()};
+    return {held.data, held.extents, held.strides.data(), sizeof(T)};
+}
+template <class T, std::size_t Rank>
+block_handle handle_of(const view<T, Rank>& seen) {
+    return {seen.data(), seen.extents(), seen.strides().data(), sizeof(T)};
 }
 
 /// A statement or einsum that is one product, as constants of the unit.
@@ -47,86 +48,59 @@ struct product_form {
     bool in_place = false;  ///< the output may be an operand that is read element for element where it is written
 };
 
-/// The array that is assigned to, which takes the extents of what is assigned while it has none; null: it keeps its
-/// own.
+/// The array that is assigned to, which takes the extents of what is assigned while it has none.
 struct growing_array {
     lines_owner* elements;
-    index* extents;
-    index* handle_extents;  ///< memory of the handle's extents and strides, which change as well
-    index* handle_strides;
+    index* extents;  ///< memory of the output's extents and strides
+    index* strides;
 };
 using growth = const growing_array*;  // null: the output keeps its extents
 
-/// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] of one or two `Operands`. `blocks` are the output and the operands. Throws, and
-/// writes nothing, where extents disagree or memory cannot be read or written.
+/// Z[ℓZ] (+)= scale · Σ X1[ℓ1] · X2[ℓ2] · … of one, two or more `Operands`, which 3 stands for: these are contracted
+/// pair by pair in the cheapest order. `blocks` are the output and the operands. Throws, and writes nothing, where
+/// extents disagree or memory cannot be read or written.
 template <Element T, std::size_t Operands>
 [[gnu::visibility("default")]] void run_product(const product_form& form, std::span<block_handle> blocks, T scale,
                                                 growth grow = nullptr);
 
-/// The same of more operands, contracted pair by pair in the cheapest order.
-template <Element T>
-[[gnu::visibility("default")]] void run_chain(const product_form& form, std::span<block_handle> blocks, T scale,
-                                              growth grow = nullptr);
-
-/// The operands of a product with their labels.
-EINPARALLEL_INLINE std::vector<labelled_block> product_operands(const product_form& form,
-                                                                std::span<const block_handle> blocks);
-
 /// Throws as run_product does. Finds the extents by label id, and two operands at most as a call reads them.
-EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<const block_handle> blocks,
-                                           std::size_t element_bytes, small_vector<index, 16>& extents,
-                                           operand_block* operands);
+EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<block_handle> blocks,
+                                           small_vector<index, 16>& extents, operand_block* operands, growth grow);
 
-/// How run_product would contract two operands into a dense output. Throws where extents disagree.
-EINPARALLEL_INLINE contraction_decision decision_of_product(const product_form& form,
-                                                            std::span<const block_handle> blocks, element_type element);
+/// How run_product would contract two operands.
+EINPARALLEL_INLINE contraction_decision decision_of_product(const product_form& form, std::span<block_handle> blocks,
+                                                            element_type element);
 
 /// An operand of a statement, for the checks before anything is written.
 struct statement_leaf {
     labelled_block block;
-    std::size_t element_bytes = 0;
     bool in_place = false;   ///< its term is evaluated element by element of the output
     bool ends_term = false;  ///< it is the last one of its term
 };
 
-/// An output whose extents are all 0 takes those that the operands' labels have. Throws where none of them has a label.
-EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::span<const label_id> labels,
-                                 std::span<const statement_leaf> leaves, std::size_t element_bytes,
-                                 const growing_array& array, block_handle& output);
-EINPARALLEL_INLINE void let_grow(const product_form& form, std::span<block_handle> blocks, std::size_t element_bytes,
-                                 const growing_array& array);
+/// The operands of a product as leaves of its only term.
+EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form,
+                                                         std::span<const block_handle> blocks);
 
 /// 0, 1, 2, …: the elements of ep::iota. Throws for an extent of -1, which no operand has said.
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent);
-
-/// The sink that writes the statement's own output.
-struct into_target {
-    write_mode mode = write_mode::overwrite;
-};
 
 /// Builder that runs each vertex at once. Temporaries live until the statement ends.
 class immediate_builder {
 public:
     using handle = block_handle;
 
-    /// Where the result of a vertex goes.
-    struct destination {
-        destination(temporary /*sink*/) {}                                   // implicit: a sink is one
-        destination(into_target sink) : is_output(true), mode(sink.mode) {}  // implicit
-
-        bool is_output = false;
-        write_mode mode = write_mode::overwrite;
-    };
+    /// Where the result of a vertex goes: into memory of its own, or so into the statement's output.
+    using destination = std::optional<write_mode>;
 
     using block_work = function_ref<void(const block_call&)>;
 
     /// Checks what must hold before a statement writes anything: extents agree within each term and with the output,
     /// and a leaf that shares memory with the output is read element for element where it is written. The extents of a
-    /// vertex then agree as well.
+    /// vertex then agree as well. An output that may grow and whose extents are all 0 takes those of the leaves'
+    /// labels.
     EINPARALLEL_INLINE immediate_builder(std::span<const std::string_view> names, const labelled_block& target,
-                                         std::size_t element_bytes, std::span<const statement_leaf> leaves);
-    EINPARALLEL_INLINE immediate_builder(const product_form& form, std::span<const block_handle> blocks,
-                                         std::size_t element_bytes);
+                                         std::span<const statement_leaf> leaves, growth grow);
     immediate_builder(const immediate_builder&) = delete;
     immediate_builder& operator=(const immediate_builder&) = delete;
     ~immediate_builder();

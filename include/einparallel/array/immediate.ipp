@@ -2,8 +2,8 @@
 
 #include <einparallel/array/immediate.hpp>
 
-#include <einparallel/array/aliasing.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <string>
@@ -81,116 +81,34 @@ EINPARALLEL_INLINE void merge_output(std::span<const std::string_view> names, co
 
 /// The leaf reads each element of the output where that is written, and no other.
 EINPARALLEL_INLINE bool is_read_in_place(const labelled_block& output, const labelled_block& leaf) {
-    if (leaf.handle.data != output.handle.data || leaf.labels.size() != output.labels.size()) {
-        return false;
+    bool same = leaf.handle.data == output.handle.data && leaf.handle.element_bytes == output.handle.element_bytes &&
+                leaf.labels.size() == output.labels.size();
+    for (std::size_t dimension = 0; same && dimension < output.labels.size(); ++dimension) {
+        const auto read = std::ranges::find(leaf.labels, output.labels[dimension]);
+        same = read != leaf.labels.end() &&
+               (output.handle.strides[dimension] == leaf.handle.strides[read - leaf.labels.begin()] ||
+                output.handle.extents[dimension] <= 1);
     }
-    for (std::size_t dimension = 0; dimension < leaf.labels.size(); ++dimension) {
-        const auto here = leaf.labels.begin() + static_cast<std::ptrdiff_t>(dimension);
-        const auto written = std::ranges::find(output.labels, *here);
-        // A label that is repeated reads a diagonal, and leaves a label of the output without a dimension.
-        if (written == output.labels.end() || std::find(leaf.labels.begin(), here, *here) != here ||
-            (output.handle.strides[written - output.labels.begin()] != leaf.handle.strides[dimension] &&
-             leaf.handle.extents[dimension] > 1)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// The memory of a block, which must be there.
-EINPARALLEL_INLINE touched_memory touched(const block_handle& block, std::size_t element_bytes) {
-    return {block.data, block.extents, {block.strides, block.extents.size()}, element_bytes};
+    return same;
 }
 
 /// Throws where a leaf cannot be read, or where it shares memory with the output in another way than it may.
-EINPARALLEL_INLINE void check_leaf(const touched_memory& written, const labelled_block& output,
-                                   const statement_leaf& leaf) {
-    const touched_memory read = touched(leaf.block.handle, leaf.element_bytes);
-    check_readable(read);
-    if (!overlap(written, read)) {
-        return;
-    }
-    if (!leaf.in_place || leaf.element_bytes != written.element_bytes || !is_read_in_place(output, leaf.block)) {
+EINPARALLEL_INLINE void check_leaf(const labelled_block& output, const statement_leaf& leaf) {
+    check_readable(leaf.block.handle);
+    if (overlap(output.handle, leaf.block.handle) && !(leaf.in_place && is_read_in_place(output, leaf.block))) {
         throw error(std::string("einsum: the output is also an operand") +
                     (leaf.in_place ? " and is not read element for element where it is written" : "") +
                     ": give the result memory of its own");
     }
 }
 
-/// A product as a call, in one pass over all dimensions. `is_plain`: extents agree and are not 0, the output is dense
-/// and no operand is near it, so that nothing remains to be checked.
-EINPARALLEL_INLINE block_call call_of(const product_form& form, std::span<const block_handle> blocks,
-                                      std::size_t element_bytes, small_vector<index, 16>& extents,
-                                      operand_block* operands, bool& is_plain) {
-    const auto bytes = static_cast<index>(element_bytes);
-    extents.resize(form.names.size(), -1);
-    std::uintptr_t output_begin = 0;
-    std::uintptr_t output_end = 0;
-    is_plain = true;
-    const label_id* labels = form.output;
-    for (std::size_t number = 0; number < blocks.size(); ++number) {
-        const block_handle& block = blocks[number];
-        const std::size_t rank = block.extents.size();
-        index lowest = 0;
-        index highest = 0;
-        index elements = 1;
-        bool dense = true;
-        for (std::size_t dimension = rank; dimension-- > 0;) {
-            const index extent = block.extents[dimension];
-            const index stride = block.strides[dimension];
-            const index reach = (extent - 1) * stride;
-            lowest += std::min<index>(reach, 0);
-            highest += std::max<index>(reach, 0);
-            dense = dense && stride == elements;
-            elements *= extent;
-            if (labels[dimension] != no_label) {
-                index& known = extents[static_cast<std::size_t>(labels[dimension])];
-                is_plain = is_plain && (known < 0 ? extent >= 0 : known == extent);
-                known = extent;
-            }
-        }
-        const auto first = reinterpret_cast<std::uintptr_t>(block.data);
-        const std::uintptr_t begin = first + static_cast<std::uintptr_t>(lowest * bytes);
-        const std::uintptr_t end = first + static_cast<std::uintptr_t>((highest + 1) * bytes);
-        is_plain = is_plain && block.data != nullptr && elements != 0;
-        if (number == 0) {
-            is_plain = is_plain && dense;
-            output_begin = begin;
-            output_end = end;
-            labels = form.operands;
-        } else {
-            is_plain = is_plain && (end <= output_begin || output_end <= begin);
-            operands[number - 1] = {block.data, {labels, rank}, {block.strides, rank}};
-            labels += rank;
-        }
-    }
-    for (index& extent : extents) {
-        extent = extent < 0 ? 1 : extent;
-    }
-    const std::size_t rank = blocks[0].extents.size();
-    return {extents,
-            {operands, blocks.size() - 1},
-            {const_cast<void*>(blocks[0].data), {form.output, rank}, {blocks[0].strides, rank}},
-            form.mode};
-}
-
-EINPARALLEL_INLINE std::vector<labelled_block> product_operands(const product_form& form,
-                                                                std::span<const block_handle> blocks) {
-    std::vector<labelled_block> operands;
+EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form,
+                                                         std::span<const block_handle> blocks) {
+    std::vector<statement_leaf> leaves;
     const label_id* labels = form.operands;
     for (const block_handle& block : blocks.subspan(1)) {
-        operands.push_back({block, {labels, block.extents.size()}});
+        leaves.push_back({{block, {labels, block.extents.size()}}, form.in_place, false});
         labels += block.extents.size();
-    }
-    return operands;
-}
-
-/// The operands of a product as leaves of its only term.
-EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& form, std::span<const block_handle> blocks,
-                                                         std::size_t element_bytes) {
-    std::vector<statement_leaf> leaves;
-    for (const labelled_block& operand : product_operands(form, blocks)) {
-        leaves.push_back({operand, element_bytes, form.in_place, false});
     }
     leaves.back().ends_term = true;
     return leaves;
@@ -198,21 +116,14 @@ EINPARALLEL_INLINE std::vector<statement_leaf> leaves_of(const product_form& for
 
 /// Every extent is 0, and there is one.
 EINPARALLEL_INLINE bool lacks_extents(const block_handle& output) {
-    bool lacks = !output.extents.empty();
-    for (const index extent : output.extents) {
-        lacks = lacks && extent == 0;
-    }
-    return lacks;
+    return !output.extents.empty() && all_in(output.extents, [](index extent) { return extent == 0; });
 }
 
-EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::span<const label_id> labels,
-                                 std::span<const statement_leaf> leaves, std::size_t element_bytes,
-                                 const growing_array& array, block_handle& output) {
-    if (!lacks_extents(output)) {
-        return;
-    }
+/// An output without extents takes those that the leaves' labels have. Throws where none of them has a label.
+EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::span<const statement_leaf> leaves,
+                                 const growing_array& array, labelled_block& output) {
     small_vector<index, 8> extents;
-    for (const label_id label : labels) {
+    for (const label_id label : output.labels) {
         index known = -1;
         for (std::size_t leaf = 0; leaf < leaves.size() && known < 0; ++leaf) {
             known = extent_in(leaves[leaf].block, label, -1);
@@ -224,23 +135,11 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
         }
         extents.push_back(known);
     }
-    array.elements->reset(new_elements({extents.data(), extents.size()}, element_bytes, first_elements::zeros));
-    index stride = 1;
-    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
-        array.extents[dimension] = extents[dimension];
-        array.handle_extents[dimension] = extents[dimension];
-        array.handle_strides[dimension] = stride;
-        stride *= extents[dimension];
-    }
-    output.data = array.elements->get();
-}
-
-EINPARALLEL_INLINE void let_grow(const product_form& form, std::span<block_handle> blocks, std::size_t element_bytes,
-                                 const growing_array& array) {
-    if (lacks_extents(blocks[0])) {
-        let_grow(form.names, {form.output, blocks[0].extents.size()}, leaves_of(form, blocks, element_bytes),
-                 element_bytes, array, blocks[0]);
-    }
+    array.elements->reset(
+        new_elements({extents.data(), extents.size()}, output.handle.element_bytes, first_elements::zeros));
+    output.handle.data = array.elements->get();
+    std::copy(extents.begin(), extents.end(), array.extents);
+    dense_strides(output.handle.extents, array.strides);
 }
 
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent) {
@@ -254,99 +153,109 @@ EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent) {
     return made;
 }
 
-EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<const block_handle> blocks,
-                                           std::size_t element_bytes, small_vector<index, 16>& extents,
-                                           operand_block* operands) {
-    bool is_plain = false;
-    const block_call call = call_of(form, blocks, element_bytes, extents, operands, is_plain);
-    if (!is_plain) {
-        immediate_builder(form, blocks, element_bytes);
+/// Extents that no block has said are 1.
+EINPARALLEL_INLINE void fill_in(small_vector<index, 16>& extents) {
+    for (index& extent : extents) {
+        extent = extent < 0 ? 1 : extent;
     }
-    return call;
 }
 
-EINPARALLEL_INLINE contraction_decision decision_of_product(const product_form& form,
-                                                            std::span<const block_handle> blocks,
+EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<block_handle> blocks,
+                                           small_vector<index, 16>& extents, operand_block* operands, growth grow) {
+    labelled_block output{blocks[0], {form.output, blocks[0].extents.size()}};
+    if (grow != nullptr && lacks_extents(output.handle)) {
+        let_grow(form.names, leaves_of(form, blocks), *grow, output);
+    }
+    // Where the output is dense and no operand is near it, nothing but extents can be wrong.
+    const auto [begin, end] = output.handle.touched();
+    extents.resize(form.names.size(), -1);
+    bool is_plain = merge_extents(extents, output) == no_label && output.handle.data != nullptr && begin != end &&
+                    is_dense(output.handle.extents, output.handle.strides);
+    const label_id* labels = form.operands;
+    for (const block_handle& block : blocks.subspan(1)) {
+        const std::size_t rank = block.extents.size();
+        const auto [from, to] = block.touched();
+        is_plain = merge_extents(extents, {block, {labels, rank}}) == no_label && is_plain && block.data != nullptr &&
+                   from != to && (to <= begin || end <= from);
+        operands[&block - &blocks[1]] = {block.data, {labels, rank}, {block.strides, rank}};
+        labels += rank;
+    }
+    if (!is_plain) {
+        immediate_builder(form.names, output, leaves_of(form, blocks), nullptr);
+    }
+    fill_in(extents);
+    return {extents,
+            {operands, blocks.size() - 1},
+            {const_cast<void*>(output.handle.data), output.labels, {output.handle.strides, output.labels.size()}},
+            form.mode};
+}
+
+EINPARALLEL_INLINE contraction_decision decision_of_product(const product_form& form, std::span<block_handle> blocks,
                                                             element_type element) {
     small_vector<index, 16> extents;
     operand_block operands[2];
-    bool is_plain = false;
-    const block_call call = call_of(form, blocks, element.bytes, extents, operands, is_plain);
-    std::vector<index> merged(form.names.size());
-    merge_operands(form.names, call.output.labels, product_operands(form, blocks), merged);
-    return decide(call, element);
+    return decide(checked_call(form, blocks, extents, operands, nullptr), element);
 }
 
 EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::string_view> names,
-                                                        const labelled_block& target, std::size_t element_bytes,
-                                                        std::span<const statement_leaf> leaves)
+                                                        const labelled_block& target,
+                                                        std::span<const statement_leaf> leaves, growth grow)
     : target_(target), extents_(names.size()) {
-    const touched_memory written = touched(target.handle, element_bytes);
-    check_writable(written);
+    if (grow != nullptr && lacks_extents(target.handle)) {
+        let_grow(names, leaves, *grow, target_);
+    }
+    check_readable(target_.handle);
+    if (shares_places(target_.handle.extents, target_.handle.strides)) {
+        throw error("einsum: the output has strides by which several of its elements share one place");
+    }
     small_vector<labelled_block, 8> term;
     for (const statement_leaf& leaf : leaves) {
-        check_leaf(written, target, leaf);
+        check_leaf(target_, leaf);
         term.push_back(leaf.block);
         if (leaf.ends_term) {
-            merge_operands(names, target.labels, term, extents_);
-            merge_output(names, target, term, extents_);
+            merge_operands(names, target_.labels, term, extents_);
+            merge_output(names, target_, term, extents_);
             term.clear();
         }
     }
 }
 
-EINPARALLEL_INLINE immediate_builder::immediate_builder(const product_form& form, std::span<const block_handle> blocks,
-                                                        std::size_t element_bytes)
-    : immediate_builder(form.names, {blocks[0], {form.output, blocks[0].extents.size()}}, element_bytes,
-                        leaves_of(form, blocks, element_bytes)) {}
-
 EINPARALLEL_VIRTUAL immediate_builder::~immediate_builder() = default;
 
 EINPARALLEL_INLINE std::span<const index> immediate_builder::learn_extents(std::span<const labelled_block> operands) {
-    std::ranges::fill(extents_, 1);
-    const auto learn = [&](const labelled_block& block) {
-        for (std::size_t dimension = 0; dimension < block.labels.size(); ++dimension) {
-            if (block.labels[dimension] != no_label) {
-                extents_[static_cast<std::size_t>(block.labels[dimension])] = block.handle.extents[dimension];
-            }
-        }
-    };
-    learn(target_);
-    std::ranges::for_each(operands, learn);
+    std::ranges::fill(extents_, -1);
+    merge_extents(extents_, target_);
+    for (const labelled_block& operand : operands) {
+        merge_extents(extents_, operand);
+    }
+    fill_in(extents_);
     return extents_;
 }
 
 EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination sink, std::span<const label_id> out,
                                                                     std::span<const labelled_block> operands,
                                                                     std::size_t element_bytes, block_work work) {
-    handle made = target_.handle;
+    labelled_block made = target_;
     learn_extents(operands);
-    if (!sink.is_output) {
-        auto own = std::make_unique<memory>();
+    if (!sink) {
+        memory& own = *temporaries_.emplace_back(std::make_unique<memory>());
         for (const label_id label : out) {
-            own->extents.push_back(extents_[static_cast<std::size_t>(label)]);
+            own.extents.push_back(extents_[static_cast<std::size_t>(label)]);
         }
-        own->strides.resize(out.size());
-        index stride = 1;
-        for (std::size_t dimension = out.size(); dimension-- > 0;) {
-            own->strides[dimension] = stride;
-            stride *= own->extents[dimension];
-        }
-        const std::size_t bytes = static_cast<std::size_t>(stride) * element_bytes;
-        own->bytes.reset(new_lines(bytes));
-        made = {own->bytes.get(), own->extents, own->strides.data()};
-        temporaries_.push_back(std::move(own));
+        own.strides.resize(out.size());
+        const auto count = static_cast<std::size_t>(dense_strides(own.extents, own.strides.data()));
+        own.bytes.reset(new_lines(count * element_bytes));
+        made = {{own.bytes.get(), own.extents, own.strides.data(), element_bytes}, out};
     }
     small_vector<operand_block, 8> blocks;
     for (const labelled_block& operand : operands) {
         blocks.push_back({operand.handle.data, operand.labels, {operand.handle.strides, operand.labels.size()}});
     }
-    const std::span<const label_id> written = sink.is_output ? target_.labels : out;
     work({extents_,
           {blocks.data(), blocks.size()},
-          {const_cast<void*>(made.data), written, {made.strides, written.size()}},
-          sink.mode});
-    return made;
+          {const_cast<void*>(made.handle.data), made.labels, {made.handle.strides, made.labels.size()}},
+          sink.value_or(write_mode::overwrite)});
+    return made.handle;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

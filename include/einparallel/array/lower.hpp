@@ -11,7 +11,8 @@
 //                                                         program, make_kernel(std::false_type{}) without
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
-// where a sink says where the result goes: `temporary{}` or what the builder's own statement passes in.
+// where a sink says where the result goes: std::nullopt into memory, or a vertex, of its own, or what the builder's own
+// statement passes in.
 
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/join.hpp>
@@ -21,14 +22,12 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// The result of a vertex goes into memory, or becomes a vertex, of its own.
-struct temporary {};
 
 /// An operand of one vertex: who makes it, and a label id for each of its dimensions.
 template <class Handle>
@@ -162,7 +161,7 @@ public:
         if constexpr (Statement::template aggregates<E> && loses<typename E::value_type, Out>) {
             // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
             using T = typename E::value_type;
-            const std::array<operand, 1> reduced{operand{reduce<T>(temporary{}, op, inner, out), out}};
+            const std::array<operand, 1> reduced{operand{reduce<T>(std::nullopt, op, inner, out), out}};
             return emit_join<Out>(builder_, sink, op::sum, apply(unchanged{}, pick<0>{}), type_list<T>{}, out, reduced);
         } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
@@ -184,15 +183,15 @@ public:
     }
     template <class Op, class Over, class Inner>
     handle vertex_of(const reduce_node<Op, Over, Inner>& node) {
-        return reduce<typename Inner::value_type>(temporary{}, node.op, node.inner, labels_of(node));
+        return reduce<typename Inner::value_type>(std::nullopt, node.op, node.inner, labels_of(node));
     }
     template <class Over, class Inner>
     handle vertex_of(const softmax_node<Over, Inner>& node) {
-        return softmax(temporary{}, node);
+        return softmax(std::nullopt, node);
     }
     template <class Function, class... Arguments>
     handle vertex_of(const join_node<Function, Arguments...>& node) {
-        return reduce<typename join_node<Function, Arguments...>::value_type>(temporary{}, op::sum, node,
+        return reduce<typename join_node<Function, Arguments...>::value_type>(std::nullopt, op::sum, node,
                                                                               labels_of(node));
     }
 
@@ -222,13 +221,13 @@ private:
                             std::span<const label_id> rows) {
         const std::array<operand, 1> only_x{x};
         const handle largest =
-            emit_join<T>(builder_, temporary{}, op::max, apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
+            emit_join<T>(builder_, std::nullopt, op::max, apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
         const std::array<operand, 2> shifted{x, operand{largest, rows}};
         const handle exponentials =
-            emit_join<T>(builder_, temporary{}, op::sum, apply(shifted_exponential{}, pick<0>{}, pick<1>{}),
+            emit_join<T>(builder_, std::nullopt, op::sum, apply(shifted_exponential{}, pick<0>{}, pick<1>{}),
                          type_list<T, T>{}, all, shifted);
         const std::array<operand, 1> summed{operand{exponentials, all}};
-        const handle sums = builder_.template product<T>(temporary{}, rows, std::span(summed), T(1));
+        const handle sums = builder_.template product<T>(std::nullopt, rows, std::span(summed), T(1));
         const std::array<operand, 2> quotient{operand{exponentials, all}, operand{sums, rows}};
         return emit_join<T>(builder_, sink, op::sum, apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{},
                             all, quotient);

@@ -10,29 +10,31 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-template <std::size_t Rank>
-constexpr index element_count(const std::array<index, Rank>& extents) {
+/// Row-major strides of a dense tensor; returns its number of elements.
+constexpr index dense_strides(std::span<const index> extents, index* strides) {
     index count = 1;
-    for (const index extent : extents) {
-        count *= extent;
+    for (std::size_t dimension = extents.size(); dimension-- > 0;) {
+        strides[dimension] = count;
+        count *= extents[dimension];
     }
     return count;
 }
-
 template <std::size_t Rank>
 constexpr std::array<index, Rank> row_major(const std::array<index, Rank>& extents) {
     std::array<index, Rank> strides{};
-    index stride = 1;
-    for (std::size_t dimension = Rank; dimension-- > 0;) {
-        strides[dimension] = stride;
-        stride *= extents[dimension];
-    }
+    dense_strides(extents, strides.data());
     return strides;
+}
+template <std::size_t Rank>
+constexpr index element_count(const std::array<index, Rank>& extents) {
+    std::array<index, Rank> strides{};
+    return dense_strides(extents, strides.data());
 }
 
 /// A braced list as extents of a tensor of this rank.

@@ -9,27 +9,25 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <Element T, std::size_t Operands>
 void run_product(const product_form& form, std::span<block_handle> blocks, T scale, growth grow) {
-    if (grow != nullptr) {
-        let_grow(form, blocks, sizeof(T), *grow);
-    }
-    small_vector<index, 16> extents;
-    operand_block operands[2];
-    const block_call call = checked_call(form, blocks, sizeof(T), extents, operands);
-    if constexpr (Operands == 2) {
-        contract_pair(call, static_cast<summed_as_t<T>>(scale));
+    if constexpr (Operands > 2) {
+        const std::vector<statement_leaf> leaves = leaves_of(form, blocks);
+        const std::span<const label_id> out(form.output, blocks[0].extents.size());
+        immediate_builder builder(form.names, {blocks[0], out}, leaves, grow);
+        std::vector<labelled_block> operands;
+        for (const statement_leaf& leaf : leaves) {
+            operands.push_back(leaf.block);
+        }
+        chain_product<T>(builder, form.mode, out, operands, scale);
     } else {
-        contract_product(call, scale);
+        small_vector<index, 16> extents;
+        operand_block operands[2];
+        const block_call call = checked_call(form, blocks, extents, operands, grow);
+        if constexpr (Operands == 2) {
+            contract_pair(call, static_cast<summed_as_t<T>>(scale));
+        } else {
+            contract_product(call, scale);
+        }
     }
-}
-
-template <Element T>
-void run_chain(const product_form& form, std::span<block_handle> blocks, T scale, growth grow) {
-    if (grow != nullptr) {
-        let_grow(form, blocks, sizeof(T), *grow);
-    }
-    immediate_builder builder(form, blocks, sizeof(T));
-    const std::span<const label_id> out(form.output, blocks[0].extents.size());
-    chain_product<T>(builder, into_target{form.mode}, out, product_operands(form, blocks), scale);
 }
 
 template <Element T>
@@ -38,7 +36,7 @@ block_handle chain_product(immediate_builder& builder, immediate_builder::destin
     return contract_in_order(
         builder.learn_extents(operands), out, operands,
         [&](bool is_last, std::span<const label_id> labels, std::span<const labelled_block> pair) {
-            return builder.run(is_last ? sink : temporary{}, labels, pair, sizeof(T),
+            return builder.run(is_last ? sink : std::nullopt, labels, pair, sizeof(T),
                                [&](const block_call& block) { contract_product<T>(block, is_last ? scale : T(1)); });
         });
 }

@@ -113,7 +113,7 @@ EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_p
 
 EINPARALLEL_INLINE std::string check_target(const strided_box& target) {
     const std::string negative = negative_extent(extents_of(target.held));
-    return target.held.nothing || !negative.empty() || !shares_places(extents_of(target.held), target.strides)
+    return target.held.nothing || !negative.empty() || !shares_places(extents_of(target.held), target.strides.data())
                ? negative
                : "the view has strides by which several of its elements share one place";
 }

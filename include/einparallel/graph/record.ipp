@@ -102,7 +102,7 @@ EINPARALLEL_INLINE recording_builder::handle recording_builder::contract_pairwis
     return contract_in_order(
         extents, out, operands,
         [&](bool is_last, std::span<const label_id> labels, std::span<const operand_type> read) {
-            return marked(temporary{}, record(labels, read, !is_last ? earlier : read.size() == 2 ? last : all));
+            return marked(std::nullopt, record(labels, read, !is_last ? earlier : read.size() == 2 ? last : all));
         });
 }
 

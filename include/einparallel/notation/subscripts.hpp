@@ -46,6 +46,7 @@ struct subscript_table {
     subscript_problem problem = subscript_problem::none;
     std::size_t label_count = 0;
     std::array<name, Size + 1> names{};
+    bool has_ellipsis = false;
     std::array<bool, Size + 1> is_ellipsis{};       ///< by label: extent 1 may stand against a longer one
     std::array<label_id, Size + 1> dimensions{};    ///< labels of all operands, one after another
     std::array<std::size_t, Operands + 1> first{};  ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
@@ -120,7 +121,7 @@ constexpr subscript_problem read_subscript(Table& table, std::string_view text, 
             text.remove_prefix(3);
             for (std::size_t number = ellipsis_rank; number-- > 0;) {
                 const label_id label = table.find_or_add(Table::ellipsis(number));
-                table.is_ellipsis[static_cast<std::size_t>(label)] = true;
+                table.has_ellipsis = table.is_ellipsis[static_cast<std::size_t>(label)] = true;
                 into[count++] = label;
             }
             continue;

@@ -12,7 +12,7 @@
     template void contract_product<T>(const block_call&, T);                                               \
     template void run_product<T, 1>(const product_form&, std::span<block_handle>, T, growth);              \
     template void run_product<T, 2>(const product_form&, std::span<block_handle>, T, growth);              \
-    template void run_chain<T>(const product_form&, std::span<block_handle>, T, growth);                   \
+    template void run_product<T, 3>(const product_form&, std::span<block_handle>, T, growth);              \
     template block_handle chain_product<T>(immediate_builder&, immediate_builder::destination,             \
                                            std::span<const label_id>, std::span<const labelled_block>, T); \
     template op_program product_program<T>(T, std::size_t);                                                \
