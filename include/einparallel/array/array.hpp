@@ -21,9 +21,6 @@
 namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
-/// Says that every element is going to be written before it is read.
-struct unwritten {};
-
 /// What a list of no extents holds.
 struct no_extent {};
 
@@ -42,31 +39,29 @@ using nested_list = typename nested<T, Rank>::type;
 template <class T, std::size_t Rank>
 using row_of = nested_list<T, (Rank > 0 ? Rank - 1 : 0)>;
 
-/// Their extents, which all lists of a depth must share.
+/// Their extents, as the first list of each depth has them.
 template <class T, std::size_t Rank>
-void shape_of(const nested_list<T, Rank>& rows, index* extents, bool first) {
+void shape_of([[maybe_unused]] const nested_list<T, Rank>& rows, [[maybe_unused]] index* extents) {
     if constexpr (Rank > 0) {
-        const auto length = static_cast<index>(rows.size());
-        if (!first && *extents != length) {
-            throw error("ep::array: a list of " + std::to_string(length) + " stands beside one of " +
-                        std::to_string(*extents));
-        }
-        *extents = length;
-        for (const auto& row : rows) {
-            shape_of<T, Rank - 1>(row, extents + 1, first);
-            first = false;
+        *extents = static_cast<index>(rows.size());
+        if (rows.size() > 0) {
+            shape_of<T, Rank - 1>(*rows.begin(), extents + 1);
         }
     }
 }
 
-/// Copies them to dense memory; returns what follows.
+/// Copies them to dense memory; returns what follows. Throws where the lists of a depth differ in length.
 template <class T, std::size_t Rank>
-T* flatten(const nested_list<T, Rank>& rows, T* next) {
+T* flatten(const nested_list<T, Rank>& rows, [[maybe_unused]] const index* extents, T* next) {
     if constexpr (Rank == 0) {
         *next++ = rows;
     } else {
+        if (*extents != static_cast<index>(rows.size())) {
+            throw error("ep::array: a list of " + std::to_string(rows.size()) + " stands beside one of " +
+                        std::to_string(*extents));
+        }
         for (const auto& row : rows) {
-            next = flatten<T, Rank - 1>(row, next);
+            next = flatten<T, Rank - 1>(row, extents + 1, next);
         }
     }
     return next;
@@ -85,20 +80,21 @@ public:
     static constexpr std::size_t rank = Rank;
 
     /// No elements; one for rank 0.
-    array() { allocate(); }
+    array() { reserve(); }
 
     /// ep::array<double, 2> A({m, k}): any mix of integral types in the braces. A negative extent is an ep::error.
     template <std::size_t Count>
     explicit array(const einparallel::extent (&extents)[Count]) : extents_(detail::listed_extents<Rank>(extents)) {
         static_assert(Count == Rank, "ep::array: the number of extents differs from the rank");
-        allocate();
+        reserve();
     }
     /// Rank 0: `ep::array<double, 0> s({})`.
-    explicit array(std::initializer_list<detail::no_extent> /*none*/) requires(Rank == 0) { allocate(); }
+    explicit array(std::initializer_list<detail::no_extent> /*none*/) requires(Rank == 0) { reserve(); }
     /// From extents in a std::array. A template, so that a braced list never means this one.
     template <std::same_as<std::array<index, Rank>> Extents>
-    explicit array(const Extents& extents) : extents_(extents) {
-        allocate();
+    explicit array(const Extents& extents, detail::first_elements are = detail::first_elements::zeros)
+        : extents_(extents) {
+        reserve(are);
     }
 
     /// The elements themselves, in two to eight rows: ep::array<double, 2> A{{1, 2}, {3, 4}}. (One list is extents.)
@@ -108,26 +104,24 @@ public:
           const detail::row_of<T, Rank>& fifth = {}, const detail::row_of<T, Rank>& sixth = {},
           const detail::row_of<T, Rank>& seventh = {}, const detail::row_of<T, Rank>& eighth = {}) requires(Rank >= 2) {
         const std::array<detail::row_of<T, Rank>, 8> rows{first, second, third, fourth, fifth, sixth, seventh, eighth};
-        while (extents_[0] < 8 && (extents_[0] < 2 || rows[static_cast<std::size_t>(extents_[0])].size() > 0)) {
-            detail::shape_of<T, Rank - 1>(rows[static_cast<std::size_t>(extents_[0])], &extents_[1], extents_[0] == 0);
+        detail::shape_of<T, Rank - 1>(first, &extents_[1]);
+        extents_[0] = 2;
+        while (extents_[0] < 8 && rows[static_cast<std::size_t>(extents_[0])].size() > 0) {
             ++extents_[0];
         }
-        reserve();
+        reserve(detail::first_elements::unwritten);
         T* next = data();
         for (index row = 0; row < extents_[0]; ++row) {
-            next = detail::flatten<T, Rank - 1>(rows[static_cast<std::size_t>(row)], next);
+            next = detail::flatten<T, Rank - 1>(rows[static_cast<std::size_t>(row)], &extents_[1], next);
         }
     }
     /// ep::array<double, 1> x{1, 2, 3}, of two elements and more.
     template <detail::Scalar... Numbers>
     array(Numbers... elements) requires(Rank == 1 && sizeof...(Numbers) >= 2) : extents_{sizeof...(Numbers)} {
-        reserve();
+        reserve(detail::first_elements::unwritten);
         T* next = data();
         ((*next++ = static_cast<T>(elements)), ...);
     }
-
-    /// Not zeroed.
-    array(detail::unwritten /*tag*/, const std::array<index, Rank>& extents) : extents_(extents) { reserve(); }
 
     /// A copy of the elements.
     array(const array& other) : extents_(other.extents_) {
@@ -216,10 +210,9 @@ private:
     template <class, std::size_t, class>
     friend class detail::target;
 
-    void reserve(detail::first_elements are = detail::first_elements::unwritten, const T* from = nullptr) {
+    void reserve(detail::first_elements are = detail::first_elements::zeros, const T* from = nullptr) {
         elements_.reset(detail::new_elements(extents_, sizeof(T), are, from));
     }
-    void allocate() { reserve(detail::first_elements::zeros); }
 
     std::array<index, Rank> extents_{};
     detail::lines_owner elements_;

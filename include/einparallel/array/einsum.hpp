@@ -181,8 +181,8 @@ struct other_than_dense : refused {
 template <subscripts Text, class... Operands>
 auto new_output(const Operands&... operands) {
     using Out = typename common_element<typename Operands::value_type...>::type;
-    return array<Out, subscript_table_of<Text, Operands::rank...>.output_rank>(unwritten{},
-                                                                               einsum_extents<Text>(operands...));
+    return array<Out, subscript_table_of<Text, Operands::rank...>.output_rank>(einsum_extents<Text>(operands...),
+                                                                               first_elements::unwritten);
 }
 
 template <subscripts Text, class... Operands>

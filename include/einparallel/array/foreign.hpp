@@ -60,53 +60,49 @@ concept ForeignTensor = EigenMatrix<M> || EigenTensor<M> || Mdspan<M> || Sequenc
 template <class T, std::size_t Rank>
 struct foreign_block {
     T* data;
-    std::array<index, Rank> extents{};
-    std::array<index, Rank> strides{};
+    std::array<index, Rank> extents;
+    std::array<index, Rank> strides;
 
     using element = T;
     static constexpr std::size_t rank = Rank;
 };
+template <class T, std::size_t Rank>
+foreign_block(T*, std::array<index, Rank>, std::array<index, Rank>) -> foreign_block<T, Rank>;
+
+template <class... Integers>
+std::array<index, sizeof...(Integers)> indices_of(Integers... values) {
+    return {static_cast<index>(values)...};
+}
 
 template <ForeignTensor M>
 auto foreign_block_of(M& object) {
     using Bare = std::remove_cvref_t<M>;
-    const auto block_at = [](auto* data, auto rank) {
-        return foreign_block<std::remove_pointer_t<decltype(data)>, decltype(rank)::value>{data};
-    };
     if constexpr (EigenMatrix<M>) {
-        constexpr std::size_t rank = Bare::IsVectorAtCompileTime ? 1 : 2;
-        auto made = block_at(object.data(), std::integral_constant<std::size_t, rank>{});
-        if constexpr (made.rank == 1) {
-            made.extents[0] = static_cast<index>(object.size());
-            made.strides[0] = static_cast<index>(object.innerStride());
+        if constexpr (Bare::IsVectorAtCompileTime) {
+            return foreign_block{object.data(), indices_of(object.size()), indices_of(object.innerStride())};
         } else {
-            made.extents = {static_cast<index>(object.rows()), static_cast<index>(object.cols())};
-            made.strides = {static_cast<index>(object.rowStride()), static_cast<index>(object.colStride())};
+            return foreign_block{object.data(), indices_of(object.rows(), object.cols()),
+                                 indices_of(object.rowStride(), object.colStride())};
         }
-        return made;
     } else if constexpr (EigenTensor<M>) {
-        auto made = block_at(object.data(), std::integral_constant<std::size_t, std::size_t{Bare::NumDimensions}>{});
-        constexpr bool is_row_major = (static_cast<int>(Bare::Layout) & 1) != 0;
+        constexpr std::size_t rank{Bare::NumDimensions};
+        foreign_block made{object.data(), std::array<index, rank>(), std::array<index, rank>()};
         index stride = 1;
-        for (std::size_t step = 0; step < made.rank; ++step) {
-            const std::size_t dimension = is_row_major ? made.rank - 1 - step : step;
+        for (std::size_t step = 0; step < rank; ++step) {
+            const std::size_t dimension = (static_cast<int>(Bare::Layout) & 1) != 0 ? rank - 1 - step : step;
             made.extents[dimension] = static_cast<index>(object.dimensions()[dimension]);
             made.strides[dimension] = stride;
             stride *= made.extents[dimension];
         }
         return made;
     } else if constexpr (Mdspan<M>) {
-        auto made = block_at(object.data_handle(), std::integral_constant<std::size_t, Bare::rank()>{});
-        for (std::size_t dimension = 0; dimension < made.rank; ++dimension) {
-            made.extents[dimension] = static_cast<index>(object.extent(dimension));
-            made.strides[dimension] = static_cast<index>(object.stride(dimension));
+        return [&]<std::size_t... Dimension>(std::index_sequence<Dimension...> /*all*/) {
+            return foreign_block{object.data_handle(), indices_of(object.extent(Dimension)...),
+                                 indices_of(object.stride(Dimension)...)};
         }
-        return made;
+        (std::make_index_sequence<Bare::rank()>{});
     } else {
-        auto made = block_at(object.data(), std::integral_constant<std::size_t, 1>{});
-        made.extents[0] = static_cast<index>(object.size());
-        made.strides[0] = 1;
-        return made;
+        return foreign_block{object.data(), indices_of(object.size()), indices_of(1)};
     }
 }
 template <ForeignTensor M>

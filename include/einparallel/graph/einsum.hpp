@@ -7,8 +7,10 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/subscripts.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 
 namespace einparallel {
 
@@ -21,9 +23,7 @@ auto record_einsum(const Tensors&... operands) {
     const std::array<std::shared_ptr<vertex>, sizeof...(Tensors)> nodes{
         recording_builder::handle_of(tensor_operand<typename Tensors::value_type, Tensors::rank>{operands.node()})...};
     std::array<const index*, sizeof...(Tensors)> extents{};
-    for (std::size_t operand = 0; operand < sizeof...(Tensors); ++operand) {
-        extents[operand] = nodes[operand]->bounds.data();
-    }
+    std::ranges::transform(nodes, extents.begin(), [](const auto& node) { return node->bounds.data(); });
     const subscript_labels<table, sizeof...(Tensors)> labels(extents);
     std::array<labelled_handle<std::shared_ptr<vertex>>, sizeof...(Tensors)> handles;
     for (std::size_t operand = 0; operand < sizeof...(Tensors); ++operand) {
@@ -41,15 +41,12 @@ inline namespace EINPARALLEL_WAY {
 /// The einsum of numpy's language, recorded: a tensor of the operands' common element type. A product of more than two
 /// operands becomes a vertex for each contraction, in the cheapest order.
 template <subscripts Text, detail::TensorOperand... Tensors>
-    requires detail::are_sound<Text, Tensors::rank...>
 auto einsum(const Tensors&... operands) {
-    return detail::record_einsum<Text>(operands...);
-}
-/// Of a string that has a mistake: refused.
-template <subscripts Text, detail::TensorOperand... Tensors>
-    requires(!detail::are_sound<Text, Tensors::rank...>)
-detail::check_subscripts<Text, Tensors::rank...> einsum(const Tensors&... /*operands*/) {
-    return {};
+    if constexpr (detail::are_sound<Text, Tensors::rank...>) {
+        return detail::record_einsum<Text>(operands...);
+    } else {
+        return detail::check_subscripts<Text, Tensors::rank...>();
+    }
 }
 
 }  // namespace EINPARALLEL_WAY

@@ -84,6 +84,14 @@ struct other_function : refused_node {
                   "their order");
     static_assert(!takes, "ep::map or ep::join: the function returns no number");
 };
+template <class Function, class... Arguments>
+auto applied(Function&& function, const Arguments&... arguments) {
+    if constexpr (gives_value<Function, typename Arguments::value_type...>) {
+        return make_join(std::forward<Function>(function), arguments...);
+    } else {
+        return other_function<Function, typename Arguments::value_type...>();
+    }
+}
 
 /// A call of a word below that is meant for expressions.
 template <class... Arguments>
@@ -277,31 +285,14 @@ auto argmin(const L& along, const E& expression) {
 
 /// Any function of one element. It must be pure: it is called once per element on whichever rank holds it.
 template <class Function, Expression E>
-    requires detail::gives_value<Function, typename E::value_type>
 auto map(Function function, const E& expression) {
-    return detail::make_join(std::move(function), expression);
+    return detail::applied<Function>(std::move(function), expression);
 }
 /// Any function of two or more elements: ⊗.
 template <class Function, Expression A, Expression B, Expression... Rest>
-    requires detail::gives_value<Function, typename A::value_type, typename B::value_type, typename Rest::value_type...>
 auto join(Function function, const A& a, const B& b, const Rest&... rest) {
-    return detail::make_join(std::move(function), a, b, rest...);
+    return detail::applied<Function>(std::move(function), a, b, rest...);
 }
-/// Of a function that does not take such elements, or gives none: refused.
-///@{
-template <class Function, Expression E>
-    requires(!detail::gives_value<Function, typename E::value_type>)
-detail::other_function<Function, typename E::value_type> map(const Function& /*function*/, const E& /*expression*/) {
-    return {};
-}
-template <class Function, Expression A, Expression B, Expression... Rest>
-    requires(
-        !detail::gives_value<Function, typename A::value_type, typename B::value_type, typename Rest::value_type...>)
-detail::other_function<Function, typename A::value_type, typename B::value_type, typename Rest::value_type...> join(
-    const Function& /*function*/, const A& /*a*/, const B& /*b*/, const Rest&... /*rest*/) {
-    return {};
-}
-///@}
 
 /// exp(x − max x) / Σ exp(x − max x) over label `over`, batched over all others: the paper's EinSum macro (EinDecomp
 /// §3), four vertices, one pass where a rank has whole rows. A label of its argument that is missing on the left must
