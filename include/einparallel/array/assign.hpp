@@ -29,14 +29,16 @@ inline constexpr bool is_direct<Statement, reduce_node<op::sum_type, Over, Inner
     !Statement::template aggregates<reduce_node<op::sum_type, Over, Inner>> &&
     Statement::template fills_left<reduce_node<op::sum_type, Over, Inner>>;
 
-template <class E>
-inline constexpr bool is_reduction = false;
-template <class Op, class Over, class Inner>
-inline constexpr bool is_reduction<reduce_node<Op, Over, Inner>> = true;
-template <class E>
-inline constexpr bool is_softmax = false;
-template <class Over, class Inner>
-inline constexpr bool is_softmax<softmax_node<Over, Inner>> = true;
+/// A whole reduction or softmax: a vertex by itself, whatever its ⊕.
+template <class Out, class E>
+inline constexpr bool is_vertex = false;
+template <class Out, class Op, class Over, class Inner>
+inline constexpr bool is_vertex<Out, reduce_node<Op, Over, Inner>> = true;
+template <class Out, class Over, class Inner>
+inline constexpr bool is_vertex<Out, softmax_node<Over, Inner>> = std::is_same_v<typename Inner::value_type, Out>;
+template <class Statement, class Out, class E>
+inline constexpr bool is_alone =
+    is_vertex<Out, E> && !Statement::template aggregates<E> && Statement::template fills_left<E>;
 
 /// One term, under any signs: not a sum of terms.
 template <class E>
@@ -54,6 +56,15 @@ const E& summand(const E& term) {
 template <class Over, class Inner>
 const Inner& summand(const reduce_node<op::sum_type, Over, Inner>& term) {
     return term.inner;
+}
+
+template <bool Negative, class E>
+auto with_sign(const E& term) {
+    if constexpr (Negative) {
+        return make_join(negate{}, term);
+    } else {
+        return term;
+    }
 }
 
 /// No term.
@@ -74,11 +85,7 @@ auto join_parts(const A& a, const B& b, Join join) {
     if constexpr (std::is_same_v<B, no_terms>) {
         return a;
     } else if constexpr (std::is_same_v<A, no_terms>) {
-        if constexpr (std::is_same_v<Join, minus>) {
-            return make_join(negate{}, b);
-        } else {
-            return b;
-        }
+        return with_sign<std::is_same_v<Join, minus>>(b);
     } else {
         return make_join(join, a, b);
     }
@@ -106,11 +113,11 @@ auto elementwise_part(const join_node<negate, A>& node) {
                       minus{});
 }
 
-/// Calls visit(term, negative) for every direct term, in the order written.
+/// Calls visit(summand with its sign) for every direct term, in the order written.
 template <class Statement, bool Negative, class E, class Visit>
 void for_each_direct(const E& node, Visit&& visit) {
     if constexpr (is_direct<Statement, E>) {
-        visit(node, std::bool_constant<Negative>{});
+        visit(with_sign<Negative>(summand(node)));
     }
 }
 template <class Statement, bool Negative, class Sign, class A, class B, class Visit>
@@ -175,31 +182,20 @@ void execute_in_steps(const block_handle& output, const E& right, growth grow) {
     immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, leaves, grow);
     lowering<immediate_builder, Statement> lower(builder);
 
-    // A whole reduction or softmax by itself goes straight to the output, whatever its ⊕.
-    constexpr bool is_alone =
-        How == assignment::set && !Statement::template aggregates<E> && Statement::template fills_left<E>;
-    if constexpr (is_alone && is_reduction<E>) {
-        lower.template reduce<Out>(write_mode::overwrite, right.op, right.inner, Statement::left_labels);
-    } else if constexpr (is_alone && is_softmax<E> && std::is_same_v<typename E::value_type, Out>) {
-        lower.softmax(write_mode::overwrite, right);
+    constexpr bool subtracts = How == assignment::subtract;
+    write_mode mode = How == assignment::set ? write_mode::overwrite : write_mode::combine;
+    if constexpr (How == assignment::set && is_alone<Statement, Out, E>) {
+        lower.template vertex_of<Out>(mode, right);
     } else {
-        write_mode mode = How == assignment::set ? write_mode::overwrite : write_mode::combine;
+        const auto accumulate = [&](const auto& term) {
+            lower.template reduce<Out>(mode, op::sum, term, Statement::left_labels);
+            mode = write_mode::combine;
+        };
         const auto part = elementwise_part<Statement, false>(right);
         if constexpr (!std::is_same_v<std::remove_const_t<decltype(part)>, no_terms>) {
-            const auto signed_part =
-                join_parts(no_terms{}, part, std::conditional_t<How == assignment::subtract, minus, plus>{});
-            lower.template reduce<Out>(mode, op::sum, signed_part, Statement::left_labels);
-            mode = write_mode::combine;
+            accumulate(with_sign<subtracts>(part));
         }
-        for_each_direct<Statement, How == assignment::subtract>(right, [&](const auto& term, auto negative) {
-            const auto& summed = summand(term);
-            if constexpr (decltype(negative)::value) {
-                lower.template reduce<Out>(mode, op::sum, make_join(negate{}, summed), Statement::left_labels);
-            } else {
-                lower.template reduce<Out>(mode, op::sum, summed, Statement::left_labels);
-            }
-            mode = write_mode::combine;
-        });
+        for_each_direct<Statement, subtracts>(right, accumulate);
     }
 }
 

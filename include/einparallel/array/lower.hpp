@@ -176,46 +176,35 @@ public:
         }
     }
 
-    /// A vertex of its own for an expression that is none yet.
-    template <class Operand, class Labels>
-    handle vertex_of(const leaf<Operand, Labels>& node) {
-        return builder_.handle_of(node.operand);
+    /// A vertex with results of type Out for an expression that is none yet.
+    template <class Out, class Sink, class Op, class Over, class Inner>
+    handle vertex_of(Sink sink, const reduce_node<Op, Over, Inner>& node) {
+        return reduce<Out>(sink, node.op, node.inner, labels_of(node));
     }
-    template <class Op, class Over, class Inner>
-    handle vertex_of(const reduce_node<Op, Over, Inner>& node) {
-        return reduce<typename Inner::value_type>(std::nullopt, node.op, node.inner, labels_of(node));
+    template <class Out, class Sink, class Function, class... Arguments>
+    handle vertex_of(Sink sink, const join_node<Function, Arguments...>& node) {
+        return reduce<Out>(sink, op::sum, node, labels_of(node));
     }
-    template <class Over, class Inner>
-    handle vertex_of(const softmax_node<Over, Inner>& node) {
-        return softmax(std::nullopt, node);
-    }
-    template <class Function, class... Arguments>
-    handle vertex_of(const join_node<Function, Arguments...>& node) {
-        return reduce<typename join_node<Function, Arguments...>::value_type>(std::nullopt, op::sum, node,
-                                                                              labels_of(node));
-    }
-
     /// The paper's four vertices: C = max x, E = exp(x − C), S = Σ E, Y = E / S; one pass where a builder has one.
-    template <class Over, class Inner, class Sink>
-    handle softmax(Sink sink, const softmax_node<Over, Inner>& node) {
-        using T = typename Inner::value_type;
-        static_assert(std::is_floating_point_v<T>, "ep::softmax: the elements must be float or double");
+    template <class Out, class Sink, class Over, class Inner>
+    handle vertex_of(Sink sink, const softmax_node<Over, Inner>& node) {
+        static_assert(std::is_floating_point_v<Out>, "ep::softmax: the elements must be float or double");
         using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
         const std::span<const label_id> all = Statement::template free_labels<Inner>;
-        const std::span<const label_id> rows = Statement::template free_labels<Rows>;
         const operand x = as_operand(node.inner);
-        if constexpr (requires { builder_.template softmax<T>(sink, all, x, label_id{}); }) {
-            return builder_.template softmax<T>(sink, all, x, Statement::ids::template id<Over>);
+        if constexpr (requires { builder_.template softmax<Out>(sink, all, x, label_id{}); }) {
+            return builder_.template softmax<Out>(sink, all, x, Statement::ids::template id<Over>);
         } else {
-            return softmax_in_steps<T>(sink, x, all, rows);
+            return softmax_in_steps<Out>(sink, x, all, Statement::template free_labels<Rows>);
         }
     }
+
+private:
     template <class E>
     static constexpr std::span<const label_id> labels_of(const E& /*node*/) {
         return Statement::template free_labels<E>;
     }
 
-private:
     template <class T, class Sink>
     handle softmax_in_steps(Sink sink, const operand& x, std::span<const label_id> all,
                             std::span<const label_id> rows) {
@@ -240,7 +229,7 @@ private:
     }
     template <class E>
     operand as_operand(const E& node) {
-        return {vertex_of(node), labels_of(node)};
+        return {vertex_of<typename E::value_type>(std::nullopt, node), labels_of(node)};
     }
 
     template <std::size_t First, std::size_t Count, class E>

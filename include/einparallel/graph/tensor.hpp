@@ -193,11 +193,8 @@ std::shared_ptr<vertex> record_statement(const E& right) {
     unit_builder builder(Statement::ids::names, Statement::left_labels);
     lowering<unit_builder, Statement> lower(builder);
     constexpr unit_builder::last_vertex last{};
-    constexpr bool is_alone = !Statement::template aggregates<E> && Statement::template fills_left<E>;
-    if constexpr (is_alone && is_reduction<E>) {
-        return lower.template reduce<Out>(last, right.op, right.inner, Statement::left_labels);
-    } else if constexpr (is_alone && is_softmax<E> && std::is_same_v<typename E::value_type, Out>) {
-        return lower.softmax(last, right);
+    if constexpr (is_alone<Statement, Out, E>) {
+        return lower.template vertex_of<Out>(last, right);
     } else if constexpr (is_single_term<E> && is_direct<Statement, E>) {
         return lower.template reduce<Out>(last, op::sum, right, Statement::left_labels);
     } else {
