@@ -319,7 +319,7 @@ TEST_CASE("a truncated file is noticed when it is opened, with both numbers of b
     boundless.replace(boundless.find("(5,3,)"), 6, "(4294967296,4294967296,)");
     boundless[8] = static_cast<char>(boundless[8] + 18);
     file.write(boundless);
-    CHECK(mentions(refusal(file.path), "more than 2^63 bytes"));
+    CHECK(mentions(refusal(file.path), "more than 2^59 elements"));
 
     file.write(whole);
     const ep::npy_file opened(file.path);

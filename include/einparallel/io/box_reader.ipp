@@ -2,6 +2,7 @@
 // Reads any box of an array that lies dense in a file, in C or in Fortran order, with few system calls.
 
 #include <einparallel/io/file.hpp>
+#include <einparallel/kernel/copy.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/tiles.hpp>
@@ -30,10 +31,7 @@ public:
             bounds_[place] = bounds[dimension];
             region_[place] = region.sides[dimension];
         }
-        file_strides_.assign(rank, 1);
-        for (std::size_t place = rank; place-- > 1;) {
-            file_strides_[place - 1] = file_strides_[place] * bounds_[place];
-        }
+        file_strides_ = dense_strides(whole_box(bounds_));
     }
 
     /// @pre the region is not empty
@@ -80,49 +78,41 @@ private:
             spans_[place] = spans_[place + 1] + (part[place].size() - 1) * file_strides_[place];
             are_near_[place] = are_near_[place + 1] && (part[place].size() == 1 || gap * bytes_ <= short_bytes);
         }
-        read_runs(part, 0, outer, run, first, destination);
+        read_runs(part, 0, outer, run, first, destination, nullptr);
     }
 
-    /// The runs of dimensions [place, outer), `first` being the file's element where the first of them begins.
-    /// Returns where the next element goes.
+    /// The runs of dimensions [place, outer), `first` being the element where the first of them begins: in the file, or
+    /// in a stretch of it that was read. Returns where the next element goes.
     std::byte* read_runs(const sides& part, std::size_t place, std::size_t outer, index run, index first,
-                         std::byte* destination) {
+                         std::byte* destination, const std::byte* stretch) {
         if (place >= outer) {
-            file_.read(destination, bytes_of(run), data_offset_ + bytes_of(first));
+            if (stretch != nullptr) {
+                std::memcpy(destination, stretch + first * bytes_, static_cast<std::size_t>(run * bytes_));
+            } else {
+                file_.read(destination, bytes_of(run), data_offset_ + bytes_of(first));
+            }
             return destination + run * bytes_;
         }
         const index span = spans_[place + 1];
         const index count = part[place].size();
         const index together =
-            are_near_[place] && span * bytes_ <= staging_bytes
+            stretch == nullptr && are_near_[place] && span * bytes_ <= staging_bytes
                 ? std::clamp((staging_bytes / bytes_ - span) / file_strides_[place] + 1, index{1}, count)
                 : 1;
         for (index step = 0; step < count; step += together) {
-            const index here = first + step * file_strides_[place];
+            index here = first + step * file_strides_[place];
             const index steps = std::min(together, count - step);
-            if (together == 1) {
-                destination = read_runs(part, place + 1, outer, run, here, destination);
-            } else {
-                const index stretch = (steps - 1) * file_strides_[place] + span;
-                sieve_.resize(static_cast<std::size_t>(bytes_of(stretch)));
-                file_.read(sieve_.data(), bytes_of(stretch), data_offset_ + bytes_of(here));
-                for (index inside = 0; inside < steps; ++inside) {
-                    destination = pick(part, place + 1, outer, run, inside * file_strides_[place], destination);
-                }
+            const std::byte* from = stretch;
+            if (together > 1) {
+                sieve_.resize(bytes_of((steps - 1) * file_strides_[place] + span));
+                file_.read(sieve_.data(), sieve_.size(), data_offset_ + bytes_of(here));
+                from = sieve_.data();
+                here = 0;
             }
-        }
-        return destination;
-    }
-
-    /// Copies the runs of dimensions [place, outer) out of the stretch that was read, from its element `first` on.
-    std::byte* pick(const sides& part, std::size_t place, std::size_t outer, index run, index first,
-                    std::byte* destination) const {
-        if (place >= outer) {
-            std::memcpy(destination, sieve_.data() + first * bytes_, static_cast<std::size_t>(run * bytes_));
-            return destination + run * bytes_;
-        }
-        for (index step = 0; step < part[place].size(); ++step) {
-            destination = pick(part, place + 1, outer, run, first + step * file_strides_[place], destination);
+            for (index inside = 0; inside < steps; ++inside) {
+                destination =
+                    read_runs(part, place + 1, outer, run, here + inside * file_strides_[place], destination, from);
+            }
         }
         return destination;
     }
@@ -149,66 +139,21 @@ private:
             strides[place] = strides[place - 1] * region_[place - 1].size();
         }
         for_each_tile(region_, lengths, [&](const sides& chunk) {
-            index elements = 1;
+            const box whole{chunk};
+            std::vector<index> extents;
             index offset = 0;
             for (std::size_t place = 0; place < rank; ++place) {
-                elements *= chunk[place].size();
+                extents.push_back(chunk[place].size());
                 offset += (chunk[place].begin - region_[place].begin) * strides[place];
             }
-            staging_.resize(static_cast<std::size_t>(elements * bytes_));
+            staging_.resize(bytes_of(whole.size()));
             read_in_file_order(chunk, staging_.data());
-            turn(chunk, strides, destination + offset * bytes_);
+            copy_box(extents, static_cast<std::size_t>(bytes_), destination + offset * bytes_, strides, staging_.data(),
+                     dense_strides(whole));
         });
     }
 
-    void turn(const sides& chunk, const std::vector<index>& strides, std::byte* destination) const {
-        switch (bytes_) {
-            case 1:
-                return turn_elements<1>(chunk, strides, destination);
-            case 2:
-                return turn_elements<2>(chunk, strides, destination);
-            case 4:
-                return turn_elements<4>(chunk, strides, destination);
-            case 8:
-                return turn_elements<8>(chunk, strides, destination);
-            default:
-                return turn_elements<16>(chunk, strides, destination);
-        }
-    }
-
-    /// Transposes the file's slowest and fastest dimension in tiles, for every index of the dimensions between them.
-    template <std::size_t Bytes>
-    void turn_elements(const sides& chunk, const std::vector<index>& strides, std::byte* destination) const {
-        constexpr index width = Bytes;
-        constexpr index tile = 32;
-        const std::size_t rank = chunk.size();
-        const index slow = chunk[0].size();
-        const index fast = chunk[rank - 1].size();
-        const sides middle(chunk.begin() + 1, chunk.end() - 1);
-        index slice = fast;  // staging elements from one index of the slowest dimension to the next
-        for (const interval& side : middle) {
-            slice *= side.size();
-        }
-        const std::byte* line = staging_.data();
-        for_each_tile(middle, std::vector<index>(middle.size(), 1), [&](const sides& at) {
-            index offset = 0;
-            for (std::size_t place = 0; place < at.size(); ++place) {
-                offset += (at[place].begin - middle[place].begin) * strides[place + 1];
-            }
-            std::byte* const corner = destination + offset * width;
-            for_each_tile({{0, slow}, {0, fast}}, {tile, tile}, [&](const sides& part) {
-                for (index f = part[1].begin; f < part[1].end; ++f) {
-                    for (index s = part[0].begin; s < part[0].end; ++s) {
-                        std::memcpy(corner + (f * strides[rank - 1] + s) * width, line + (s * slice + f) * width,
-                                    Bytes);
-                    }
-                }
-            });
-            line += fast * width;
-        });
-    }
-
-    [[nodiscard]] std::uint64_t bytes_of(index elements) const { return static_cast<std::uint64_t>(elements * bytes_); }
+    [[nodiscard]] std::size_t bytes_of(index elements) const { return static_cast<std::size_t>(elements * bytes_); }
 
     const input_file& file_;
     std::uint64_t data_offset_;

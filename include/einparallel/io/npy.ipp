@@ -4,7 +4,6 @@
 
 #include <einparallel/io/box_reader.ipp>
 
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -83,21 +82,16 @@ EINPARALLEL_INLINE std::string npy_file::shape_text() const {
 }
 
 EINPARALLEL_INLINE void npy_file::check_size() const {
-    constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<index>::max());
-    std::uint64_t expected = header_.type.bytes;
-    bool fits = true;
-    bool empty = false;
-    for (const index bound : header_.shape) {
-        const auto factor = static_cast<std::uint64_t>(bound);
-        empty = empty || factor == 0;
-        fits = fits && (factor == 0 || expected <= limit / factor);
-        expected = fits && factor != 0 ? expected * factor : expected;
+    const box whole = whole_box(header_.shape);
+    if (whole.empty()) {
+        return;
     }
+    if (!is_countable(header_.shape)) {
+        refuse("says that its shape is " + shape_text() + ", which is more than 2^59 elements");
+    }
+    const std::uint64_t expected = static_cast<std::uint64_t>(whole.size()) * header_.type.bytes;
     const std::uint64_t present = file_->size() - data_offset_;
-    if (!empty && !fits) {
-        refuse("says that its shape is " + shape_text() + ", which is more than 2^63 bytes");
-    }
-    if (!empty && present < expected) {
+    if (present < expected) {
         refuse("is truncated: its shape " + shape_text() + " needs " + std::to_string(expected) +
                " bytes of elements, and " + std::to_string(present) + " are there");
     }

@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstddef>
-#include <limits>
 #include <optional>
+#include <system_error>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -102,21 +103,17 @@ private:
         refuse("has a header in which fortran_order is neither True nor False");
     }
 
-    static bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-
     index number() {
         skip_blanks();
-        if (rest_.empty() || !is_digit(rest_.front())) {
+        index value = -1;
+        const auto [end, failure] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+        if (failure == std::errc::result_out_of_range) {
+            refuse("has a header with an extent above 2^63 - 1");
+        }
+        if (value < 0 || rest_.front() == '-') {
             refuse("has a header whose shape is not a tuple of whole numbers");
         }
-        index value = 0;
-        for (; !rest_.empty() && is_digit(rest_.front()); rest_.remove_prefix(1)) {
-            const index digit = rest_.front() - '0';
-            if (value > (std::numeric_limits<index>::max() - digit) / 10) {
-                refuse("has a header with an extent above 2^63 - 1");
-            }
-            value = 10 * value + digit;
-        }
+        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
         rest_.remove_prefix(rest_.starts_with('L') ? 1 : 0);
         return value;
     }
@@ -136,24 +133,17 @@ private:
             refuse("holds records, not numbers of one type");
         }
         const std::string text = quoted();
-        std::string_view left = text;
-        char order = '=';
-        if (!text.empty() && std::string_view("<>=|").find(text[0]) != std::string_view::npos) {
-            order = text[0];
-            left.remove_prefix(1);
-        }
-        element_type found;
-        if (!left.empty()) {
-            found.kind = left.front();
-            left.remove_prefix(1);
-        }
-        for (; !left.empty() && found.bytes < 1000; left.remove_prefix(1)) {
-            if (!is_digit(left.front())) {
+        const bool has_order = !text.empty() && std::string_view("<>=|").find(text[0]) != std::string_view::npos;
+        const char order = has_order ? text[0] : '=';
+        element_type found{' ', 0};
+        if (const std::string_view left = std::string_view(text).substr(has_order ? 1 : 0); !left.empty()) {
+            found.kind = left[0];
+            const char* const last = left.data() + left.size();
+            if (std::from_chars(left.data() + 1, last, found.bytes).ptr != last) {
                 refuse("holds elements of type '" + text + "', which is no number type");
             }
-            found.bytes = 10 * found.bytes + static_cast<std::size_t>(left.front() - '0');
         }
-        if (!known(found)) {
+        if (!is_element_type(found)) {
             refuse("holds elements of type '" + text +
                    "'; those that can be read are bool, integers of 1 to 8 bytes, floats of 4 and 8, and complex "
                    "numbers of 8 and 16");
@@ -164,14 +154,6 @@ private:
                    (other_order == '>' ? "big-endian" : "little-endian") + "): convert it before it is read");
         }
         return found;
-    }
-
-    static bool known(element_type type) {
-        const auto [kind, bytes] = type;
-        return kind == 'b'   ? bytes == sizeof(bool)
-               : kind == 'f' ? bytes == 4 || bytes == 8
-               : kind == 'c' ? bytes == 8 || bytes == 16
-                             : (kind == 'i' || kind == 'u') && bytes <= 8 && std::has_single_bit(bytes);
     }
 
     const std::string& path_;

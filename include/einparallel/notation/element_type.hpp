@@ -104,7 +104,7 @@ inline std::string name_of_element(element_type element) {
 
 /// visit(std::type_identity<T>()) for the T that has this run-time value.
 template <class Visit>
-void with_element(element_type type, const Visit& visit) {
+constexpr void with_element(element_type type, const Visit& visit) {
     const auto among = [&]<class... T>(std::type_identity<T>... types) {
         static_cast<void>(((element_type_of<T>() == type && (visit(types), true)) || ...));
     };
@@ -113,6 +113,13 @@ void with_element(element_type type, const Visit& visit) {
           std::type_identity<std::int16_t>(), std::type_identity<std::int32_t>(), std::type_identity<std::int64_t>(),
           std::type_identity<std::uint8_t>(), std::type_identity<std::uint16_t>(), std::type_identity<std::uint32_t>(),
           std::type_identity<std::uint64_t>());
+}
+
+/// Some T has this run-time value.
+constexpr bool is_element_type(element_type type) {
+    bool found = false;
+    with_element(type, [&](auto /*identity*/) { found = true; });
+    return found;
 }
 
 }  // namespace detail

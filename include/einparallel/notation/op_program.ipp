@@ -25,16 +25,6 @@ constexpr std::string_view word_of(op_code code) {
     return op_words[static_cast<std::size_t>(code)];
 }
 
-constexpr bool is_register_type(element_type type) {
-    const std::size_t bytes = type.bytes;
-    return type.kind == 'V'   ? bytes == 0
-           : type.kind == 'b' ? bytes == 1
-           : type.kind == 'f' ? bytes == 4 || bytes == 8
-           : type.kind == 'c'
-               ? bytes == 8 || bytes == 16
-               : (type.kind == 'i' || type.kind == 'u') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
-}
-
 /// The text before `end`, or all; what follows stays.
 EINPARALLEL_INLINE std::string_view taken(std::string_view& text, std::string_view end) {
     const std::size_t length = std::min(text.find(end), text.size());
@@ -224,7 +214,7 @@ EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
     const std::string_view shown = word();
     element_type type{shown.empty() ? ' ' : shown[0], 0};
     if (known == detail::op_words.end() || shown.empty() || !number(shown.substr(1), type.bytes, 10) ||
-        !detail::is_register_type(type)) {
+        !(type == element_type{'V', 0} || detail::is_element_type(type))) {
         return false;
     }
     const std::size_t before = instructions_.size();
