@@ -31,9 +31,6 @@ public:
     communicator(communicator&& other) noexcept
         : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
 
-    communicator(const communicator&) = delete;
-    communicator& operator=(const communicator&) = delete;
-
     /// Frees the duplicate; does nothing once MPI is finalised. Formally collective (MPI_Comm_free).
     ~communicator() { release(); }
 

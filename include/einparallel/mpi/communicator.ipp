@@ -10,7 +10,6 @@ EINPARALLEL_INLINE void communicator::release() noexcept {
     if (handle_ != MPI_COMM_NULL && detail::mpi_is_running()) {
         MPI_Comm_free(&handle_);
     }
-    handle_ = MPI_COMM_NULL;
 }
 
 EINPARALLEL_INLINE communicator communicator::duplicate_of(MPI_Comm original) {

@@ -22,19 +22,17 @@ public:
     /// A predefined type, never freed; or, `owned`, one that the caller made and gives away.
     explicit datatype(MPI_Datatype type, bool owned = false) noexcept : handle_(type), owned_(owned) {}
 
-    datatype(datatype&& other) noexcept
-        : handle_(std::exchange(other.handle_, MPI_DATATYPE_NULL)), owned_(std::exchange(other.owned_, false)) {}
+    datatype(datatype&& other) noexcept { *this = std::move(other); }
     datatype& operator=(datatype&& other) noexcept {
-        if (this != &other) {
-            release();
-            handle_ = std::exchange(other.handle_, MPI_DATATYPE_NULL);
-            owned_ = std::exchange(other.owned_, false);
-        }
+        std::swap(handle_, other.handle_);
+        std::swap(owned_, other.owned_);
         return *this;
     }
-    datatype(const datatype&) = delete;
-    datatype& operator=(const datatype&) = delete;
-    ~datatype() { release(); }
+    ~datatype() {
+        if (owned_ && detail::mpi_is_running()) {
+            MPI_Type_free(&handle_);
+        }
+    }
 
     [[nodiscard]] MPI_Datatype native() const noexcept { return handle_; }
 
@@ -45,27 +43,18 @@ public:
     }
 
 private:
-    EINPARALLEL_INLINE void release() noexcept {
-        if (owned_ && handle_ != MPI_DATATYPE_NULL && detail::mpi_is_running()) {
-            MPI_Type_free(&handle_);
-        }
-    }
-
     MPI_Datatype handle_ = MPI_DATATYPE_NULL;
     bool owned_ = false;
 };
 
 namespace EINPARALLEL_DETAIL {
 
-/// The largest count that one MPI call of this library's takes: MPI 4 has calls with wide counts.
-#if MPI_VERSION >= 4
-inline constexpr index largest_count = std::numeric_limits<index>::max();
-#else
+/// The largest count that one MPI call takes. (MPI 4's calls with wide counts are not used: MPICH 4.0's MPI-IO does not
+/// know their types.)
 inline constexpr index largest_count = std::numeric_limits<int>::max();
-#endif
 
-/// The same for any count: more than `limit` are taken as full runs of `limit` and a remainder. `limit` is a parameter
-/// so that tests reach that branch with few elements. @pre limit > 1
+/// `count` copies of `element`, `stride` bytes apart: more than `limit` are taken as full runs of `limit` and a
+/// remainder. `limit` is a parameter so that tests reach that branch with few elements. @pre limit > 1
 EINPARALLEL_INLINE datatype repeat(index count, index stride, const datatype& element, index limit = largest_count);
 
 /// The predefined type that elements of this size are counted in, and its size. Both sides of a message choose it by

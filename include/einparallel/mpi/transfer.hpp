@@ -28,31 +28,28 @@ public:
     ~transfers() { complete(); }
 
     /// Makes room for so many messages at once, so that starting one does not allocate.
-    void reserve(std::size_t messages) {
-        requests_.reserve(messages);
-        ends_.reserve(messages);
-    }
+    void reserve(std::size_t messages) { messages_.reserve(messages); }
 
     /// Starts to receive from `peer` into the elements that `where` describes, from `buffer` on.
-    EINPARALLEL_INLINE void receive(void* buffer, const box_type& where, int peer) { start(buffer, where, {peer}); }
+    EINPARALLEL_INLINE void receive(void* buffer, const box_type& where, int peer) {
+        start(buffer, where, {MPI_REQUEST_NULL, peer, false});
+    }
 
     /// Starts to send the elements that `where` describes, from `buffer` on, to `peer`.
     EINPARALLEL_INLINE void send(const void* buffer, const box_type& where, int peer) {
-        start(const_cast<void*>(buffer), where, {peer, true});
+        start(const_cast<void*>(buffer), where, {MPI_REQUEST_NULL, peer, true});
         bytes_sent_ += where.bytes;
     }
 
     /// Lets MPI work on the messages, one by one, so that it is known whose failure it is; true where none is in flight
     /// any more.
     EINPARALLEL_INLINE bool poll() noexcept {
-        for (int done = 1; arrived_ < requests_.size() && done != 0; arrived_ += done != 0 ? 1 : 0) {
-            const int code = MPI_Test(&requests_[arrived_], &done, MPI_STATUS_IGNORE);
-            if (code != MPI_SUCCESS) {
-                note(code, "MPI_Test", ends_[arrived_]);
-                done = 1;
-            }
+        for (int done = 1; arrived_ < messages_.size() && done != 0; arrived_ += done != 0 ? 1 : 0) {
+            const int code = MPI_Test(&messages_[arrived_].request, &done, MPI_STATUS_IGNORE);
+            note(code, "MPI_Test", messages_[arrived_]);
+            done = code != MPI_SUCCESS ? 1 : done;
         }
-        return arrived_ == requests_.size();
+        return arrived_ == messages_.size();
     }
 
     /// Messages that have arrived, from the first one started on.
@@ -60,7 +57,7 @@ public:
 
     /// Completes the first message that poll() has not found arrived. @pre there is one
     EINPARALLEL_INLINE void wait_next() noexcept {
-        note(MPI_Wait(&requests_[arrived_], MPI_STATUS_IGNORE), "MPI_Wait", ends_[arrived_]);
+        note(MPI_Wait(&messages_[arrived_].request, MPI_STATUS_IGNORE), "MPI_Wait", messages_[arrived_]);
         ++arrived_;
     }
 
@@ -70,8 +67,8 @@ public:
         complete();
         if (code_ != MPI_SUCCESS) {
             const int code = std::exchange(code_, MPI_SUCCESS);
-            throw mpi_error(std::string(call_) + (end_.sends ? " of a message to rank " : " of a message from rank ") +
-                                std::to_string(end_.peer),
+            throw mpi_error(std::string(call_) + (lost_.sends ? " of a message to rank " : " of a message from rank ") +
+                                std::to_string(lost_.peer),
                             code);
         }
     }
@@ -82,54 +79,45 @@ public:
 private:
     static constexpr int tag = 0;
 
-    /// The other end of a message.
-    struct message_end {
+    struct message {
+        MPI_Request request;  ///< null where the call failed: arrived
         int peer = 0;
         bool sends = false;  ///< this rank does
     };
 
-    EINPARALLEL_INLINE void start(void* buffer, const box_type& where, message_end end) {
-        MPI_Request request = MPI_REQUEST_NULL;
+    EINPARALLEL_INLINE void start(void* buffer, const box_type& where, message next) {
         auto* const first = static_cast<std::byte*>(buffer) + where.offset;
         const MPI_Datatype type = where.type.native();
-#if MPI_VERSION >= 4
-        const int code = end.sends ? MPI_Isend_c(first, where.count, type, end.peer, tag, ranks_, &request)
-                                   : MPI_Irecv_c(first, where.count, type, end.peer, tag, ranks_, &request);
-#else
         const int count = static_cast<int>(where.count);
-        const int code = end.sends ? MPI_Isend(first, count, type, end.peer, tag, ranks_, &request)
-                                   : MPI_Irecv(first, count, type, end.peer, tag, ranks_, &request);
-#endif
-        note(code, end.sends ? "MPI_Isend" : "MPI_Irecv", end);
-        requests_.push_back(request);  // null where the call failed: arrived
-        ends_.push_back(end);
+        const int code = next.sends ? MPI_Isend(first, count, type, next.peer, tag, ranks_, &next.request)
+                                    : MPI_Irecv(first, count, type, next.peer, tag, ranks_, &next.request);
+        note(code, next.sends ? "MPI_Isend" : "MPI_Irecv", next);
+        messages_.push_back(next);
     }
 
-    EINPARALLEL_INLINE void note(int code, const char* call, message_end end) noexcept {
+    EINPARALLEL_INLINE void note(int code, const char* call, const message& lost) noexcept {
         if (code != MPI_SUCCESS && code_ == MPI_SUCCESS) {
             code_ = code;
             call_ = call;
-            end_ = end;
+            lost_ = lost;
         }
     }
 
     EINPARALLEL_INLINE void complete() noexcept {
-        while (arrived_ < requests_.size()) {
+        while (arrived_ < messages_.size()) {
             wait_next();
         }
-        requests_.clear();
-        ends_.clear();
+        messages_.clear();
         arrived_ = 0;
     }
 
     MPI_Comm ranks_;
-    std::vector<MPI_Request> requests_;
-    std::vector<message_end> ends_;  ///< of the same messages
-    std::size_t arrived_ = 0;        ///< requests that are done, from the first on
+    std::vector<message> messages_;
+    std::size_t arrived_ = 0;  ///< messages that are done, from the first on
     std::size_t bytes_sent_ = 0;
     int code_ = MPI_SUCCESS;
     const char* call_ = "";
-    message_end end_;
+    message lost_{};
 };
 
 }  // namespace einparallel
