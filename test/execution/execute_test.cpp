@@ -355,7 +355,7 @@ TEST_CASE("results are inputs of later runs, wherever they rest") {
 TEST_CASE("placeholders: bound to other values at each run, from wherever they lie") {
     ep::context world(MPI_COMM_WORLD);
     std::mt19937 random(9);
-    const auto X = input_vertex({8, 5}, ep::detail::placeholder_origin(), "X");
+    const auto X = input_vertex({8, 5}, std::make_shared<ep::detail::function_source>("placeholder"), "X");
     const ep::einsum_form form{{"i", "j"}, {{0, 1}}, {1}};
     const auto Z =
         einsum_vertex(form, {8, 5}, {X}, std::make_shared<told_kernel>(played_operators::sum_of_products, 1));

@@ -56,7 +56,7 @@ struct powers {
         const auto A = input_vertex({m_rows, k}, source_in_memory(*a, root, a), "A");
         const auto B = input_vertex({k, n}, std::make_shared<table_source>(b), "B");
         const auto C = input_vertex({m_rows, n}, c_source, "C");
-        X = input_vertex({n}, ep::detail::placeholder_origin(), "X");
+        X = input_vertex({n}, std::make_shared<ep::detail::function_source>("placeholder"), "X");
         product_work = std::make_shared<told_kernel>(played_operators::sum_of_products, 2);
         sum_work = std::make_shared<told_kernel>(played_operators::sum_of_sums, 2);
         apply_work = std::make_shared<told_kernel>(played_operators::sum_of_products, 2);

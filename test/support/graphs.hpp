@@ -336,7 +336,7 @@ private:
             origin = distributed_here(*value, lasts);
             ++seen["resting"];
         } else if (kind == 2) {
-            origin = detail::placeholder_origin();
+            origin = std::make_shared<detail::function_source>("placeholder");
             ++seen["placeholder"];
         } else if (kind == 3) {
             origin = source_in_memory(*value, std::nullopt);

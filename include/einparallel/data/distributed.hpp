@@ -161,7 +161,8 @@ public:
             return;
         }
         T* const elements = reinterpret_cast<T*>(part_.elements.data);
-        detail::for_each_index<Rank>(part_.elements.held, [&](const std::array<index, Rank>& at) {
+        std::array<index, Rank> first{};
+        detail::for_each_index(part_.elements.held, first, [&](const std::array<index, Rank>& at) {
             index offset = 0;
             for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
                 offset +=

@@ -21,10 +21,18 @@ struct einsum_graph {
     std::vector<std::size_t> step_of;    ///< of an intermediate: which one of its statement, from 1
     std::vector<std::vector<std::shared_ptr<vertex>>> origins;  ///< the user's vertices that each is computed for
 
+    /// Appends a vertex. Returns its number.
+    EINPARALLEL_INLINE std::size_t add(std::shared_ptr<vertex> next, std::vector<std::shared_ptr<vertex>> computed_for,
+                                       std::vector<std::size_t> reads);
+
     /// The user's names of a vertex (Z = W), or "v3" by its number. What a statement makes on the way to its result Z
     /// is Z.1, Z.2, ….
     EINPARALLEL_INLINE [[nodiscard]] std::string name_of(std::size_t number) const;
 };
+
+/// Vertices by their new numbers.
+EINPARALLEL_INLINE std::vector<std::size_t> renumbered(const std::vector<std::size_t>& numbers,
+                                                       const std::vector<std::size_t>& number_of);
 
 /// The same graph with its einsums in another order, and inputs just before they are read first. Names stay.
 /// @param einsums numbers of all einsums, each after those that it reads

@@ -12,6 +12,24 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+EINPARALLEL_INLINE std::size_t einsum_graph::add(std::shared_ptr<vertex> next,
+                                                 std::vector<std::shared_ptr<vertex>> computed_for,
+                                                 std::vector<std::size_t> reads) {
+    vertices.push_back(std::move(next));
+    origins.push_back(std::move(computed_for));
+    inputs.push_back(std::move(reads));
+    return vertices.size() - 1;
+}
+
+EINPARALLEL_INLINE std::vector<std::size_t> renumbered(const std::vector<std::size_t>& numbers,
+                                                       const std::vector<std::size_t>& number_of) {
+    std::vector<std::size_t> made;
+    for (const std::size_t number : numbers) {
+        made.push_back(number_of[number]);
+    }
+    return made;
+}
+
 EINPARALLEL_INLINE std::string einsum_graph::name_of(std::size_t number) const {
     std::string name;
     for (const std::shared_ptr<vertex>& origin : origins[number]) {
@@ -46,18 +64,11 @@ EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, std::span<co
     std::ranges::for_each(graph.outputs, add);  // inputs that nobody reads
     einsum_graph made;
     for (const std::size_t number : all) {
-        made.vertices.push_back(graph.vertices[number]);
-        made.origins.push_back(graph.origins[number]);
+        made.add(graph.vertices[number], graph.origins[number], renumbered(graph.inputs[number], number_of));
         made.step_of.push_back(graph.step_of[number]);
         made.result_of.push_back(number_of[graph.result_of[number]]);
-        std::vector<std::size_t>& inputs = made.inputs.emplace_back();
-        for (const std::size_t input : graph.inputs[number]) {
-            inputs.push_back(number_of[input]);
-        }
     }
-    for (const std::size_t output : graph.outputs) {
-        made.outputs.push_back(number_of[output]);
-    }
+    made.outputs = renumbered(graph.outputs, number_of);
     return made;
 }
 
@@ -107,11 +118,10 @@ EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {
     std::map<std::vector<index>, std::vector<std::size_t>> alike;  // by operands, labels and extents
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const std::shared_ptr<vertex>& each = graph.vertices[number];
-        std::vector<std::size_t> inputs;
+        std::vector<std::size_t> inputs = renumbered(graph.inputs[number], number_of);
         std::vector<index> key;
-        for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
-            inputs.push_back(number_of[graph.inputs[number][operand]]);
-            key.push_back(static_cast<index>(inputs.back()));
+        for (std::size_t operand = 0; operand < inputs.size(); ++operand) {
+            key.push_back(static_cast<index>(inputs[operand]));
             key.insert(key.end(), each->form.operands[operand].begin(), each->form.operands[operand].end());
             key.push_back(-2);  // no label
         }
@@ -132,18 +142,13 @@ EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {
             }
         }
         if (both == nullptr) {
-            number_of.push_back(made.vertices.size());
+            number_of.push_back(made.add(each, {each}, std::move(inputs)));
             if (known != nullptr) {
-                known->push_back(made.vertices.size());
+                known->push_back(number_of.back());
             }
-            made.vertices.push_back(each);
-            made.origins.push_back({each});
-            made.inputs.push_back(std::move(inputs));
         }
     }
-    for (const std::size_t output : graph.outputs) {
-        made.outputs.push_back(number_of[output]);
-    }
+    made.outputs = renumbered(graph.outputs, number_of);
     find_results(made);
     graph = std::move(made);
 }
@@ -193,10 +198,7 @@ EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex
             for (const std::shared_ptr<vertex>& read : current->operands) {
                 inputs.push_back(number_of.at(read.get()));
             }
-            number_of[current.get()] = graph.vertices.size();
-            graph.origins.push_back({current});
-            graph.vertices.push_back(std::move(current));
-            graph.inputs.push_back(std::move(inputs));
+            number_of[current.get()] = graph.add(current, {current}, std::move(inputs));
             path.pop_back();
         }
         graph.outputs.push_back(number_of.at(outputs[output].get()));

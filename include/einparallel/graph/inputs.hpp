@@ -21,25 +21,17 @@ namespace einparallel {
 
 namespace EINPARALLEL_DETAIL {
 
-/// Calls visit(indices) for every element of a box in row-major order.
-template <std::size_t Rank, class Visit>
-void for_each_index(const box& region, Visit&& visit) {
-    if (region.empty()) {
-        return;
-    }
-    std::array<index, Rank> at{};
-    for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
-        at[dimension] = region.sides[dimension].begin;
-    }
-    for (;;) {
-        visit(at);
-        std::size_t dimension = Rank;
-        while (dimension > 0 && ++at[dimension - 1] == region.sides[dimension - 1].end) {
-            at[dimension - 1] = region.sides[dimension - 1].begin;
-            --dimension;
+/// Calls visit(indices) for every element of a box in row-major order, the first dimensions of `at` being chosen.
+template <std::size_t Dimension = 0, std::size_t Rank, class Visit>
+void for_each_index(const box& region, std::array<index, Rank>& at, const Visit& visit) {
+    if constexpr (Dimension == Rank) {
+        if (!region.nothing) {
+            visit(std::as_const(at));
         }
-        if (dimension == 0) {
-            return;
+    } else {
+        const interval side = region.sides[Dimension];
+        for (at[Dimension] = side.begin; at[Dimension] < side.end; ++at[Dimension]) {
+            for_each_index<Dimension + 1>(region, at, visit);
         }
     }
 }
@@ -68,19 +60,18 @@ template <class T, std::size_t Rank, class Function>
 std::shared_ptr<const source> generated(Function function) {
     const auto kept = std::make_shared<const Function>(std::move(function));
     return std::make_shared<function_source>("generate", [kept](const box& region, void* destination) {
-        const Function& made_by = *kept;
         T* next = static_cast<T*>(destination);
-        for_each_index<Rank>(
-            region, [&](const std::array<index, Rank>& at) { *next++ = static_cast<T>(std::apply(made_by, at)); });
+        std::array<index, Rank> at{};
+        for_each_index(region, at, [&, &made_by = *kept](const std::array<index, Rank>& element) {
+            *next++ = static_cast<T>(std::apply(made_by, element));
+        });
     });
 }
 
-/// An input vertex with this source. A negative extent poisons it.
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(const std::vector<index>& bounds, element_type element,
-                                                        std::shared_ptr<const source> origin);
-
-/// The source of elements that are bound at the run.
-EINPARALLEL_INLINE std::shared_ptr<const source> placeholder_origin();
+/// An input vertex with this source, a placeholder where there is none. A negative extent poisons it, and so does a
+/// failure.
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bounds, element_type element,
+                                                        std::shared_ptr<const source> origin, std::string failure = "");
 
 /// The vertex of load_npy; one that failed where the file does not hold such a tensor.
 EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank);
@@ -93,11 +84,6 @@ constexpr bool makes_elements(std::index_sequence<Dimension...> /*all*/) {
     };
 }
 
-template <class T, std::size_t Rank>
-tensor<T, Rank> input_tensor(const std::vector<index>& bounds, std::shared_ptr<const source> origin) {
-    return tensor<T, Rank>(input_vertex(bounds, element_type_of<T>(), std::move(origin)));
-}
-
 template <class... Arguments>
 struct other_than_extents : refused {
     static_assert(fits<Arguments...>,
@@ -105,9 +91,10 @@ struct other_than_extents : refused {
                   "ep::placeholder<double>({m, n})");
 };
 
-template <std::size_t Count>
-std::vector<index> bounds_of(const extent (&extents)[Count]) {
-    return std::vector<index>(extents, extents + Count);
+/// An input of an element type; a placeholder where it has no source.
+template <class T, std::size_t Rank>
+tensor<T, Rank> input_tensor(std::vector<index> bounds, std::shared_ptr<const source> origin = nullptr) {
+    return tensor<T, Rank>(input_vertex(std::move(bounds), element_type_of<T>(), std::move(origin)));
 }
 
 }  // namespace EINPARALLEL_DETAIL
@@ -124,7 +111,7 @@ auto generate(const extent (&extents)[Rank], Function function) {
         makes || !detail::is_element<T>,
         "ep::generate: the function (const) is called with one index for each extent, and returns an element");
     if constexpr (makes) {
-        return detail::input_tensor<T, Rank>(detail::bounds_of(extents),
+        return detail::input_tensor<T, Rank>({extents, extents + Rank},
                                              detail::generated<T, Rank>(std::move(function)));
     } else {
         return detail::refused();
@@ -145,12 +132,12 @@ detail::other_than_extents<Arguments...> generate(const Arguments&... /*argument
 /// An input whose elements are given at each run by ep::bind.
 template <Element T, std::size_t Rank>
 tensor<T, Rank> placeholder(const extent (&extents)[Rank]) {
-    return detail::input_tensor<T, Rank>(detail::bounds_of(extents), detail::placeholder_origin());
+    return detail::input_tensor<T, Rank>({extents, extents + Rank});
 }
 /// The same of rank 0.
 template <Element T>
 tensor<T, 0> placeholder(std::array<extent, 0> /*none*/) {
-    return detail::input_tensor<T, 0>({}, detail::placeholder_origin());
+    return detail::input_tensor<T, 0>({});
 }
 /// Other arguments: refused.
 template <class T = detail::refused, class... Arguments>

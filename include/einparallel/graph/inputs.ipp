@@ -11,36 +11,31 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::shared_ptr<const source> placeholder_origin() {
-    return std::make_shared<function_source>("placeholder");
-}
-
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(const std::vector<index>& bounds, element_type element,
-                                                        std::shared_ptr<const source> origin) {
+EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bounds, element_type element,
+                                                        std::shared_ptr<const source> origin, std::string failure) {
     auto made = std::make_shared<vertex>();
-    made->bounds = bounds;
-    made->element = element;
+    made->origin = origin == nullptr ? std::make_shared<function_source>("placeholder") : std::move(origin);
     for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
         if (bounds[dimension] < 0) {
-            made->failure = origin->description() + ": extent " + std::to_string(bounds[dimension]) + " of dimension " +
-                            std::to_string(dimension) + " is negative";
-            made->bounds[dimension] = 0;
+            failure = made->origin->description() + ": extent " + std::to_string(bounds[dimension]) + " of dimension " +
+                      std::to_string(dimension) + " is negative";
+            bounds[dimension] = 0;
         }
     }
-    made->origin = std::move(origin);
+    made->bounds = std::move(bounds);
+    made->element = element;
+    made->failure = std::move(failure);
     return made;
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent) {
-    auto made = std::make_shared<vertex>();
-    made->bounds = {std::max<index>(extent, 0)};
-    made->element = element_type_of<index>();
-    made->origin = std::make_shared<function_source>("iota", [](const box& region, void* destination) {
+    const auto write = [](const box& region, void* destination) {
         std::iota(static_cast<index*>(destination), static_cast<index*>(destination) + region.size(),
                   region.sides[0].begin);
-    });
-    made->failure = extent < 0 ? "ep::iota: no operand has this label, so that its extent is not known" : "";
-    return made;
+    };
+    return input_vertex({std::max<index>(extent, 0)}, element_type_of<index>(),
+                        std::make_shared<function_source>("iota", write),
+                        extent < 0 ? "ep::iota: no operand has this label, so that its extent is not known" : "");
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {
@@ -50,12 +45,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, e
         const auto read = [file](const box& region, void* destination) { file.read_box(region, destination); };
         return input_vertex(file.shape(), element, std::make_shared<function_source>(path, read));
     } catch (const std::exception& failed) {
-        auto made = std::make_shared<vertex>();
-        made->bounds.resize(rank);
-        made->element = element;
-        made->origin = placeholder_origin();
-        made->failure = failed.what();
-        return made;
+        return input_vertex(std::vector<index>(rank), element, nullptr, failed.what());
     }
 }
 

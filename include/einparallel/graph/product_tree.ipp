@@ -100,26 +100,17 @@ EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::
     }
     einsum_graph made;
     std::vector<std::size_t> number_of(graph.vertices.size(), 0);
-    const auto add = [&](std::shared_ptr<vertex> next, std::vector<std::shared_ptr<vertex>> origins,
-                         std::vector<std::size_t> inputs) {
-        made.vertices.push_back(std::move(next));
-        made.origins.push_back(std::move(origins));
-        made.inputs.push_back(std::move(inputs));
-        return made.vertices.size() - 1;
-    };
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         if (gone[number]) {
             continue;
         }
-        std::vector<std::size_t> known;  // numbers of what is read
-        for (const std::size_t read : tree_of[number] == nullptr ? graph.inputs[number] : tree_of[number]->leaves) {
-            known.push_back(number_of[read]);
-        }
         if (tree_of[number] == nullptr) {
-            number_of[number] = add(graph.vertices[number], graph.origins[number], std::move(known));
+            number_of[number] =
+                made.add(graph.vertices[number], graph.origins[number], renumbered(graph.inputs[number], number_of));
             continue;
         }
         const product_tree& tree = *tree_of[number];
+        std::vector<std::size_t> known = renumbered(tree.leaves, number_of);
         std::vector<std::vector<label_id>> labels = tree.labels;
         const std::vector<std::string_view> names(tree.names.begin(), tree.names.end());
         const recording_builder recording(names, tree.output);
@@ -133,14 +124,12 @@ EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::
             next->name = like.name;
             next->is_intermediate = like.is_intermediate;
             known.push_back(
-                add(next, is_last ? graph.origins[number] : std::vector{next}, {known[left], known[right]}));
+                made.add(next, is_last ? graph.origins[number] : std::vector{next}, {known[left], known[right]}));
             labels.push_back(kept);
         }
         number_of[number] = known.back();
     }
-    for (const std::size_t output : graph.outputs) {
-        made.outputs.push_back(number_of[output]);
-    }
+    made.outputs = renumbered(graph.outputs, number_of);
     find_results(made);
     return made;
 }
