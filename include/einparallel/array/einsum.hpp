@@ -25,9 +25,8 @@ namespace EINPARALLEL_DETAIL {
 
 /// What immediate einsums take: arrays, views, and whatever a view can be made of.
 template <class T>
-concept DenseOperand = requires(const std::remove_reference_t<T>& object) {
-    view(object);
-};
+concept DenseOperand = is_a<std::remove_cvref_t<T>, array> || is_a<std::remove_cvref_t<T>, view> ||
+    ForeignTensor<std::remove_reference_t<T>>;
 
 template <DenseOperand Operand>
 auto readable(const Operand& operand) {

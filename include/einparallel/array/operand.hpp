@@ -37,6 +37,12 @@ constexpr index element_count(const std::array<index, Rank>& extents) {
     return dense_strides(extents, strides.data());
 }
 
+/// T is an array, a view, a tensor: is_a<T, array>.
+template <class T, template <class, std::size_t> class Of>
+inline constexpr bool is_a = false;
+template <class T, std::size_t Rank, template <class, std::size_t> class Of>
+inline constexpr bool is_a<Of<T, Rank>, Of> = true;
+
 /// A braced list as extents of a tensor of this rank.
 template <std::size_t Rank, std::size_t Count>
 std::array<index, Rank> listed_extents(const extent (&list)[Count]) {

@@ -39,7 +39,7 @@ distributed_part refer_to(const Value& value) {
                      whole_box({seen.extents().begin(), seen.extents().end()}),
                      {seen.strides().begin(), seen.strides().end()},
                      element_type_of<T>()};
-    if constexpr (is_array<Value>) {
+    if constexpr (is_a<Value, array>) {
         if (value.data() != nullptr) {
             made.life = life_of(value.data());
         }
@@ -103,7 +103,7 @@ inline namespace EINPARALLEL_WAY {
 template <detail::DenseOperand Value>
 [[nodiscard]] auto borrow(Value&& elements) {
     using Input = detail::input_of<Value>;
-    constexpr bool stays = std::is_lvalue_reference_v<Value> || detail::is_view<std::remove_cvref_t<Value>>;
+    constexpr bool stays = std::is_lvalue_reference_v<Value> || detail::is_a<std::remove_cvref_t<Value>, view>;
     static_assert(stays,
                   "ep::borrow: this object is gone before the run: name it, or from_root takes it without borrow");
     return borrowed<typename Input::value_type, Input::rank>{detail::refer_to(elements)};
@@ -126,7 +126,7 @@ template <class Value>
         } else {
             return detail::refused();
         }
-    } else if constexpr (detail::is_array<Value>) {  // no reference: an rvalue
+    } else if constexpr (detail::is_a<Value, array>) {  // no reference: an rvalue
         return detail::input_of<Value>(detail::input_in_memory(detail::keep_elements(std::move(elements)), root));
     } else {
         return detail::input_of<Value>(detail::input_copied(detail::refer_to(elements), root));

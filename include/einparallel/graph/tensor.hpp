@@ -175,12 +175,7 @@ private:
 namespace EINPARALLEL_DETAIL {
 
 template <class T>
-inline constexpr bool is_tensor = false;
-template <class T, std::size_t Rank>
-inline constexpr bool is_tensor<tensor<T, Rank>> = true;
-
-template <class T>
-concept TensorOperand = is_tensor<std::remove_cvref_t<T>>;
+concept TensorOperand = is_a<std::remove_cvref_t<T>, tensor>;
 
 }  // namespace EINPARALLEL_DETAIL
 
