@@ -214,7 +214,7 @@ public:
         std::vector<ep::binding> bound;
         for (tensor_there<T>& each : *operands) {
             node->operands.push_back(
-                ep::detail::input_vertex(each.bounds, ep::element_type_of<T>(), ep::detail::placeholder_origin()));
+                ep::detail::input_vertex(each.bounds, ep::element_type_of<T>(), nullptr));
             bound.push_back({node->operands.back(), each.input(true)});
         }
         node->bounds = output->bounds;

@@ -15,7 +15,6 @@
 #include <einparallel/kernel/product/product_loops.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/simd/packing.ipp>
-#include <einparallel/kernel/space.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/notation/box.ipp>
 #include <einparallel/notation/einsum_form.ipp>

@@ -14,6 +14,7 @@
 #include <einparallel/data/save_npy.ipp>
 #include <einparallel/data/sources.ipp>
 #include <einparallel/data/transfer.ipp>
+#include <einparallel/kernel/space.ipp>
 #include <einparallel/mpi/communicator.ipp>
 #include <einparallel/mpi/datatype.ipp>
 #include <einparallel/mpi/error.ipp>
