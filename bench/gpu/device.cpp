@@ -213,8 +213,7 @@ public:
         const auto node = std::make_shared<ep::vertex>();
         std::vector<ep::binding> bound;
         for (tensor_there<T>& each : *operands) {
-            node->operands.push_back(
-                ep::detail::input_vertex(each.bounds, ep::element_type_of<T>(), nullptr));
+            node->operands.push_back(ep::detail::input_vertex(each.bounds, ep::element_type_of<T>(), nullptr));
             bound.push_back({node->operands.back(), each.input(true)});
         }
         node->bounds = output->bounds;
