@@ -253,6 +253,10 @@ public:
     const target& operator=(const target& right) const {
         return *this = static_cast<const typename target::node&>(right);
     }
+    target& operator=(const target& right) {
+        std::as_const(*this).operator=(right);
+        return *this;
+    }
     /// Computes the right-hand side into the elements. An array without any takes the extents of the right-hand side.
     template <assignment How, class E>
     void take(const E& right) const {

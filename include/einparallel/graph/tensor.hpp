@@ -225,6 +225,10 @@ public:
     const tensor_target& operator=(const tensor_target& right) const {
         return *this = static_cast<const typename tensor_target::node&>(right);
     }
+    tensor_target& operator=(const tensor_target& right) {
+        std::as_const(*this).operator=(right);
+        return *this;
+    }
     /// Records Z' = Z + …; the handle then stands for Z', and whoever read Z before still reads Z.
     template <Expression E>
     const tensor_target& operator+=(const E& right) const {
