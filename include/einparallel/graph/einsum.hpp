@@ -29,7 +29,7 @@ auto record_einsum(const Tensors&... operands) {
     for (std::size_t operand = 0; operand < sizeof...(Tensors); ++operand) {
         handles[operand] = {nodes[operand], labels.of(operand)};
     }
-    recording_builder builder(table_names<table>, labels.output());
+    recording_builder builder(table_names<table>);
     return tensor<Out, table.output_rank>(product_of<Out, typename Tensors::value_type...>(
         builder, recording_builder::last_vertex{}, labels.output(), handles));
 }

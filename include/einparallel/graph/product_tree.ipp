@@ -113,14 +113,15 @@ EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::
         std::vector<std::size_t> known = renumbered(tree.leaves, number_of);
         std::vector<std::vector<label_id>> labels = tree.labels;
         const std::vector<std::string_view> names(tree.names.begin(), tree.names.end());
-        const recording_builder recording(names, tree.output);
+        const recording_builder recording(names);
         for (std::size_t step = 0; step < steps.size(); ++step) {
             const auto& [left, right, kept] = steps[step];
             const bool is_last = step + 1 == steps.size();
             const vertex& like = *graph.vertices[is_last ? number : tree.inner[step]];
             const std::array<recording_builder::operand_type, 2> operands{
                 {{made.vertices[known[left]], labels[left]}, {made.vertices[known[right]], labels[right]}}};
-            const std::shared_ptr<vertex> next = recording.record(is_last ? tree.output : kept, operands, like.work);
+            const std::shared_ptr<vertex> next =
+                recording.record(std::nullopt, is_last ? tree.output : kept, operands, like.work);
             next->name = like.name;
             next->is_intermediate = like.is_intermediate;
             known.push_back(

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -41,66 +42,52 @@ public:
     using handle = std::shared_ptr<vertex>;
     using operand_type = labelled_handle<handle>;
 
-    /// `out` is the left-hand side's order of labels: what the last vertex of the statement has.
-    recording_builder(std::span<const std::string_view> names, std::span<const label_id> out)
-        : names_(names), out_(out) {}
+    explicit recording_builder(std::span<const std::string_view> names) : names_(names) {}
 
-    /// The sink of the statement's last vertex, whose labels are in the order of the left-hand side.
+    /// A vertex on the way, or the statement's last one.
     struct last_vertex {};
+    using destination = std::optional<last_vertex>;
 
     template <class T, std::size_t Rank>
     [[nodiscard]] static handle handle_of(const tensor_operand<T, Rank>& held) {
         return held.node != nullptr ? held.node : unassigned_vertex(Rank, element_type_of<T>());
     }
 
-    template <class Out, class Sink, class MakeKernel>
-    handle emit(Sink sink, std::span<const label_id> out, std::span<const operand_type> operands,
+    template <class Out, class MakeKernel>
+    handle emit(destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
                 MakeKernel&& make_kernel) const {
         using Kernel = decltype(make_kernel(std::true_type{}));
         // Of the base, whose destructor is virtual: else its counting would be compiled for each type of kernel.
         const kernel* const work = new Kernel(make_kernel(std::true_type{}));
-        return marked(sink, record(labels_for(sink, out), operands, std::shared_ptr<const kernel>(work)));
+        return record(sink, out, operands, std::shared_ptr<const kernel>(work));
     }
 
-    template <class Out, class Sink, std::size_t Count>
-    handle product(Sink sink, std::span<const label_id> out, std::span<const operand_type, Count> operands,
+    template <class Out, std::size_t Count>
+    handle product(destination sink, std::span<const label_id> out, std::span<const operand_type, Count> operands,
                    Out scale) const {
-        const std::span<const label_id> labels = labels_for(sink, out);
         if constexpr (Count > 2) {
-            return marked(sink, contract_pairwise(labels, operands, make_product_kernel<Out>(scale, Count),
-                                                  make_product_kernel<Out>(scale, 2), make_product_kernel<Out>(1, 2)));
+            return contract_pairwise(sink, out, operands, make_product_kernel<Out>(scale, Count),
+                                     make_product_kernel<Out>(scale, 2), make_product_kernel<Out>(1, 2));
         } else {
-            return marked(sink, record(labels, operands, make_product_kernel<Out>(scale, Count)));
+            return record(sink, out, operands, make_product_kernel<Out>(scale, Count));
         }
     }
 
     /// One vertex: label ids made dense in order of first appearance, extents merged, a disagreement kept as its
     /// failure.
-    EINPARALLEL_INLINE [[nodiscard]] handle record(std::span<const label_id> out,
+    EINPARALLEL_INLINE [[nodiscard]] handle record(destination sink, std::span<const label_id> out,
                                                    std::span<const operand_type> operands,
                                                    std::shared_ptr<const kernel> work) const;
 
-protected:
-    template <class Sink>
-    [[nodiscard]] std::span<const label_id> labels_for(Sink /*sink*/, std::span<const label_id> out) const {
-        return std::is_same_v<Sink, last_vertex> ? out_ : out;
-    }
-    template <class Sink>
-    [[nodiscard]] static handle marked(Sink /*sink*/, handle made) {
-        made->is_intermediate = !std::is_same_v<Sink, last_vertex>;
-        return made;
-    }
-
 private:
     /// A product in the cheapest order: `all` multiplies all operands in one vertex, where that is it.
-    EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(std::span<const label_id> out,
+    EINPARALLEL_INLINE [[nodiscard]] handle contract_pairwise(destination sink, std::span<const label_id> out,
                                                               std::span<const operand_type> operands,
                                                               const std::shared_ptr<const kernel>& all,
                                                               const std::shared_ptr<const kernel>& last,
                                                               const std::shared_ptr<const kernel>& earlier) const;
 
     std::span<const std::string_view> names_;
-    std::span<const label_id> out_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -113,13 +100,13 @@ class unit_builder : public recording_builder {
 public:
     using recording_builder::recording_builder;
 
-    template <class Out, class Sink, class MakeKernel>
-    handle emit(Sink sink, std::span<const label_id> out, std::span<const operand_type> operands,
+    template <class Out, class MakeKernel>
+    handle emit(destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
                 MakeKernel&& make_kernel) const {
         using Kernel = decltype(make_kernel(std::true_type{}));
         const std::shared_ptr<Kernel> work(new Kernel(make_kernel(std::true_type{})));
         work->bring(functor_of(*work));
-        return marked(sink, record(labels_for(sink, out), operands, work));
+        return record(sink, out, operands, work);
     }
 };
 #else

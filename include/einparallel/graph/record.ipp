@@ -29,7 +29,7 @@ EINPARALLEL_INLINE std::string operand_name(std::span<const labelled_handle<std:
     return "operand " + std::to_string(position + 1) + (name.empty() ? "" : " (" + name + ")");
 }
 
-EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<const label_id> out,
+EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(destination sink, std::span<const label_id> out,
                                                                      std::span<const operand_type> operands,
                                                                      std::shared_ptr<const kernel> work) const {
     auto made = std::make_shared<vertex>();
@@ -83,14 +83,16 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(std::span<c
         made->form.output.push_back(number(label));
         made->bounds.push_back(made->extents[static_cast<std::size_t>(made->form.output.back())]);
     }
+    made->is_intermediate = !sink;
     made->element = work->program().type();
     made->work = std::move(work);
     return made;
 }
 
 EINPARALLEL_INLINE recording_builder::handle recording_builder::contract_pairwise(
-    std::span<const label_id> out, std::span<const operand_type> operands, const std::shared_ptr<const kernel>& all,
-    const std::shared_ptr<const kernel>& last, const std::shared_ptr<const kernel>& earlier) const {
+    destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
+    const std::shared_ptr<const kernel>& all, const std::shared_ptr<const kernel>& last,
+    const std::shared_ptr<const kernel>& earlier) const {
     std::vector<index> extents(names_.size(), 1);  // as far as the operands' vertices know them
     for (const operand_type& read : operands) {
         for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
@@ -99,11 +101,13 @@ EINPARALLEL_INLINE recording_builder::handle recording_builder::contract_pairwis
             }
         }
     }
-    return contract_in_order(
-        extents, out, operands,
-        [&](bool is_last, std::span<const label_id> labels, std::span<const operand_type> read) {
-            return marked(std::nullopt, record(labels, read, !is_last ? earlier : read.size() == 2 ? last : all));
-        });
+    return contract_in_order(extents, out, operands,
+                             [&](bool is_last, std::span<const label_id> labels, std::span<const operand_type> read) {
+                                 return record(is_last ? sink : std::nullopt, labels, read,
+                                               !is_last           ? earlier
+                                               : read.size() == 2 ? last
+                                                                  : all);
+                             });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -185,7 +185,7 @@ namespace EINPARALLEL_UNIT {
 template <class Out, class LeftLabels, class E>
 std::shared_ptr<vertex> record_statement(const E& right) {
     using Statement = statement<LeftLabels, E>;
-    unit_builder builder(Statement::ids::names, Statement::left_labels);
+    unit_builder builder(Statement::ids::names);
     lowering<unit_builder, Statement> lower(builder);
     constexpr unit_builder::last_vertex last{};
     if constexpr (is_alone<Statement, Out, E>) {

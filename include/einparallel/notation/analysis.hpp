@@ -5,9 +5,11 @@
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/label.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <tuple>
 #include <type_traits>
 
@@ -34,27 +36,17 @@ struct statement {
     }
     static constexpr flags on_left = set_of(LeftLabels{});
 
-    static constexpr flags both(const flags& a, const flags& b) {
+    template <class Combine>
+    static constexpr flags combined(const flags& a, const flags& b, const Combine& combine) {
         flags set{};
         for (std::size_t label = 0; label < set.size(); ++label) {
-            set[label] = a[label] && b[label];
+            set[label] = combine(a[label], b[label]);
         }
         return set;
     }
-    static constexpr flags either(const flags& a, const flags& b) {
-        flags set{};
-        for (std::size_t label = 0; label < set.size(); ++label) {
-            set[label] = a[label] || b[label];
-        }
-        return set;
-    }
-    static constexpr flags without(const flags& a, const flags& b) {
-        flags set{};
-        for (std::size_t label = 0; label < set.size(); ++label) {
-            set[label] = a[label] && !b[label];
-        }
-        return set;
-    }
+    static constexpr flags both(const flags& a, const flags& b) { return combined(a, b, std::logical_and<>()); }
+    static constexpr flags either(const flags& a, const flags& b) { return combined(a, b, std::logical_or<>()); }
+    static constexpr flags without(const flags& a, const flags& b) { return combined(a, b, std::greater<>()); }
 
     /// Labels that an expression still has after its own reductions.
     template <class Operand, class Labels>
@@ -122,11 +114,7 @@ struct statement {
     static constexpr flags missing_of = without(free_of<E>, on_left);
 
     static constexpr std::size_t count(const flags& set) {
-        std::size_t members = 0;
-        for (const bool is_member : set) {
-            members += is_member ? 1 : 0;
-        }
-        return members;
+        return static_cast<std::size_t>(std::count(set.begin(), set.end(), true));
     }
     template <class E>
     static constexpr flags escaping_of = escaping(std::type_identity<E>{});

@@ -4,6 +4,7 @@
 // on it, so two hundred einsums of one program share one contraction routine.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -63,8 +64,10 @@ struct einsum_form {
 
     [[nodiscard]] std::size_t label_count() const { return names.size(); }
 
-    [[nodiscard]] bool in_operand(std::size_t operand, label_id label) const { return has(operands[operand], label); }
-    [[nodiscard]] bool in_output(label_id label) const { return has(output, label); }
+    [[nodiscard]] bool in_operand(std::size_t operand, label_id label) const {
+        return detail::found_in(label, operands[operand]);
+    }
+    [[nodiscard]] bool in_output(label_id label) const { return detail::found_in(label, output); }
 
     [[nodiscard]] label_class class_of(label_id label) const {
         std::uint64_t mask = 0;
@@ -77,16 +80,6 @@ struct einsum_form {
     /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a
     /// letter.
     EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
-
-private:
-    static bool has(const std::vector<label_id>& labels, label_id label) {
-        for (const label_id each : labels) {
-            if (each == label) {
-                return true;
-            }
-        }
-        return false;
-    }
 };
 
 namespace detail {

@@ -4,6 +4,7 @@
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/notation/subscripts.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -15,19 +16,13 @@ namespace detail {
 
 /// Operands that a subscript string names.
 constexpr std::size_t operand_count(subscripts spelled) {
-    const std::string_view text = spelled.view();
-    const std::string_view inputs = text.substr(0, text.find("->"));
-    std::size_t count = 1;
-    for (const char character : inputs) {
-        count += character == ',' ? 1 : 0;
-    }
-    return count;
+    const std::string_view inputs = spelled.view().substr(0, spelled.view().find("->"));
+    return 1 + static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), ','));
 }
 
 /// Rank of operand `wanted` of a subscript string without an ellipsis.
 constexpr std::size_t spelled_rank(subscripts spelled, std::size_t wanted) {
-    const std::string_view text = spelled.view();
-    std::string_view inputs = text.substr(0, text.find("->"));
+    std::string_view inputs = spelled.view().substr(0, spelled.view().find("->"));
     for (; wanted > 0; --wanted) {
         inputs.remove_prefix(inputs.find(',') + 1);
     }
@@ -86,21 +81,14 @@ public:
 
     /// True where the operand has the label.
     static constexpr bool in_operand(std::size_t operand, label_id label) {
-        for (std::size_t at = table.first[operand]; at < table.first[operand + 1]; ++at) {
-            if (table.dimensions[at] == label) {
-                return true;
-            }
-        }
-        return false;
+        const auto* const labels = table.dimensions.data();
+        const auto* const end = labels + table.first[operand + 1];
+        return std::find(labels + table.first[operand], end, label) != end;
     }
     /// True where the output has the label.
     static constexpr bool in_output(label_id label) {
-        for (std::size_t at = 0; at < table.output_rank; ++at) {
-            if (table.output[at] == label) {
-                return true;
-            }
-        }
-        return false;
+        const auto* const end = table.output.data() + table.output_rank;
+        return std::find(table.output.data(), end, label) != end;
     }
 
     /// The same as run-time numbers.

@@ -74,10 +74,7 @@ struct subscript_table {
     }
     static constexpr name ellipsis(std::size_t number) {
         name made = spelled("...");
-        if (number >= 10) {
-            made.text[made.length++] = static_cast<char>('0' + number / 10 % 10);
-        }
-        made.text[made.length++] = static_cast<char>('0' + number % 10);
+        made.text[made.length++] = static_cast<char>('0' + number);
         return made;
     }
 };
