@@ -29,6 +29,7 @@ namespace einparallel {}
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/run/context.hpp>
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/data/results.hpp>
 #include <einparallel/data/sources.hpp>

@@ -49,6 +49,11 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> order_of_operands(
 /// sizes of the pair first; whatever is left then has nothing in common and is multiplied smallest first.
 EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double weight);
 
+/// The order with the fewest multiply-adds; none where every order takes more than `most`. The cheapest way to make the
+/// product of a subset of tensors is the cheapest split of it into two, outer products included: 3^r / 2 splits of r
+/// tensors, each two loads where it cannot win. Memory 2^r.
+EINPARALLEL_INLINE std::vector<tensor_pair> exact_order(const product_network& net, double most);
+
 /// The next of a sequence of numbers that is the same on every machine and compiler (splitmix64).
 constexpr std::uint64_t next_random(std::uint64_t& state) {
     state += 0x9e3779b97f4a7c15U;

@@ -4,7 +4,6 @@
 
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/order/exact_order.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -274,9 +273,8 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> contraction_order(
     if (operands.size() > 2) {
         const detail::product_network net = detail::make_network(operands, output, extents);
         const detail::found_order greedy = detail::greedy_order(net, 1);
-        steps = operands.size() <= exact_order_limit
-                    ? detail::exact_order(net, detail::multiply_adds{}, greedy.operations)
-                    : detail::annealed_order(net).steps;
+        steps = operands.size() <= exact_order_limit ? detail::exact_order(net, greedy.operations)
+                                                     : detail::annealed_order(net).steps;
         if (steps.empty()) {  // beyond 2^53 sums are rounded, and nothing may come out as cheap
             steps = greedy.steps;
         }

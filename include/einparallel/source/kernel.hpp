@@ -21,6 +21,7 @@
 #include <einparallel/notation/op_formula.ipp>
 #include <einparallel/notation/op_program.ipp>
 #include <einparallel/order/contraction_order.ipp>
+#include <einparallel/order/exact_order.ipp>
 #include <einparallel/order/product_network.ipp>
 
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED

@@ -1,8 +1,7 @@
 #pragma once
-// The cheapest order of pairwise contractions: dynamic programming over sets of tensors, with any cost.
+// The cheapest order of pairwise contractions: dynamic programming over sets of tensors.
 
-#include <einparallel/notation/compiled.hpp>
-#include <einparallel/order/product_network.hpp>
+#include <einparallel/order/contraction_order.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -14,23 +13,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A contraction costs as many multiply-adds as its labels have combinations.
-struct multiply_adds {
-    /// Of two tensors with these labels, which together have `joined` and of which `result` are kept.
-    double operator()(const product_network& net, const std::uint64_t* /*left*/, const std::uint64_t* /*right*/,
-                      const std::uint64_t* joined, const std::uint64_t* /*result*/) const {
-        return net.size_of(joined);
-    }
-
-    /// It goes through all labels of its result, so it costs no less than that has elements.
-    [[nodiscard]] double at_least(double elements) const { return elements; }
-};
-
-/// The steps of the cheapest order; none where every order costs more than `most`. The cheapest way to make the product
-/// of a subset of tensors is the cheapest split of it into two, outer products included: 3^r / 2 splits of r tensors,
-/// each two loads where it cannot win. Memory 2^r.
-template <class Cost>
-std::vector<tensor_pair> exact_order(const product_network& net, const Cost& cost, double most) {
+EINPARALLEL_INLINE std::vector<tensor_pair> exact_order(const product_network& net, double most) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::size_t subsets = std::size_t{1} << net.operands;
     const std::size_t words = net.labels.words();
@@ -59,7 +42,7 @@ std::vector<tensor_pair> exact_order(const product_network& net, const Cost& cos
             continue;
         }
         const double size = net.size_of(kept.of(subset));
-        const double least = may_vanish ? 0 : cost.at_least(size);
+        const double least = may_vanish ? 0 : size;  // a contraction goes through all labels of its result
         double best = most;
         elements[subset] = infinity;
         // The part with the lowest tensor is the left one: each split once.
@@ -73,7 +56,7 @@ std::vector<tensor_pair> exact_order(const product_network& net, const Cost& cos
             for (std::size_t word = 0; word < words; ++word) {
                 joined[word] = kept.of(left)[word] | kept.of(right)[word];
             }
-            const double all = before + cost(net, kept.of(left), kept.of(right), joined.data(), kept.of(subset));
+            const double all = before + net.size_of(joined.data());
             const double made = elements[left] + elements[right] + size;
             if (all < best || (all == best && made < elements[subset])) {
                 operations[subset] = best = all;
