@@ -53,35 +53,6 @@ constexpr label_class classify(std::uint64_t in_operands, std::size_t operand_co
     return operand_count > 1 ? label_class::k : label_class::x_only;
 }
 
-/// The labels of one einsum, as positions in `names`; names are unique, in order of first appearance over operands.
-/// A label may stand twice in one operand (the diagonal). The output holds each label at most once.
-struct einsum_form {
-    std::vector<std::string> names;
-    std::vector<std::vector<label_id>> operands;
-    std::vector<label_id> output;
-
-    friend bool operator==(const einsum_form&, const einsum_form&) = default;
-
-    [[nodiscard]] std::size_t label_count() const { return names.size(); }
-
-    [[nodiscard]] bool in_operand(std::size_t operand, label_id label) const {
-        return detail::found_in(label, operands[operand]);
-    }
-    [[nodiscard]] bool in_output(label_id label) const { return detail::found_in(label, output); }
-
-    [[nodiscard]] label_class class_of(label_id label) const {
-        std::uint64_t mask = 0;
-        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            mask |= in_operand(operand, label) ? std::uint64_t{1} << (operand < 63 ? operand : 63) : 0;
-        }
-        return classify(mask, operands.size(), in_output(label));
-    }
-
-    /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a
-    /// letter.
-    EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
-};
-
 namespace detail {
 
 /// An einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a letter.
@@ -114,5 +85,38 @@ std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf
 }
 
 }  // namespace detail
+
+/// The labels of one einsum, as positions in `names`; names are unique, in order of first appearance over operands.
+/// A label may stand twice in one operand (the diagonal). The output holds each label at most once.
+struct einsum_form {
+    std::vector<std::string> names;
+    std::vector<std::vector<label_id>> operands;
+    std::vector<label_id> output;
+
+    friend bool operator==(const einsum_form&, const einsum_form&) = default;
+
+    [[nodiscard]] std::size_t label_count() const { return names.size(); }
+
+    [[nodiscard]] bool in_operand(std::size_t operand, label_id label) const {
+        return detail::found_in(label, operands[operand]);
+    }
+    [[nodiscard]] bool in_output(label_id label) const { return detail::found_in(label, output); }
+
+    [[nodiscard]] label_class class_of(label_id label) const {
+        std::uint64_t mask = 0;
+        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
+            mask |= in_operand(operand, label) ? std::uint64_t{1} << (operand < 63 ? operand : 63) : 0;
+        }
+        return classify(mask, operands.size(), in_output(label));
+    }
+
+    /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a
+    /// letter.
+    [[nodiscard]] std::string text() const {
+        return detail::einsum_text(
+            names, operands.size(),
+            [this](std::size_t operand) { return std::span<const label_id>(operands[operand]); }, output);
+    }
+};
 
 }  // namespace einparallel

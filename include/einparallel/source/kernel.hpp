@@ -17,7 +17,6 @@
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/threads.ipp>
 #include <einparallel/notation/box.ipp>
-#include <einparallel/notation/einsum_form.ipp>
 #include <einparallel/notation/op_formula.ipp>
 #include <einparallel/notation/op_program.ipp>
 #include <einparallel/order/contraction_order.ipp>
