@@ -64,9 +64,8 @@ TEST_CASE("what travels is what takes the fewest seconds of all that could") {
             work.travelling = other;
             const bool shared = other < 0 || work.operands[static_cast<std::size_t>(other)].replication() > 1;
             const bool fills = other == output_travels ? k_ring_suits(work)
-                               : other < 0
-                                   ? true
-                                   : detail::every_replica_has_a_piece(work.operands[static_cast<std::size_t>(other)]);
+                               : other < 0             ? true
+                                           : detail::fills_ring(work.operands[static_cast<std::size_t>(other)], 1);
             if (shared && fills) {
                 CHECK(seconds <= detail::task_seconds(work, 2, asked.machine));
             }

@@ -59,11 +59,7 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
 }
 
 EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, std::size_t element_bytes) {
-    block = static_cast<double>(element_bytes);
-    for (std::size_t dimension = 0; dimension < resting.bounds().size(); ++dimension) {
-        block *= static_cast<double>(resting.largest_block_extent(dimension));
-    }
-    piece = block;
+    piece = block = resting.largest_block() * static_cast<double>(element_bytes);
     if (resting.cut() && block > 0) {
         const index whole = resting.largest_block_extent(*resting.cut());
         piece *= static_cast<double>(block_of(whole, resting.replication(), 0).size()) / static_cast<double>(whole);
@@ -87,7 +83,7 @@ EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int ca
     double elements = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         if (lacks(work.form.operands[operand])) {
-            elements += (calls - 1) * largest_shares(work.operands[operand], 1).block;
+            elements += (calls - 1) * work.operands[operand].largest_block();
         }
     }
     if (lacks(work.form.output)) {
@@ -97,7 +93,7 @@ EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int ca
             const bool kept = work.form.in_output(number);
             terms *= kept ? 1 : static_cast<double>(work.ranks.largest_block(number, work.extents[summed]));
         }
-        elements += std::max(0.0, calls - std::max(1.0, terms / terms_per_pass)) * largest_shares(work.output, 1).block;
+        elements += std::max(0.0, calls - std::max(1.0, terms / terms_per_pass)) * work.output.largest_block();
     }
     return elements;
 }
@@ -324,7 +320,7 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     };
     consider(nothing_travels, true);
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        consider(static_cast<int>(operand), every_replica_has_a_piece(work.operands[operand]));
+        consider(static_cast<int>(operand), fills_ring(work.operands[operand], 1));
     }
     consider(output_travels, k_ring_suits(work));
     travel(best);

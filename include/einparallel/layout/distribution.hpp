@@ -110,6 +110,9 @@ public:
     /// Extent along `dimension` of the largest block (not piece) of any rank: what all ranks may decide by.
     EINPARALLEL_INLINE [[nodiscard]] index largest_block_extent(std::size_t dimension) const;
 
+    /// Elements of a block with these extents.
+    EINPARALLEL_INLINE [[nodiscard]] double largest_block() const;
+
     /// The same boxes on every rank, however they are described. Empty boxes are all alike.
     EINPARALLEL_INLINE friend bool operator==(const distribution& a, const distribution& b);
 

@@ -70,6 +70,14 @@ EINPARALLEL_INLINE index distribution::largest_block_extent(std::size_t dimensio
     return largest;
 }
 
+EINPARALLEL_INLINE double distribution::largest_block() const {
+    double elements = 1;
+    for (std::size_t dimension = 0; dimension < bounds_.size(); ++dimension) {
+        elements *= static_cast<double>(largest_block_extent(dimension));
+    }
+    return elements;
+}
+
 EINPARALLEL_INLINE int distribution::replica_number(int rank) const {
     int number = 0;
     for (const rank_digit& digit : digits_) {

@@ -26,7 +26,7 @@ buffer_id gather(Sink& sink, const distribution& resting, std::size_t element_by
     const auto ring = sink.ring(resting, element_bytes);
     const buffer_id block = sink.add(ring.block(), element_bytes);
     sink.repeat(0, 0, 1, [&](auto& now, int) { now.move(block, piece, ring.piece(0)); });
-    if (every_replica_has_a_piece(resting)) {
+    if (fills_ring(resting, 1)) {
         sink.repeat(0, 0, ring.size() - 1, [&](auto& now, int hop) {
             now.send(ring.at(-1), hop == 0 ? piece : block, ring.piece(hop));
             now.receive(ring.at(1), block, ring.piece(hop + 1));
@@ -62,7 +62,7 @@ void reduce(Sink& sink, const task& work, buffer_id block, buffer_id output) {
         now.receive(peer, summand, region);
         sink.behind(now).move(to, summand, region, sink.vertex());
     };
-    if (every_replica_has_a_piece(work.output)) {
+    if (fills_ring(work.output, 1)) {
         sink.repeat(reduce_phase, 0, ring.size() - 1, [&](auto& now, int turn) {
             now.send(ring.at(-1 - turn), block, ring.piece(-1 - turn));
             add_from(now, ring.at(1 + turn), ring.piece(0), output);

@@ -17,7 +17,6 @@
 //
 // Steps have send(), receive() and move(). A recorder's regions are boxes, a counter's are numbers of elements.
 
-#include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
@@ -36,11 +35,6 @@ inline constexpr std::size_t reduce_phase = 2 * compute_phase;
 
 /// Rounds of a binomial tree over `ranks` ranks: ⌈log2 ranks⌉.
 EINPARALLEL_INLINE std::size_t tree_rounds(int ranks);
-
-/// True where every replica of a block has a piece of it that may hold something. Otherwise (rank 0, fewer slices than
-/// replicas) the few pieces go along trees instead of from neighbour to neighbour: fewer phases, the same bytes.
-/// Decided by the largest block, hence alike on every rank.
-EINPARALLEL_INLINE bool every_replica_has_a_piece(const distribution& resting);
 
 }  // namespace EINPARALLEL_DETAIL
 

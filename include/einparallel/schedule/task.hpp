@@ -79,6 +79,12 @@ namespace EINPARALLEL_DETAIL {
 /// Extents of a tensor with these labels.
 EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& labels, const std::vector<index>& extents);
 
+/// True where every sharer of a block has at least `each` slices of it: fewer would leave steps of a ring empty, and
+/// the data would hop from rank to rank with nothing to hide behind. Where a sharer has none (rank 0, fewer slices than
+/// sharers), the few pieces go along trees instead: fewer phases, the same bytes. Decided by the largest block, hence
+/// alike on every rank.
+EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each);
+
 /// Master–worker: the part of the iteration space that `rank` computes, by label. A worker has nothing to do in the
 /// first phase and in the last one, so the master's part is larger than theirs by two slices, as far as the extent can
 /// be cut so.

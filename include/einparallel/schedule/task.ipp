@@ -37,19 +37,6 @@ std::size_t choose_cut(const std::vector<label_id>& labels, const std::vector<in
     return largest;
 }
 
-/// Elements that each rank hands on so that all sharers of a tensor's block have all of it (or, for the output, so that
-/// each has its share of the ⊕): (q-1)/q of the largest block.
-EINPARALLEL_INLINE double moved_elements(const distribution& resting) {
-    double block = 1;
-    for (std::size_t dimension = 0; dimension < resting.bounds().size(); ++dimension) {
-        block *= static_cast<double>(resting.largest_block_extent(dimension));
-    }
-    const double pieces = resting.replication();
-    return block * (pieces - 1) / pieces;
-}
-
-/// True where every sharer of a block has at least `each` slices of it: fewer would leave steps of a ring empty, and
-/// the data would hop from rank to rank with nothing to hide behind.
 EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each) {
     return resting.cut() &&
            resting.largest_block_extent(*resting.cut()) >= static_cast<index>(each) * resting.replication();
@@ -107,8 +94,11 @@ EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
     int best = nothing_travels;
     double most = 0;
     const auto consider = [&](int tensor, const distribution& resting, std::size_t element_bytes, bool suits) {
-        // Tensors without elements still travel if asked to: they compete with less than one byte.
-        const double bytes = detail::moved_elements(resting) * static_cast<double>(element_bytes) + 0.5;
+        // What each rank hands on: all but its piece of the largest block. Tensors without elements still travel if
+        // asked to: they compete with less than one byte.
+        const double bytes = resting.largest_block() * (resting.replication() - 1) / resting.replication() *
+                                 static_cast<double>(element_bytes) +
+                             0.5;
         if (suits && resting.replication() > 1 && bytes > most) {
             best = tensor;
             most = bytes;

@@ -13,10 +13,6 @@ EINPARALLEL_INLINE std::size_t tree_rounds(int ranks) {
     return static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(ranks - 1)));
 }
 
-EINPARALLEL_INLINE bool every_replica_has_a_piece(const distribution& resting) {
-    return fills_ring(resting, 1);
-}
-
 EINPARALLEL_INLINE bool runs_k_ring(const task& work) {
     return work.travelling == output_travels && k_ring_suits(work);
 }
