@@ -1,8 +1,7 @@
 #pragma once
-// Names of enumerations, vertices, machines and numbers, and tables of them.
+// Names of options and of the vertices of a plan, numbers for readers, and tables of them.
 
-#include <einparallel/graph/einsum_graph.hpp>
-#include <einparallel/graph/source.hpp>
+#include <einparallel/graph/names.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -20,24 +19,6 @@ EINPARALLEL_INLINE std::string name_for(objective named);
 EINPARALLEL_INLINE std::string name_for(method named);
 EINPARALLEL_INLINE std::string name_for(order named);
 
-/// Who has an input's elements.
-EINPARALLEL_INLINE std::string name_for(source_kind named);
-
-/// The texts of some items with a separator between them.
-std::string joined(const auto& items, std::string_view separator, auto&& text_of) {
-    std::string written;
-    for (bool first = true; const auto& item : items) {
-        written.append(std::exchange(first, false) ? "" : separator).append(text_of(item));
-    }
-    return written;
-}
-
-/// Without line breaks and other control characters, which would tear a table apart.
-EINPARALLEL_INLINE std::string printable(std::string text);
-
-/// As it stands between quotes: quotes, backslashes and control characters behind a backslash.
-EINPARALLEL_INLINE std::string escaped(std::string_view text);
-
 EINPARALLEL_INLINE std::string source_text(const planned_vertex& each);
 
 /// What a vertex computes: `sum A*B`, `max |A - B|`; without the word for ⊕ where every label is in the output.
@@ -46,7 +27,6 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
 /// What a reader finds in his source: the user's name of a vertex, or beside "v24.6" what it computes:
 /// `v24.6 = sum A*B`.
 EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each);
-EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t number);
 
 /// `value` with three significant digits, at least.
 EINPARALLEL_INLINE std::string three_digits(double value);
@@ -55,9 +35,6 @@ EINPARALLEL_INLINE std::string three_digits(double value);
 EINPARALLEL_INLINE std::string counted(double value);
 
 EINPARALLEL_INLINE std::string duration_text(double seconds);
-
-/// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.
-EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width);
 
 /// A table of text, columns as wide as their widest cell.
 class text_table {

@@ -10,12 +10,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The name of a value of an enumeration; the first one where there is none.
-std::string name_at(auto value, std::initializer_list<const char*> names) {
-    const auto place = static_cast<std::size_t>(value);
-    return names.begin()[place < names.size() ? place : 0];
-}
-
 EINPARALLEL_INLINE std::string name_for(algorithm named) {
     return name_at(named, {"automatic", "c", "mn", "k", "master_worker"});
 }
@@ -28,42 +22,9 @@ EINPARALLEL_INLINE std::string name_for(method named) {
 EINPARALLEL_INLINE std::string name_for(order named) {
     return name_at(named, {"fewest_operations", "best_plan"});
 }
-EINPARALLEL_INLINE std::string name_for(source_kind named) {
-    return name_at(named, {"read by every rank", "on one rank", "distributed", "placeholder"});
-}
-
-EINPARALLEL_INLINE std::string printable(std::string text) {
-    for (char& letter : text) {
-        letter = static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f ? '?' : letter;
-    }
-    return text;
-}
-
-EINPARALLEL_INLINE std::string escaped(std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string written;
-    for (const char letter : text) {
-        const auto code = static_cast<unsigned char>(letter);
-        if (code < 0x20) {
-            written.append("\\u00").append({digits[code / 16], digits[code % 16]});
-        } else {
-            written.append(letter == '"' || letter == '\\' ? "\\" : "").append(1, letter);
-        }
-    }
-    return written;
-}
 
 EINPARALLEL_INLINE std::string source_text(const planned_vertex& each) {
     return each.origin->origin != nullptr ? each.origin->origin->description() : "";
-}
-
-/// True for a byte that goes on with a letter of UTF-8.
-constexpr bool continues_letter(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
-}
-
-EINPARALLEL_INLINE std::size_t letters_in(const std::string& text) {
-    return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_letter));
 }
 
 EINPARALLEL_INLINE std::string three_digits(double value) {
@@ -88,24 +49,6 @@ EINPARALLEL_INLINE std::string counted(double value) {
 
 EINPARALLEL_INLINE std::string duration_text(double seconds) {
     return seconds == 0 ? "0s" : in_units(seconds * 1e9, {"ns", "us", "ms", "s"});
-}
-
-/// Where letter number `letter` begins.
-EINPARALLEL_INLINE std::size_t offset_of(const std::string& text, std::size_t letter) {
-    std::size_t at = 0;
-    for (; at < text.size() && (letter > 0 || continues_letter(text[at])); ++at) {
-        letter -= continues_letter(text[at]) ? 0 : 1;
-    }
-    return at;
-}
-
-EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width) {
-    text = printable(std::move(text));
-    const std::size_t letters = letters_in(text);
-    const std::size_t before = (width - 2) / 2;
-    return letters <= width ? text
-                            : text.substr(0, offset_of(text, before)) + ".." +
-                                  text.substr(offset_of(text, letters - (width - 2 - before)));
 }
 
 EINPARALLEL_INLINE std::string text_table::text() const {
@@ -140,41 +83,8 @@ EINPARALLEL_INLINE std::string machine_text(const machine& shown) {
            "% of the shorter of arithmetic and transfer exposed";
 }
 
-/// A letter, digit, underscore or dot.
-constexpr bool belongs_to_word(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           letter == '_' || letter == '.';
-}
-
-/// A name that can stand in a formula: in quotes where it is no word.
-EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
-    const bool is_word = !name.empty() && all_in(name, [](char letter) {
-        return belongs_to_word(letter) || static_cast<unsigned char>(letter) >= 0x80;
-    });
-    const bool is_bracketed = name.size() > 2 && name.front() == '(' && name.find(')') == name.size() - 1;
-    return is_word || is_bracketed ? name : "'" + name + "'";
-}
-
-/// The formula of an einsum whose operands `name_of` names.
-std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& inputs, auto&& name_of) {
-    std::vector<std::string> names;
-    std::ranges::for_each(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
-    return einsum.work->program().formula(names, einsum.form.output.size() < einsum.form.names.size());
-}
-
 EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_vertex& each) {
     return formula_text(*each.origin, each.inputs, [&](std::size_t input) { return shown.vertices()[input].name; });
-}
-
-/// With what it computes where the user has not named it.
-std::string full_name(const vertex& of, const std::string& name, auto&& formula) {
-    return of.is_input() || !of.name.empty() ? name : name + " = " + cell(formula(), 32);
-}
-
-EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t number) {
-    const auto name_of = [&](std::size_t each) { return graph.name_of(each); };
-    const vertex& of = *graph.vertices[number];
-    return full_name(of, name_of(number), [&] { return formula_text(of, graph.inputs[number], name_of); });
 }
 
 EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each) {

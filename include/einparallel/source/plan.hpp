@@ -8,6 +8,7 @@
 #include <einparallel/cost/traffic.ipp>
 #include <einparallel/graph/einsum_graph.ipp>
 #include <einparallel/graph/inputs.ipp>
+#include <einparallel/graph/names.ipp>
 #include <einparallel/graph/product_tree.ipp>
 #include <einparallel/graph/record.ipp>
 #include <einparallel/graph/vertex.ipp>

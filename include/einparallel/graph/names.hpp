@@ -1,0 +1,67 @@
+#pragma once
+// Names of vertices, as sentences and tables have them, and texts of them.
+
+#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/source.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The name of a value of an enumeration; the first one where there is none.
+std::string name_at(auto value, std::initializer_list<const char*> names) {
+    const auto place = static_cast<std::size_t>(value);
+    return names.begin()[place < names.size() ? place : 0];
+}
+
+/// Who has an input's elements.
+EINPARALLEL_INLINE std::string name_for(source_kind named);
+
+/// The texts of some items with a separator between them.
+std::string joined(const auto& items, std::string_view separator, auto&& text_of) {
+    std::string written;
+    for (bool first = true; const auto& item : items) {
+        written.append(std::exchange(first, false) ? "" : separator).append(text_of(item));
+    }
+    return written;
+}
+
+/// Without line breaks and other control characters, which would tear a table apart.
+EINPARALLEL_INLINE std::string printable(std::string text);
+
+/// As it stands between quotes: quotes, backslashes and control characters behind a backslash.
+EINPARALLEL_INLINE std::string escaped(std::string_view text);
+
+/// Letters of a text in UTF-8.
+EINPARALLEL_INLINE std::size_t letters_in(const std::string& text);
+
+/// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.
+EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width);
+
+/// A name that can stand in a formula: in quotes where it is no word.
+EINPARALLEL_INLINE std::string name_in_formula(const std::string& name);
+
+/// The formula of an einsum whose operands `name_of` names.
+std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& inputs, auto&& name_of) {
+    std::vector<std::string> names;
+    std::ranges::for_each(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
+    return einsum.work->program().formula(names, einsum.form.output.size() < einsum.form.names.size());
+}
+
+/// With what it computes where the user has not named it.
+std::string full_name(const vertex& of, const std::string& name, auto&& formula) {
+    return of.is_input() || !of.name.empty() ? name : name + " = " + cell(formula(), 32);
+}
+
+/// The user's name of a vertex, or beside "v24.6" what it computes: `v24.6 = sum A*B`.
+EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t number);
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
