@@ -81,9 +81,8 @@ public:
 
     /// True where the operand has the label.
     static constexpr bool in_operand(std::size_t operand, label_id label) {
-        const auto* const labels = table.dimensions.data();
-        const auto* const end = labels + table.first[operand + 1];
-        return std::find(labels + table.first[operand], end, label) != end;
+        const auto* const end = table.dimensions.data() + table.first[operand + 1];
+        return std::find(table.dimensions.data() + table.first[operand], end, label) != end;
     }
     /// True where the output has the label.
     static constexpr bool in_output(label_id label) {
