@@ -44,7 +44,6 @@ namespace einparallel {}
 #include <einparallel/notation/einsum_spec.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operators.hpp>
-#include <einparallel/notation/random.hpp>
 
 #if defined(_OPENMP)
 #include <einparallel/kernel/threads.hpp>
@@ -52,6 +51,7 @@ namespace einparallel {}
 
 // Tensors, and einsums that are recorded.
 #include <einparallel/graph/einsum.hpp>
+#include <einparallel/graph/random.hpp>
 #include <einparallel/io/npy.hpp>
 
 // Plans, computed for any number of ranks.
