@@ -199,7 +199,9 @@ contraction_decision decision_of(const X& x, const Y& y) {
     const subscript_labels<table, 2> labels({x.extents().data(), y.extents().data()});
     auto output = new_output<Text>(x, y);
     std::array<block_handle, 3> blocks{handle_of(view(output)), handle_of(x), handle_of(y)};
-    return decision_of_product(labels.form(), blocks, element_type_of<T>());
+    small_vector<index, 16> extents;
+    operand_block operands[2];
+    return decide(checked_call(labels.form(), blocks, extents, operands, nullptr), element_type_of<T>());
 }
 
 /// What operands of a string stand for that has a mistake.

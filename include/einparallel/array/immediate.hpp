@@ -6,7 +6,6 @@
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/view.hpp>
 #include <einparallel/kernel/array_memory.hpp>
-#include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/small_vector.hpp>
@@ -66,10 +65,6 @@ template <Element T, std::size_t Operands>
 /// Throws as run_product does. Finds the extents by label id, and two operands at most as a call reads them.
 EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<block_handle> blocks,
                                            small_vector<index, 16>& extents, operand_block* operands, growth grow);
-
-/// How run_product would contract two operands.
-EINPARALLEL_INLINE contraction_decision decision_of_product(const product_form& form, std::span<block_handle> blocks,
-                                                            element_type element);
 
 /// An operand of a statement, for the checks before anything is written.
 struct statement_leaf {

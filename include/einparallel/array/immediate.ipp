@@ -29,15 +29,6 @@ EINPARALLEL_INLINE label_id merge_extents(std::span<index> extents, const labell
     return no_label;
 }
 
-/// A vertex as errors show it.
-EINPARALLEL_INLINE std::string vertex_text(std::span<const std::string_view> names, std::span<const label_id> out,
-                                           std::span<const labelled_block> operands, label_id label) {
-    return "einsum " +
-           einsum_text(
-               names, operands.size(), [&](std::size_t operand) { return operands[operand].labels; }, out) +
-           ": label " + std::string(names[static_cast<std::size_t>(label)]) + " has extent ";
-}
-
 /// The extent of a label in a block: of several, one that differs from `known`; −1 where the block lacks the label.
 EINPARALLEL_INLINE index extent_in(const labelled_block& block, label_id label, index known) {
     index found = -1;
@@ -48,12 +39,14 @@ EINPARALLEL_INLINE index extent_in(const labelled_block& block, label_id label, 
     return found;
 }
 
-/// Extents of the labels of a vertex, −1 for all others. Throws where operands disagree.
-EINPARALLEL_INLINE void merge_operands(std::span<const std::string_view> names, std::span<const label_id> out,
-                                       std::span<const labelled_block> operands, std::span<index> extents) {
+/// Throws where extents disagree within a term, or with the output's. `extents`: of its labels.
+EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, const labelled_block& output,
+                                   std::span<const labelled_block> operands, std::span<index> extents) {
     std::ranges::fill(extents, -1);
-    for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-        const label_id label = merge_extents(extents, operands[operand]);
+    for (std::size_t number = 0; number <= operands.size(); ++number) {
+        const bool is_output = number == operands.size();
+        const labelled_block& block = is_output ? output : operands[number];
+        const label_id label = merge_extents(extents, block);
         if (label == no_label) {
             continue;
         }
@@ -62,20 +55,12 @@ EINPARALLEL_INLINE void merge_operands(std::span<const std::string_view> names, 
         while (extent_in(operands[first], label, known) < 0) {
             ++first;
         }
-        throw error(vertex_text(names, out, operands, label) + std::to_string(known) + " in operand " +
-                    std::to_string(first + 1) + " and " + std::to_string(extent_in(operands[operand], label, known)) +
-                    " in operand " + std::to_string(operand + 1));
-    }
-}
-
-/// Throws where the output's extents disagree with those of the operands.
-EINPARALLEL_INLINE void merge_output(std::span<const std::string_view> names, const labelled_block& output,
-                                     std::span<const labelled_block> operands, std::span<index> extents) {
-    const label_id label = merge_extents(extents, output);
-    if (label != no_label) {
-        const index known = extents[static_cast<std::size_t>(label)];
-        throw error(vertex_text(names, output.labels, operands, label) + std::to_string(known) +
-                    " in the operands and " + std::to_string(extent_in(output, label, known)) + " in the output");
+        const auto labels_of = [&](std::size_t operand) { return operands[operand].labels; };
+        throw error("einsum " + einsum_text(names, operands.size(), labels_of, output.labels) + ": label " +
+                    std::string(names[static_cast<std::size_t>(label)]) + " has extent " + std::to_string(known) +
+                    (is_output ? " in the operands" : " in operand " + std::to_string(first + 1)) + " and " +
+                    std::to_string(extent_in(block, label, known)) + " in " +
+                    (is_output ? "the output" : "operand " + std::to_string(number + 1)));
     }
 }
 
@@ -190,13 +175,6 @@ EINPARALLEL_INLINE block_call checked_call(const product_form& form, std::span<b
             form.mode};
 }
 
-EINPARALLEL_INLINE contraction_decision decision_of_product(const product_form& form, std::span<block_handle> blocks,
-                                                            element_type element) {
-    small_vector<index, 16> extents;
-    operand_block operands[2];
-    return decide(checked_call(form, blocks, extents, operands, nullptr), element);
-}
-
 EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::string_view> names,
                                                         const labelled_block& target,
                                                         std::span<const statement_leaf> leaves, growth grow)
@@ -213,8 +191,7 @@ EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::str
         check_leaf(target_, leaf);
         term.push_back(leaf.block);
         if (leaf.ends_term) {
-            merge_operands(names, target_.labels, term, extents_);
-            merge_output(names, target_, term, extents_);
+            check_term(names, target_, term, extents_);
             term.clear();
         }
     }

@@ -27,20 +27,15 @@ public:
 
     /// Row-major: ep::view<double, 2> V(ptr, {m, k}). Any mix of integral types in the braces.
     template <std::size_t Count>
-    view(T* data, const einparallel::extent (&extents)[Count])
-        : data_(data), extents_(detail::listed_extents<Rank>(extents)) {
+    view(T* data, const einparallel::extent (&extents)[Count]) : view(data, detail::listed_extents<Rank>(extents)) {
         static_assert(Count == Rank, "ep::view: the number of extents differs from the rank");
-        strides_ = detail::row_major(extents_);
     }
     /// With strides in elements: ep::view<double, 2> V(ptr, {m, k}, {sm, sk}).
     template <std::size_t Count, std::size_t StrideCount>
     view(T* data, const einparallel::extent (&extents)[Count], const einparallel::extent (&strides)[StrideCount])
-        : data_(data), extents_(detail::listed_extents<Rank>(extents)) {
+        : view(data, detail::listed_extents<Rank>(extents), detail::listed_extents<Rank>(strides)) {
         static_assert(Count == Rank, "ep::view: the number of extents differs from the rank");
         static_assert(StrideCount == Rank, "ep::view: the number of strides differs from the rank");
-        for (std::size_t dimension = 0; dimension < Rank && dimension < StrideCount; ++dimension) {
-            strides_[dimension] = strides[dimension];
-        }
     }
     /// Extents without braces: refused.
     template <std::integral... Extents>

@@ -154,7 +154,7 @@ template <class Op, Label First, class... Rest>
 
 // The overload for one type stands beside the general one because std::max is the better match for two arguments of the
 // same type.
-#define EINPARALLEL_DETAIL_EXTREME(word, functor)          \
+#define EINPARALLEL_DETAIL_PAIR(word, functor)             \
     template <class A, class B>                            \
         requires detail::JoinPair<A, B>                    \
     auto word(const A& a, const B& b) {                    \
@@ -166,24 +166,14 @@ template <class Op, Label First, class... Rest>
     }                                                      \
     static_assert(true)
 /// The larger of a and b, element by element.
-EINPARALLEL_DETAIL_EXTREME(max, larger);
+EINPARALLEL_DETAIL_PAIR(max, larger);
 /// The smaller of a and b, element by element.
-EINPARALLEL_DETAIL_EXTREME(min, smaller);
-#undef EINPARALLEL_DETAIL_EXTREME
-
+EINPARALLEL_DETAIL_PAIR(min, smaller);
 /// a to the power of b, element by element; either may be a number.
-template <class A, class B>
-    requires detail::JoinPair<A, B>
-auto pow(const A& a, const B& b) {
-    return detail::join_pair(detail::power{}, a, b);
-}
-
+EINPARALLEL_DETAIL_PAIR(pow, power);
 /// The angle of (b, a) in the plane, element by element; either may be a number.
-template <class A, class B>
-    requires detail::JoinPair<A, B>
-auto atan2(const A& a, const B& b) {
-    return detail::join_pair(detail::atan2_function{}, a, b);
-}
+EINPARALLEL_DETAIL_PAIR(atan2, atan2_function);
+#undef EINPARALLEL_DETAIL_PAIR
 
 /// a where c is true (or not 0), else b, element by element; a and b may be numbers. Both are computed.
 template <Expression C, class A, class B>
