@@ -27,13 +27,12 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
     return with_instruction_set(set, [&](auto chosen) {
         using code = vector_join<Out, Reduce, Function, A, B, chosen.value>;
         tile_kernel kernel;
-        kernel.rows = code::rows;
+        kernel.rows = kernel.row_step = code::rows;
         kernel.columns = kernel.lanes = code::columns;
         kernel.a_bytes = kernel.a_element = sizeof(A);
         kernel.b_bytes = kernel.b_element = sizeof(B);
         kernel.c_element = sizeof(Out);
         kernel.run = &code::run;
-        kernel.computed = [](index /*high*/) { return code::rows; };
         kernel.pack_a = kernel.pack_b = &pack_panels;
         kernel.scatter = &scatter_tile<Out, join_functors<Reduce, Function>>;
         kernel.context = &functors;

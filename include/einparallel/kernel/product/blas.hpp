@@ -82,7 +82,7 @@ struct blas_library {
     bool linked = false;
     bool wide = false;          ///< integers of 64 bits
     bool knows_itself = false;  ///< it says which kernels it runs
-    instruction_set set = instruction_set::plain;
+    instruction_set set = instruction_set::baseline;
     std::string name;  ///< "OpenBLAS (Zen)"
 
     /// Instructions of the kernels that OpenBLAS or BLIS calls by this name of a processor, in any case of letters.

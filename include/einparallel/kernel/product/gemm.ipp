@@ -31,7 +31,7 @@ public:
         const auto at_most = [&](std::size_t bytes, std::size_t each) {
             return std::clamp<index>(static_cast<index>(bytes / each), 1, budget.longest);
         };
-        const index deepest = at_most(budget.sliver, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes);
+        const index deepest = at_most(budget.micro_panel, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes);
         along_rows_ = !k_.loops.empty() && k_.loops.back().first == 1;
         const index deepest_in_place = std::min(depth_in_place(), deepest);
         in_place_ = deepest_in_place > 0;
@@ -103,7 +103,7 @@ private:
         micro_panels(index panel, index largest, index depth, std::size_t packed_bytes, std::size_t element)
             : width(panel),
               step(((panel * depth * signed_of(packed_bytes) + 63) / 64 | 1) * 64),
-              most((largest + panel - 1) / panel * panel),
+              most(rounded_up(largest, panel)),
               packed(signed_of(packed_bytes)) {
             block.tile.unit = signed_of(element);
         }
@@ -215,7 +215,7 @@ private:
             const std::byte* const right = b + column / kernel_.columns * b_step;
             for (index row = 0; row < m.count; row += kernel_.rows) {
                 const index high = std::min(kernel_.rows, m.count - row);
-                const index computed = kernel_.computed(high);
+                const index computed = rounded_up(high, kernel_.row_step);
                 const std::byte* const left = a + row / kernel_.rows * a_step;
                 // The next tile of C is asked for while this one is computed: its rows lie across one cache line more
                 // than they have vectors where C is not aligned to them.

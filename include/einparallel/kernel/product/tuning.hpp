@@ -14,14 +14,15 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// What packed blocks may take in bytes: of A in the second-level cache, of B in the last, and of B in the second where
-/// A is one block; a sliver of B in the first. Constants, since many virtual machines say nothing true of their caches:
-/// what was best with 512 KiB in the second level, and with the 1 MiB at least that processors with wide vectors have.
+/// A is one block; a micro-panel of B in the first. Constants, since many virtual machines say nothing true of their
+/// caches: what was best with 512 KiB in the second level, and with the 1 MiB at least that processors with wide
+/// vectors have.
 struct gemm_budget {
     bool wide = supported(instruction_set::avx512);
     std::size_t a = std::size_t{wide ? 480U : 240U} << 10;
     std::size_t b = std::size_t{2} << 20;
     std::size_t b_alone = std::size_t{wide ? 768U : 384U} << 10;
-    std::size_t sliver = std::size_t{wide ? 32U : 20U} << 10;
+    std::size_t micro_panel = std::size_t{wide ? 32U : 20U} << 10;
     index longest = 4096;  ///< rows or columns of a block
 };
 

@@ -15,9 +15,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// `plain` is ordinary C++, for every element type; the others are vector kernels for float and double. Functions that
-/// differ between them carry the value as a template argument, so that units compiled with different options agree.
-enum class instruction_set : std::uint8_t { plain, baseline, avx2, avx512 };
+/// Functions that differ between them carry the value as a template argument, so that units compiled with different
+/// options agree.
+enum class instruction_set : std::uint8_t { baseline, avx2, avx512 };
 
 /// Bytes of a set's vectors.
 constexpr index vector_bytes(instruction_set set) {
@@ -44,7 +44,7 @@ inline bool supported(instruction_set set) {
         return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
     }
 #endif
-    return set == instruction_set::plain || set == instruction_set::baseline;
+    return set == instruction_set::baseline;
 }
 
 /// The widest set that this processor has.
@@ -78,9 +78,9 @@ auto with_best_instructions(const Visit& visit) {
 /// "avx2", for reports.
 constexpr const char* name_of(instruction_set set) {
 #if defined(__aarch64__)
-    constexpr const char* names[] = {"plain", "neon"};
+    constexpr const char* names[] = {"neon"};
 #else
-    constexpr const char* names[] = {"plain", "baseline", "avx2", "avx512"};
+    constexpr const char* names[] = {"baseline", "avx2", "avx512"};
 #endif
     return names[static_cast<int>(set)];
 }

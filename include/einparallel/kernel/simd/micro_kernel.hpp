@@ -74,7 +74,7 @@ tile_kernel product_tile_kernel_of(const T* scale) {
         const index places[2] = {parts * vector_offsets[0], parts * vector_offsets[1]};
         index row_places[code::rows];
         if constexpr (parts > 1) {
-            for (index row = 0; row < code::computed(high); ++row) {
+            for (index row = 0; row < rounded_up(high, code::row_step); ++row) {
                 row_places[row] = parts * row_offsets[row];
             }
             row_offsets = row_places;
@@ -82,7 +82,7 @@ tile_kernel product_tile_kernel_of(const T* scale) {
         code::run(parts * depth, high, static_cast<const R*>(a), static_cast<const R*>(b), static_cast<R*>(c),
                   row_offsets, places, add);
     };
-    kernel.computed = &code::computed;
+    kernel.row_step = code::row_step;
     kernel.pack_a = [](const void* context, void* into, const void* from, const packed_block& block) {
         if constexpr (parts > 1) {  // rows (re, im) along the depth
             pack_complex<code::rows, T>(into, from, block.tile, 2 * code::rows, [](R* place, index lane, T value) {

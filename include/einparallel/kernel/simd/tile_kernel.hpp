@@ -11,6 +11,11 @@ namespace einparallel::EINPARALLEL_DETAIL {
 struct packed_block;
 struct small_call;
 
+/// The least multiple of a step that is no less than the count.
+constexpr index rounded_up(index count, index step) {
+    return (count + step - 1) / step * step;
+}
+
 /// A micro-kernel with its packing routines. Rows, columns and offsets count elements of C. `context` is whatever the
 /// functions need beside their arguments: a scale, functors.
 struct tile_kernel {
@@ -22,13 +27,13 @@ struct tile_kernel {
     std::size_t a_element = 0;  ///< of one element in memory
     std::size_t b_element = 0;
     std::size_t c_element = 0;
+    index row_step = 1;
 
-    /// C(high × columns) (⊕)= A · B on packed micro-panels. Computes computed(high) rows, the last of which may be
-    /// copies of row high − 1. Row i of C is at c + row_offsets[i], `lanes` columns of it at vector_offsets[v] from
-    /// there.
+    /// C(high × columns) (⊕)= A · B on packed micro-panels. Computes rows up to a multiple of row_step, the last of
+    /// which are copies of row high − 1. Row i of C is at c + row_offsets[i], `lanes` columns of it at
+    /// vector_offsets[v] from there.
     void (*run)(const void* context, index depth, index high, const void* a, const void* b, void* c,
                 const index* row_offsets, const index* vector_offsets, bool add) = nullptr;
-    index (*computed)(index high) = nullptr;
     void (*pack_a)(const void* context, void* into, const void* from, const packed_block& block) = nullptr;
     void (*pack_b)(const void* context, void* into, const void* from, const packed_block& block) = nullptr;
     /// C at row_offsets[i] + column_offsets[j] (⊕)= a dense tile of `columns` columns.

@@ -50,12 +50,13 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     typedef lane vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef lane loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
     static constexpr index rows = EINPARALLEL_DETAIL_ROWS;
+    static constexpr index row_step = rows % 3 == 0 ? rows / 3 : rows / 2;
     static constexpr index vectors = 2;
     static constexpr index columns = vectors * lanes;
 
-    /// C(Rows × columns) (+)= A · B, A packed depth-major in slivers of `rows`, B in slivers of `columns`. Row i of C
-    /// starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read only where `add`. On a
-    /// cache line, so that its speed does not depend on where the linker puts it (by 5 %).
+    /// C(Rows × columns) (+)= A · B, A packed depth-major in micro-panels of `rows`, B in micro-panels of `columns`.
+    /// Row i of C starts at c + row_offsets[i], and its vector v at vector_offsets[v] from there; C is read only where
+    /// `add`. On a cache line, so that its speed does not depend on where the linker puts it (by 5 %).
     template <int Rows>
     [[gnu::aligned(64)]] EINPARALLEL_DETAIL_TARGET static void tile(index depth, const T* a, const T* b, T* c,
                                                                     const index* row_offsets,
@@ -95,21 +96,17 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
     }
 
-    /// The same for any number of rows up to `rows`; it may compute more, and writes those of row_offsets that it
-    /// computed: computed(high).
+    /// The same for any number of rows up to `rows`; it computes a multiple of `row_step` of them, and writes those of
+    /// row_offsets that it computed.
     static void run(index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
                     const index* vector_offsets, bool add) {
-        constexpr int whole = EINPARALLEL_DETAIL_ROWS;
-        if (high > 2 * whole / 3) {
-            tile<whole>(depth, a, b, c, row_offsets, vector_offsets, add);
-        } else if (high > whole / 3) {
-            tile<2 * whole / 3>(depth, a, b, c, row_offsets, vector_offsets, add);
+        if (high > 2 * row_step) {
+            tile<static_cast<int>(rows)>(depth, a, b, c, row_offsets, vector_offsets, add);
+        } else if (high > row_step) {
+            tile<static_cast<int>(2 * row_step)>(depth, a, b, c, row_offsets, vector_offsets, add);
         } else {
-            tile<(whole + 2) / 3>(depth, a, b, c, row_offsets, vector_offsets, add);
+            tile<static_cast<int>(row_step)>(depth, a, b, c, row_offsets, vector_offsets, add);
         }
-    }
-    static constexpr index computed(index high) {
-        return high > 2 * rows / 3 ? rows : high > rows / 3 ? 2 * rows / 3 : (rows + 2) / 3;
     }
 };
 
