@@ -70,16 +70,6 @@ auto with_sign(const E& term) {
 /// No term.
 struct no_terms {};
 
-/// A term as an element-wise part of the right-hand side: what it sums implicitly is said explicitly.
-template <class Statement, class E>
-auto explicit_term(const E& term) {
-    if constexpr (Statement::template aggregates<E>) {
-        return reduce_node<op::sum_type, missing_labels, E>(op::sum, term);
-    } else {
-        return term;
-    }
-}
-
 template <class A, class B, class Join>
 auto join_parts(const A& a, const B& b, Join join) {
     if constexpr (std::is_same_v<B, no_terms>) {
@@ -91,14 +81,16 @@ auto join_parts(const A& a, const B& b, Join join) {
     }
 }
 
-/// The terms that are not direct (all of them with KeepDirect), as one expression without implicit sums; no_terms where
-/// there are none.
+/// The terms that are not direct (all of them with KeepDirect), as one expression in which every sum is said; no_terms
+/// where there are none.
 template <class Statement, bool KeepDirect, class E>
 auto elementwise_part(const E& node) {
     if constexpr (!KeepDirect && is_direct<Statement, E>) {
         return no_terms{};
+    } else if constexpr (Statement::template aggregates<E>) {
+        return reduce_node<op::sum_type, missing_labels, E>(op::sum, node);
     } else {
-        return explicit_term<Statement>(node);
+        return node;
     }
 }
 template <class Statement, bool KeepDirect, class Sign, class A, class B>
@@ -268,23 +260,18 @@ public:
             found.learn(right);
             take<How>(found.resolved(right));
         } else {
-            compute<How>(right);
+            array_operand<T, Rank> output = this->operand;
+            const bool may_grow = How == assignment::set && grows_ != nullptr;
+            const growing_array array{may_grow ? &grows_->elements_ : nullptr, output.extents.data(),
+                                      output.strides.data()};
+            execute_statement<How, T, Labels>(handle_of(output), right, may_grow ? &array : nullptr);
+            if (may_grow) {
+                grows_->extents_ = output.extents;
+            }
         }
     }
 
 private:
-    template <assignment How, class E>
-    void compute(const E& right) const {
-        array_operand<T, Rank> output = this->operand;
-        const bool may_grow = How == assignment::set && grows_ != nullptr;
-        const growing_array array{may_grow ? &grows_->elements_ : nullptr, output.extents.data(),
-                                  output.strides.data()};
-        execute_statement<How, T, Labels>(handle_of(output), right, may_grow ? &array : nullptr);
-        if (may_grow) {
-            grows_->extents_ = output.extents;
-        }
-    }
-
     array<T, Rank>* grows_;  ///< whose elements these are, where it is an array
 };
 

@@ -189,12 +189,12 @@ public:
     template <class Out, class Sink, class Over, class Inner>
     handle vertex_of(Sink sink, const softmax_node<Over, Inner>& node) {
         static_assert(std::is_floating_point_v<Out>, "ep::softmax: the elements must be float or double");
-        using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
         const std::span<const label_id> all = Statement::template free_labels<Inner>;
         const operand x = as_operand(node.inner);
         if constexpr (requires { builder_.template softmax<Out>(sink, all, x, label_id{}); }) {
             return builder_.template softmax<Out>(sink, all, x, Statement::ids::template id<Over>);
         } else {
+            using Rows = reduce_node<op::max_type, label_list<Over>, Inner>;
             return softmax_in_steps<Out>(sink, x, all, Statement::template free_labels<Rows>);
         }
     }

@@ -5,6 +5,7 @@
 #include <einparallel/notation/label.hpp>
 #include <einparallel/notation/refused.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -132,9 +133,10 @@ constexpr subscript_problem read_subscript(Table& table, std::string_view text, 
         }
         const std::size_t known = table.label_count;
         const label_id label = table.find_or_add(Table::spelled(text.substr(0, length)));
-        if (is_output && static_cast<std::size_t>(label) >= known) {
-            table.culprit = table.names[known];
-            return subscript_problem::output_unknown;
+        const auto end = into.begin() + static_cast<std::ptrdiff_t>(count);
+        if (is_output && (table.label_count > known || std::find(into.begin(), end, label) != end)) {
+            table.culprit = table.names[static_cast<std::size_t>(label)];
+            return table.label_count > known ? subscript_problem::output_unknown : subscript_problem::output_repeated;
         }
         into[count++] = label;
         text.remove_prefix(length);
@@ -207,14 +209,6 @@ constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
         if (problem != subscript_problem::none) {
             return fail(problem);
         }
-        for (std::size_t a = 0; a < table.output_rank; ++a) {
-            for (std::size_t b = 0; b < a; ++b) {
-                if (table.output[a] == table.output[b]) {
-                    table.culprit = table.names[static_cast<std::size_t>(table.output[a])];
-                    return fail(subscript_problem::output_repeated);
-                }
-            }
-        }
         if (widest_ellipsis > 0 && output.find('.') == std::string_view::npos) {
             return fail(subscript_problem::ellipsis_output);
         }
@@ -225,23 +219,18 @@ constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
     for (std::size_t number = widest_ellipsis; number-- > 0;) {
         table.output[table.output_rank++] = table.find_or_add(table_type::ellipsis(number));
     }
-    const std::size_t sorted_from = table.output_rank;
+    const auto spelled_once = table.output.begin() + static_cast<std::ptrdiff_t>(table.output_rank);
+    const auto end = table.dimensions.begin() + static_cast<std::ptrdiff_t>(count);
     for (std::size_t label = 0; label < table.label_count; ++label) {
-        std::size_t occurrences = 0;
-        for (std::size_t at = 0; at < count; ++at) {
-            occurrences += table.dimensions[at] == static_cast<label_id>(label) ? 1 : 0;
+        if (!table.is_ellipsis[label] && std::count(table.dimensions.begin(), end, static_cast<label_id>(label)) == 1) {
+            table.output[table.output_rank++] = static_cast<label_id>(label);
         }
-        if (occurrences != 1 || table.is_ellipsis[label]) {
-            continue;
-        }
-        std::size_t at = table.output_rank++;
-        for (; at > sorted_from &&
-               table.names[static_cast<std::size_t>(table.output[at - 1])].view() > table.names[label].view();
-             --at) {
-            table.output[at] = table.output[at - 1];
-        }
-        table.output[at] = static_cast<label_id>(label);
     }
+    std::sort(spelled_once, table.output.begin() + static_cast<std::ptrdiff_t>(table.output_rank),
+              [&](label_id a, label_id b) {
+                  return table.names[static_cast<std::size_t>(a)].view() <
+                         table.names[static_cast<std::size_t>(b)].view();
+              });
     return table;
 }
 
