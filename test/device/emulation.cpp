@@ -138,11 +138,11 @@ machine& machine::own() {
 }
 
 void machine::run(const einparallel::detail::launch_shape& shape, const thread_function& body) {
-    constexpr int most_shared = 48 << 10;
     if (shape.threads < 1 || shape.threads > 1024 || shape.threads % einparallel::detail::warp_size != 0) {
         throw std::runtime_error("emulation: threads of a block: " + std::to_string(shape.threads));
     }
-    if (shape.blocks < 1 || shape.blocks >= index{1} << 31 || shape.shared_bytes > most_shared) {
+    if (shape.blocks < 1 || shape.blocks >= index{1} << 31 ||
+        shape.shared_bytes > einparallel::detail::most_shared_bytes) {
         throw std::runtime_error("emulation: blocks " + std::to_string(shape.blocks) + ", shared memory " +
                                  std::to_string(shape.shared_bytes));
     }
@@ -152,9 +152,6 @@ void machine::run(const einparallel::detail::launch_shape& shape, const thread_f
         fibers_.push_back(new fiber);
     }
     const auto warps = static_cast<std::size_t>(threads_ / einparallel::detail::warp_size);
-    in_warp_.assign(warps, 0);
-    shuffles_.assign(warps, 0);
-    lanes_.resize(static_cast<std::size_t>(threads_) * 2 * 16);
     accesses_.resize(warps);
     numbers_.assign(static_cast<std::size_t>(threads_), 0);
     for (index block = 0; block < shape.blocks; ++block) {
@@ -219,26 +216,6 @@ void machine::barrier() {
     self.awaited = &barriers_;
     self.seen = barriers_;
     wait();
-}
-
-void machine::shuffle_down(const void* given, void* taken, std::size_t bytes, int lanes) {
-    constexpr int width = einparallel::detail::warp_size;
-    const int thread = current_;
-    const auto warp = static_cast<std::size_t>(thread / width);
-    const std::uint64_t number = shuffles_[warp];
-    const auto place = [&](int of) { return lanes_.data() + (2 * static_cast<std::size_t>(of) + number % 2) * 16; };
-    std::memcpy(place(thread), given, bytes);
-    if (++in_warp_[warp] == width) {
-        in_warp_[warp] = 0;
-        ++shuffles_[warp];
-    } else {
-        fiber& self = *fibers_[static_cast<std::size_t>(thread)];
-        self.awaited = &shuffles_[warp];
-        self.seen = number;
-        wait();
-    }
-    const int other = thread % width + lanes < width ? thread + lanes : thread;
-    std::memcpy(taken, place(other), bytes);
 }
 
 void machine::note(bool active, const void* address, std::size_t bytes, bool writes) {

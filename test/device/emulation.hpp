@@ -1,10 +1,9 @@
 #pragma once
 // Bodies of device kernels on the processor: every thread of a block a fiber, barriers and warp operations among them.
 //
-// A barrier that not all threads reach, a shuffle that not all threads of a warp reach, too much shared memory and
-// too many threads throw. Shared memory begins as NaNs. Threads of a block run forwards in one block and backwards in
-// the next, each to its next barrier, so that a missing barrier is a wrong answer. Counts the sectors of device memory
-// that each warp's access touches.
+// A barrier that not all threads reach, too much shared memory and too many threads throw. Shared memory begins as
+// NaNs. Threads of a block run forwards in one block and backwards in the next, each to its next barrier, so that a
+// missing barrier is a wrong answer. Counts the sectors of device memory that each warp's access touches.
 
 #include <einparallel/device/body.hpp>
 #include <einparallel/device/start.hpp>
@@ -56,8 +55,6 @@ public:
     // What a context is made of.
     [[nodiscard]] std::byte* shared() { return shared_.data(); }
     void barrier();
-    /// `bytes` at `given` come to `taken` of the thread `lanes` before this one.
-    void shuffle_down(const void* given, void* taken, std::size_t bytes, int lanes);
     void note(bool active, const void* address, std::size_t bytes, bool writes);
 
     machine(const machine&) = delete;
@@ -84,9 +81,6 @@ private:
     int current_ = 0;
     int at_barrier_ = 0;
     std::uint64_t barriers_ = 0;
-    std::vector<int> in_warp_;
-    std::vector<std::uint64_t> shuffles_;
-    std::vector<std::byte> lanes_;
     std::vector<std::vector<access>> accesses_;  ///< by warp
     std::vector<std::uint32_t> numbers_;         ///< by thread
 };
@@ -102,12 +96,6 @@ public:
     [[nodiscard]] int threads() const { return threads_; }
     [[nodiscard]] std::byte* shared() const { return of_.shared(); }
     void barrier() const { of_.barrier(); }
-    template <class T>
-    [[nodiscard]] T shuffle_down(T x, int lanes) const {
-        T taken;
-        of_.shuffle_down(&x, &taken, sizeof(T), lanes);
-        return taken;
-    }
     template <class T>
     [[nodiscard]] T load(bool active, const T* address) const {
         of_.note(active, address, sizeof(T), false);

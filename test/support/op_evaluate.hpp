@@ -1,6 +1,7 @@
 #pragma once
 // Op programs on elements, by the functors: what code for devices is compared with.
 
+#include <einparallel/device/op_cells.hpp>
 #include <einparallel/notation/op_program.hpp>
 #include <einparallel/notation/operators.hpp>
 
@@ -15,22 +16,6 @@
 namespace einparallel::testing {
 
 using namespace detail;
-
-/// The functors with an op_code.
-template <class... Functor>
-struct functor_list {
-    /// visit(f) for the one that a code stands for.
-    template <class Visit>
-    static void with(op_code code, const Visit& visit) {
-        static_cast<void>(((Functor::code == code && (visit(Functor{}), true)) || ...));
-    }
-};
-using op_functors =
-    functor_list<negate, absolute, conjugate, floor_function, round_function, sign_function, relu_function,
-                 exp_function, log_function, sqrt_function, tanh_function, sin_function, cos_function, tan_function,
-                 erf_function, sigmoid_function, silu_function, gelu_function, plus, minus, times, over, larger,
-                 smaller, power, atan2_function, shifted_exponential, less, less_equal, greater, greater_equal, equal,
-                 not_equal, choice, place_of>;
 
 /// A value of any element type.
 class op_value {
@@ -73,7 +58,7 @@ inline void evaluate(const op_program& program, const void* const* operands, voi
             }
         });
         const bool is_choice = each.code == op_code::choice;
-        op_functors::with(each.code, [&]<class F>(const F& function) {
+        const auto call = [&]<class F>(const F& function) {
             detail::with_element(type_from(is_choice ? 1 : 0), [&]<class T>(std::type_identity<T> /*type*/) {
                 const auto x = [&](std::size_t place) { return from(place).template get<T>(); };
                 if constexpr (!detail::computes_in(F::code, element_type_of<T>())) {
@@ -92,7 +77,9 @@ inline void evaluate(const op_program& program, const void* const* operands, voi
                     into.set(function(x(0), x(1)));
                 }
             });
-        });
+        };
+        op_functors::with(each.code, call);
+        functor_list<choice, place_of>::with(each.code, call);
     }
     detail::with_element(program.type(), [&]<class T>(std::type_identity<T> /*type*/) {
         *static_cast<T*>(result) = values.back().template get<T>();

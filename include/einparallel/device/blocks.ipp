@@ -16,12 +16,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// The loops and tensors of a join, in launches of no more loops and points than one takes.
 class join_cuts {
 public:
-    join_cuts(const op_program& program, join_function visit) : visit_(visit) {
-        bytes_[0] = static_cast<index>(program.type().bytes);
-        for (std::size_t operand = 0; operand < program.operand_count(); ++operand) {
-            bytes_[1 + operand] = static_cast<index>(program.instructions()[operand].type().bytes);
-        }
-    }
+    join_cuts(std::span<const index> element_bytes, join_function visit) : visit_(visit), bytes_(element_bytes) {}
 
     /// @param nest sorted by the output
     void visit(const loop_nest& nest, launch::strided_join work) const {
@@ -57,9 +52,9 @@ private:
             part.extents[loop] = std::min(length, extent - begin);
             const index* const moves = nest.of(loop);
             work.output = static_cast<std::byte*>(first.output) + begin * moves[0] * bytes_[0];
-            for (int operand = 0; operand < work.operand_count; ++operand) {
-                work.operands[operand] = static_cast<const std::byte*>(first.operands[operand]) +
-                                         begin * moves[1 + operand] * bytes_[1 + operand];
+            for (std::size_t slot = 1; slot < nest.slots; ++slot) {
+                work.operands[slot - 1] =
+                    static_cast<const std::byte*>(first.operands[slot - 1]) + begin * moves[slot] * bytes_[slot];
             }
             work.combine = first.combine || (begin > 0 && !nest.in_output(loop));
             if (part.extents[loop] == 1) {
@@ -82,28 +77,38 @@ private:
     }
 
     join_function visit_;
-    index bytes_[1 + launch::most_operands] = {};
+    std::span<const index> bytes_;
 };
 
-EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest, launch::strided_join work,
+EINPARALLEL_INLINE void for_each_join(std::span<const index> element_bytes, loop_nest& nest, launch::strided_join work,
                                       join_function visit) {
     if (nest.output_empty || (nest.sum_empty && work.combine)) {
         return;
     }
+    work.operand_count = static_cast<int>(element_bytes.size() - 1);
+    nest.sort_by(0);
+    join_cuts(element_bytes, visit).visit(nest, work);
+}
+
+EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest, const launch::strided_join& work,
+                                      join_function visit) {
     if (program.operand_count() > launch::most_operands) {
         static_cast<void>(code_of(program));  // throws
     }
-    work.operand_count = static_cast<int>(program.operand_count());
-    nest.sort_by(0);
-    join_cuts(program, visit).visit(nest, work);
+    index bytes[1 + launch::most_operands] = {static_cast<index>(program.type().bytes)};
+    for (std::size_t operand = 0; operand < program.operand_count(); ++operand) {
+        bytes[1 + operand] = static_cast<index>(program.instructions()[operand].type().bytes);
+    }
+    for_each_join({bytes, 1 + program.operand_count()}, nest, work, visit);
 }
 
 EINPARALLEL_INLINE std::size_t join_workspace_bytes(const op_program& program, loop_nest& nest) {
-    const std::size_t element = program.type().bytes;
-    const int shared = program.is_opaque() ? static_cast<int>(element) : code_of(program).shared_bytes();
+    if (!program.is_opaque()) {
+        static_cast<void>(code_of(program));  // throws where a device cannot run it
+    }
     std::size_t most = 0;
     for_each_join(program, nest, {}, [&](const launch::strided_join& part) {
-        most = std::max(most, shape_of(part, shared).workspace_bytes(element));
+        most = std::max(most, shape_of(part).workspace_bytes(program.type().bytes));
     });
     return most;
 }
@@ -180,25 +185,12 @@ EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index>
     if (!nest.add_box(extents, into_strides, from_strides)) {
         return;
     }
-    nest.sort_by(0);
-    odometer::loop_list outside;  // more loops than a launch takes: the slowest
-    for (std::size_t loop = 0; loop + launch::most_loops < nest.size(); ++loop) {
-        outside.push_back(loop);
-    }
-    launch::strided_copy work;
-    work.element_bytes = static_cast<int>(element_bytes);
-    for (std::size_t loop = outside.size(); loop < nest.size(); ++loop) {
-        work.extents[work.loops] = nest.extents[loop];
-        work.into_strides[work.loops] = nest.of(loop)[0];
-        work.from_strides[work.loops++] = nest.of(loop)[1];
-    }
-    odometer point(nest, outside);
-    index at[2] = {0, 0};
-    do {
-        work.into = static_cast<std::byte*>(into) + at[0] * static_cast<index>(element_bytes);
-        work.from = static_cast<const std::byte*>(from) + at[1] * static_cast<index>(element_bytes);
-        launch::copy(on, work);
-    } while (point.advance(at));
+    launch::strided_join work;
+    work.output = into;
+    work.operands[0] = from;
+    const auto bytes = static_cast<index>(element_bytes);
+    for_each_join(std::array{bytes, bytes}, nest, work,
+                  [&](const launch::strided_join& part) { launch::copy(on, part, element_bytes); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -6,16 +6,14 @@
 //   at.thread(), at.threads()      number of the thread in the block, and how many there are
 //   at.shared()                    the block's shared memory, aligned for 16 bytes
 //   at.barrier()                   of all threads of the block
-//   at.shuffle_down(x, lanes)      x of the lane `lanes` further on in the warp; the lane's own x where there is none
 //   at.load(active, address)       *address where active, else a value nobody uses
 //   at.store(active, address, x)   *address = x where active
-// All threads of a block reach the same barriers, and all threads of a warp the same shuffles, loads and stores.
+// All threads of a block reach the same barriers, and all threads of a warp the same loads and stores.
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/host_device.hpp>
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 
 namespace einparallel::detail {
@@ -24,6 +22,10 @@ namespace einparallel::detail {
 inline constexpr int warp_size = 32;
 /// The unit in which device memory is read and written.
 inline constexpr int sector_bytes = 32;
+/// Threads of a block at most, a power of two.
+inline constexpr int most_threads = 256;
+/// Bytes of shared memory of a block at most.
+inline constexpr index most_shared_bytes = 48 << 10;
 
 /// Division of numbers below 2^31 by one that is known ahead (Granlund and Montgomery): a multiplication and a shift.
 class divisor {
@@ -44,33 +46,11 @@ private:
     std::uint32_t factor_ = 1;
 };
 
-/// Some bytes that are moved together.
-template <int Bytes>
-struct alignas(Bytes) packet {
-    std::uint8_t bytes[Bytes];
-};
-template <>
-struct packet<2> {
-    std::uint16_t bits;
-};
-template <>
-struct packet<4> {
-    std::uint32_t bits;
-};
-template <>
-struct packet<8> {
-    std::uint64_t bits;
-};
-template <>
-struct alignas(16) packet<16> {
-    std::uint64_t bits[2];
-};
-
 /// Extents and blocks of a launch.
 struct launch_shape {
-    index blocks = 0;      ///< below 2^31
-    int threads = 256;     ///< of each, a multiple of warp_size
-    int shared_bytes = 0;  ///< of each
+    index blocks = 0;            ///< below 2^31
+    int threads = most_threads;  ///< of each, a multiple of warp_size
+    int shared_bytes = 0;        ///< of each
 };
 
 }  // namespace einparallel::detail

@@ -1,133 +1,108 @@
 #pragma once
-// Complex numbers and their functions in device code, where std::complex is the host's only.
+// Complex numbers and their functions in device code, where those of std::complex are the host's only.
 
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/host_device.hpp>
-#include <einparallel/notation/op_code.hpp>
 
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 namespace einparallel::detail {
 
-/// The same bytes as std::complex<T>.
+/// The same bytes as std::complex<T>; the functors of operators.hpp compute with it.
 template <class T>
-struct complex_pair {
-    T re;
-    T im;
+class complex_pair {
+public:
+    using value_type = T;
 
+    complex_pair() = default;
+    EINPARALLEL_HOST_DEVICE constexpr complex_pair(T re, T im = 0) : re_(re), im_(im) {}
+
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr T real() const { return re_; }
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE constexpr T imag() const { return im_; }
+
+    friend EINPARALLEL_HOST_DEVICE complex_pair operator-(complex_pair a) { return {-a.re_, -a.im_}; }
     friend EINPARALLEL_HOST_DEVICE complex_pair operator+(complex_pair a, complex_pair b) {
-        return {a.re + b.re, a.im + b.im};
+        return {a.re_ + b.re_, a.im_ + b.im_};
     }
     friend EINPARALLEL_HOST_DEVICE complex_pair operator-(complex_pair a, complex_pair b) {
-        return {a.re - b.re, a.im - b.im};
+        return {a.re_ - b.re_, a.im_ - b.im_};
     }
     friend EINPARALLEL_HOST_DEVICE complex_pair operator*(complex_pair a, complex_pair b) {
-        return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+        return {a.re_ * b.re_ - a.im_ * b.im_, a.re_ * b.im_ + a.im_ * b.re_};
     }
     /// Smith's: no overflow where the result has none.
     friend EINPARALLEL_HOST_DEVICE complex_pair operator/(complex_pair a, complex_pair b) {
-        if (std::abs(b.re) >= std::abs(b.im)) {
-            const T ratio = b.im / b.re;
-            const T scale = b.re + b.im * ratio;
-            return {(a.re + a.im * ratio) / scale, (a.im - a.re * ratio) / scale};
+        if (std::abs(b.re_) >= std::abs(b.im_)) {
+            const T ratio = b.im_ / b.re_;
+            const T scale = b.re_ + b.im_ * ratio;
+            return {(a.re_ + a.im_ * ratio) / scale, (a.im_ - a.re_ * ratio) / scale};
         }
-        const T ratio = b.re / b.im;
-        const T scale = b.re * ratio + b.im;
-        return {(a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale};
+        const T ratio = b.re_ / b.im_;
+        const T scale = b.re_ * ratio + b.im_;
+        return {(a.re_ * ratio + a.im_) / scale, (a.im_ * ratio - a.re_) / scale};
     }
     friend EINPARALLEL_HOST_DEVICE bool operator==(complex_pair a, complex_pair b) {
-        return a.re == b.re && a.im == b.im;
+        return a.re_ == b.re_ && a.im_ == b.im_;
     }
+
+    friend EINPARALLEL_HOST_DEVICE T abs(complex_pair a) { return std::hypot(a.re_, a.im_); }
+    friend EINPARALLEL_HOST_DEVICE complex_pair exp(complex_pair a) {
+        const T size = std::exp(a.re_);
+        return a.im_ == T(0) ? complex_pair(size, a.im_) : complex_pair(size * std::cos(a.im_), size * std::sin(a.im_));
+    }
+    friend EINPARALLEL_HOST_DEVICE complex_pair log(complex_pair a) {
+        return {std::log(abs(a)), std::atan2(a.im_, a.re_)};
+    }
+    friend EINPARALLEL_HOST_DEVICE complex_pair sqrt(complex_pair a) {
+        const T larger_part = std::sqrt((std::abs(a.re_) + abs(a)) / 2);
+        if (larger_part == T(0)) {
+            return {T(0), a.im_};
+        }
+        const T other = std::abs(a.im_) / (2 * larger_part);
+        return a.re_ >= T(0) ? complex_pair(larger_part, std::copysign(other, a.im_))
+                             : complex_pair(other, std::copysign(larger_part, a.im_));
+    }
+    /// (sinh 2x + i sin 2y) / (cosh 2x + cos 2y)
+    friend EINPARALLEL_HOST_DEVICE complex_pair tanh(complex_pair a) {
+        if (std::abs(a.re_) > T(22)) {
+            return {std::copysign(T(1), a.re_), std::copysign(T(0), std::sin(2 * a.im_))};
+        }
+        const T t = std::tan(a.im_);
+        const T s = std::sinh(a.re_);
+        const T beta = 1 + t * t;
+        const T below = 1 + beta * s * s;
+        return {beta * std::sqrt(1 + s * s) * s / below, t / below};
+    }
+    friend EINPARALLEL_HOST_DEVICE complex_pair sin(complex_pair a) {
+        return {std::sin(a.re_) * std::cosh(a.im_), std::cos(a.re_) * std::sinh(a.im_)};
+    }
+    friend EINPARALLEL_HOST_DEVICE complex_pair cos(complex_pair a) {
+        return {std::cos(a.re_) * std::cosh(a.im_), -std::sin(a.re_) * std::sinh(a.im_)};
+    }
+    friend EINPARALLEL_HOST_DEVICE complex_pair tan(complex_pair a) {
+        const complex_pair turned = tanh(complex_pair(-a.im_, a.re_));
+        return {turned.im_, -turned.re_};
+    }
+    friend EINPARALLEL_HOST_DEVICE complex_pair pow(complex_pair a, complex_pair b) {
+        if (a == complex_pair(0)) {  // 0⁰ is no number here, as it is on the host
+            const T none = std::numeric_limits<T>::quiet_NaN();
+            return b == complex_pair(0) ? complex_pair(none, none) : complex_pair(0);
+        }
+        return exp(b * log(a));
+    }
+
+private:
+    T re_;
+    T im_;
 };
 
 template <class T>
-EINPARALLEL_HOST_DEVICE complex_pair<T> exp_of(complex_pair<T> a) {
-    const T size = std::exp(a.re);
-    return a.im == T(0) ? complex_pair<T>{size, a.im} : complex_pair<T>{size * std::cos(a.im), size * std::sin(a.im)};
-}
-
+struct is_complex<complex_pair<T>> : std::true_type {};
 template <class T>
-EINPARALLEL_HOST_DEVICE complex_pair<T> log_of(complex_pair<T> a) {
-    return {std::log(std::hypot(a.re, a.im)), std::atan2(a.im, a.re)};
-}
-
-template <class T>
-EINPARALLEL_HOST_DEVICE complex_pair<T> sqrt_of(complex_pair<T> a) {
-    const T larger_part = std::sqrt((std::abs(a.re) + std::hypot(a.re, a.im)) / 2);
-    if (larger_part == T(0)) {
-        return {T(0), a.im};
-    }
-    const T other = std::abs(a.im) / (2 * larger_part);
-    return a.re >= T(0) ? complex_pair<T>{larger_part, std::copysign(other, a.im)}
-                        : complex_pair<T>{other, std::copysign(larger_part, a.im)};
-}
-
-/// (sinh 2x + i sin 2y) / (cosh 2x + cos 2y)
-template <class T>
-EINPARALLEL_HOST_DEVICE complex_pair<T> tanh_of(complex_pair<T> a) {
-    if (std::abs(a.re) > T(22)) {
-        return {std::copysign(T(1), a.re), std::copysign(T(0), std::sin(2 * a.im))};
-    }
-    const T t = std::tan(a.im);
-    const T s = std::sinh(a.re);
-    const T beta = 1 + t * t;
-    const T below = 1 + beta * s * s;
-    return {beta * std::sqrt(1 + s * s) * s / below, t / below};
-}
-
-/// Functions of complex numbers; of |a| a real one.
-template <class T, class Cell>
-EINPARALLEL_HOST_DEVICE Cell complex_of(op_code code, complex_pair<T> a, complex_pair<T> b) {
-    using pair = complex_pair<T>;
-    const auto made = [](pair x) { return Cell::template of<pair>(x); };
-    const auto sigmoid = [](pair x) { return pair{1, 0} / (pair{1, 0} + exp_of(pair{-x.re, -x.im})); };
-    switch (code) {
-        case op_code::negate:
-            return made({-a.re, -a.im});
-        case op_code::absolute:
-            return Cell::template of<T>(std::hypot(a.re, a.im));
-        case op_code::conjugate:
-            return made({a.re, -a.im});
-        case op_code::exp:
-            return made(exp_of(a));
-        case op_code::log:
-            return made(log_of(a));
-        case op_code::sqrt:
-            return made(sqrt_of(a));
-        case op_code::tanh:
-            return made(tanh_of(a));
-        case op_code::sin:
-            return made({std::sin(a.re) * std::cosh(a.im), std::cos(a.re) * std::sinh(a.im)});
-        case op_code::cos:
-            return made({std::cos(a.re) * std::cosh(a.im), -std::sin(a.re) * std::sinh(a.im)});
-        case op_code::tan: {
-            const pair turned = tanh_of(pair{-a.im, a.re});
-            return made({turned.im, -turned.re});
-        }
-        case op_code::sigmoid:
-            return made(sigmoid(a));
-        case op_code::silu:
-            return made(a * sigmoid(a));
-        case op_code::add:
-            return made(a + b);
-        case op_code::subtract:
-            return made(a - b);
-        case op_code::multiply:
-            return made(a * b);
-        case op_code::divide:
-            return made(a / b);
-        case op_code::power:
-            if (a == pair{0, 0}) {  // 0⁰ is no number here, as it is on the host
-                const T none = std::numeric_limits<T>::quiet_NaN();
-                return made(b == pair{0, 0} ? pair{none, none} : pair{0, 0});
-            }
-            return made(exp_of(b * log_of(a)));
-        case op_code::equal:
-            return {{a == b ? std::uint64_t{1} : 0}};
-        case op_code::not_equal:
-            return {{a == b ? std::uint64_t{0} : 1}};
-        default:
-            return made(exp_of(a - b));  // shifted_exponential
-    }
-}
+struct real_part<complex_pair<T>> {
+    using type = T;
+};
 
 }  // namespace einparallel::detail

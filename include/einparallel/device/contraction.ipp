@@ -83,13 +83,37 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
     }
 }
 
-/// The factor of a sum of products of two operands that matrix products compute, if the program is one.
+/// The factor of Σ factor · x · y, which matrix products compute, if the program is that.
 EINPARALLEL_INLINE std::optional<std::complex<double>> factor_of_products(const op_program& program) {
+    struct product {
+        std::complex<double> factor;
+        unsigned operands;  ///< bit r: of operand r
+    };
+    std::vector<product> made;
     if (program.operand_count() != 2 || program.aggregates_by() != reduction::sum) {
         return {};
     }
-    const join_code code = code_of(program);
-    return code.plain == plain_function::product ? std::optional(code.factors[0]) : std::nullopt;
+    for (const op_instruction& each : program.instructions()) {
+        if (each.type() != program.type()) {
+            return {};
+        }
+        if (each.code == op_code::operand) {
+            made.push_back({1.0, 1U << made.size()});
+        } else if (each.code == op_code::number) {
+            with_element(each.type(), [&]<class T>(std::type_identity<T> /*type*/) {
+                made.push_back({converted<std::complex<double>>(each.value<T>()), 0});
+            });
+        } else if (each.code == op_code::negate) {
+            made.push_back({-made[each.from[0]].factor, made[each.from[0]].operands});
+        } else if (each.code == op_code::multiply && (made[each.from[0]].operands & made[each.from[1]].operands) == 0) {
+            const product& x = made[each.from[0]];
+            const product& y = made[each.from[1]];
+            made.push_back({x.factor * y.factor, x.operands | y.operands});
+        } else {
+            return {};
+        }
+    }
+    return made.back().operands == 3 ? std::optional(made.back().factor) : std::nullopt;
 }
 
 EINPARALLEL_INLINE std::size_t workspace_on_device(const op_program& program, const block_call& call) {

@@ -6,7 +6,6 @@
 #include <einparallel/cuda/device.hpp>
 #include <einparallel/device/blocks.hpp>
 #include <einparallel/device/contraction.hpp>
-#include <einparallel/device/functor.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/notation/error.hpp>

@@ -1,9 +1,8 @@
 #pragma once
 // Kernels that call functors of the application's: for units that nvcc compiles.
 
-#include <einparallel/device/functor.hpp>
-#include <einparallel/device/join_bodies.hpp>
-#include <einparallel/device/join_shape.hpp>
+#include <einparallel/device/join_body.hpp>
+#include <einparallel/device/join_programs.hpp>
 #include <einparallel/device/join_start.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/function_tree.hpp>
@@ -69,79 +68,36 @@ EINPARALLEL_HOST_DEVICE auto called(const Function& function, const T&... x) {
 }
 #endif
 
-/// Some of the points of operand number `Operand`.
-template <std::size_t Operand, class T>
-struct points_of {
-    T x[join_points];
-};
-template <class Operands, class... In>
-struct points_of_all;
-template <std::size_t... Operand, class... In>
-struct points_of_all<std::index_sequence<Operand...>, In...> : points_of<Operand, In>... {};
-
-/// ⊕ over f(x1, …, xr) as a program of joins (join_programs.hpp), by the functors themselves.
-template <class Out, class Reduce, class Function, class... In>
-struct functor_program : element_program<Out, points_of_all<std::index_sequence_for<In...>, In...>> {
-    static constexpr int operands = sizeof...(In);
-    using registers = points_of_all<std::index_sequence_for<In...>, In...>;
-
-    Reduce by;
+/// The functor, called so.
+template <class Function>
+struct device_call {
     Function function;
-    Out identity;
 
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
-                                      const void* first, index offset) const {
-        load(at, held, operand, point, active, first, offset, std::index_sequence_for<In...>{});
-    }
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point) const {
-        return result(held, point, std::index_sequence_for<In...>{});
-    }
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out reduce(Out a, Out b) const { return static_cast<Out>(called(by, a, b)); }
-
-private:
-    template <std::size_t Operand, class T, class Context>
-    static EINPARALLEL_HOST_DEVICE void load_one(Context& at, points_of<Operand, T>& into, int operand, int point,
-                                                 bool active, const void* first, index offset) {
-        if (operand == static_cast<int>(Operand)) {
-            into.x[point] = at.load(active, static_cast<const T*>(first) + offset);
-        }
-    }
-    template <class Context, std::size_t... Operand>
-    static EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
-                                             const void* first, index offset, std::index_sequence<Operand...> /*all*/) {
-        (load_one<Operand, In>(at, held, operand, point, active, first, offset), ...);
-    }
-    template <std::size_t... Operand>
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point,
-                                                     std::index_sequence<Operand...> /*all*/) const {
-        return converted<Out>(called(function, static_cast<const points_of<Operand, In>&>(held).x[point]...));
+    template <class... T>
+    EINPARALLEL_HOST_DEVICE auto operator()(const T&... x) const {
+        return called(function, x...);
     }
 };
+
+/// ⊕ over f(x1, …, xr) as a program of joins.
+template <class Out, class Reduce, class Function, class... In>
+using program_of_functors = functor_program<Out, device_call<Reduce>, device_call<Function>, In...>;
 
 /// Z (⊕)= ⊕ X
 template <class Out, class Reduce>
 void launch_combine(launch::stream on, const launch::strided_join& work, const kernel& of) {
-    const join_shape shape = shape_of(work, sizeof(Out));
     const Reduce& by = static_cast<const reducing_kernel<Out, Reduce>&>(of).reduce();
-    start_join(on, work, shape,
-               functor_program<Out, Reduce, unchanged, Out>{{}, by, {}, Reduce::template identity<Out>()});
-    if (shape.pieces > 1) {
-        launch_combine<Out, Reduce>(on, sum_of_pieces(work, shape), of);
-    }
+    start_join(on, work,
+               functor_program<Out, device_call<Reduce>, unchanged, Out>{{by}, {}, Reduce::template identity<Out>()});
 }
 
 /// Z (⊕)= ⊕ f(X1, …, Xr)
 template <class Out, class Reduce, class Function, class... In>
 void launch_functor(launch::stream on, const launch::strided_join& work, const kernel& of) {
-    const join_shape shape = shape_of(work, sizeof(Out));
     const auto& from = static_cast<const join_kernel<Out, Reduce, Function, In...>&>(of);
-    start_join(on, work, shape,
-               functor_program<Out, Reduce, Function, In...>{
-                   {}, from.reduce(), from.function(), Reduce::template identity<Out>()});
-    if (shape.pieces > 1) {
-        launch_combine<Out, Reduce>(on, sum_of_pieces(work, shape), of);
-    }
+    start_join(on, work,
+               program_of_functors<Out, Reduce, Function, In...>{
+                   {from.reduce()}, {from.function()}, Reduce::template identity<Out>()});
 }
 
 /// Not of the library's own functors alone, which have kernels.
@@ -180,7 +136,7 @@ template <class Out, class Reduce, class Function, class... In>
 const device_functor* functor_of(const join_kernel<Out, Reduce, Function, In...>& /*recorded*/) {
     if constexpr ((calls_functor<Function> || reduction_of<Reduce> == reduction::unknown) && sizeof...(In) > 0 &&
                   sizeof...(In) <= launch::most_operands && has_plain_state<Function> && has_plain_state<Reduce>) {
-        if constexpr (sizeof(join_sum<functor_program<Out, Reduce, Function, In...>>) <= most_parameter_bytes) {
+        if constexpr (sizeof(join_body<program_of_functors<Out, Reduce, Function, In...>>) <= most_parameter_bytes) {
             return &launches_of<Out, Reduce, Function, In...>;
         }
     }

@@ -1,122 +1,128 @@
 #pragma once
-// What a join computes of its operands' elements, as kernels take it: a function with a kernel of its own, or any
-// program.
+// What a join computes of its operands' elements, as kernels take it: by functors, or by the instructions of a program.
 
+#include <einparallel/device/launch.hpp>
 #include <einparallel/device/op_cells.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/op_code.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace einparallel::detail {
 
-/// Points of a thread at once: loads in flight.
+/// Points or terms of a thread at once: loads in flight.
 inline constexpr int join_points = 4;
 
-/// a ⊕ b of one of the types that have kernels of their own.
-template <class T>
-EINPARALLEL_HOST_DEVICE T reduced_by(reduction by, T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-        switch (by) {
-            case reduction::max:
-                return op::max_type{}(a, b);
-            case reduction::min:
-                return op::min_type{}(a, b);
-            default:
-                break;
-        }
-    }
-    return by == reduction::prod ? a * b : a + b;
-}
+/// One of the library's ⊕.
+struct numbered_reduction {
+    reduction by;
 
-/// What programs have in common whose registers hold elements, and whose result is one.
-template <class T, class Registers>
-struct element_program {
-    using value = T;
-    using registers = Registers;
+    template <class T>
+    EINPARALLEL_HOST_DEVICE T operator()(T a, T b) const {
+        if constexpr (std::is_floating_point_v<T>) {
+            if (by == reduction::max || by == reduction::min) {
+                return by == reduction::max ? op::max_type{}(a, b) : op::min_type{}(a, b);
+            }
+        }
+        return by == reduction::prod ? op::prod_type{}(a, b) : op::sum_type{}(a, b);
+    }
+};
+
+/// Some of the points of operand number `Operand`.
+template <std::size_t Operand, class T>
+struct points_of {
+    T x[join_points];
+};
+template <class Operands, class... In>
+struct points_of_all;
+template <std::size_t... Operand, class... In>
+struct points_of_all<std::index_sequence<Operand...>, In...> : points_of<Operand, In>... {};
+
+/// ⊕ over f(x1, …, xr), by functors.
+template <class Out, class Reduce, class Function, class... In>
+struct functor_program {
+    using value = Out;
+    using operands = std::index_sequence_for<In...>;
+    using registers = points_of_all<operands, In...>;
+    static constexpr int most_operands = sizeof...(In);
+
+    Reduce by;
+    Function function;
+    Out identity;
+
+    static EINPARALLEL_HOST_DEVICE constexpr int operand_count() { return most_operands; }
+    static constexpr int register_bytes() { return 0; }
+    [[nodiscard]] functor_program<Out, Reduce, unchanged, Out> of_sums() const { return {by, {}, identity}; }
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE registers begin(Context& /*at*/) const {
         return {};
     }
-    EINPARALLEL_HOST_DEVICE void evaluate(registers& /*held*/) const {}
-    template <class Context>
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE T load_result(Context& at, bool active, const void* first,
-                                                        index offset) const {
-        return at.load(active, static_cast<const T*>(first) + offset);
-    }
-    template <class Context>
-    EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, T x) const {
-        at.store(active, static_cast<T*>(first) + offset, x);
-    }
-};
-
-/// Some of the points of operands of one type.
-template <class T, int Operands>
-struct plain_registers {
-    T x[join_points][Operands];
-};
-
-/// A function of `Operands` operands of one type with a kernel of its own: `Function` has `T operator()(const T*)`.
-template <class T, int Operands, class Function>
-struct plain_program : element_program<T, plain_registers<T, Operands>> {
-    static constexpr int operands = Operands;
-    using registers = plain_registers<T, Operands>;
-
-    Function function;
-    reduction by;
-    T identity;
-
     template <class Context>
     EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
                                       const void* first, index offset) const {
-        held.x[point][operand] = at.load(active, static_cast<const T*>(first) + offset);
+        load(at, held, operand, point, active, first, offset, operands());
     }
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE T result(const registers& held, int point) const {
-        return function(held.x[point]);
+    EINPARALLEL_HOST_DEVICE void evaluate(registers& /*held*/) const {}
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point) const {
+        return result(held, point, operands());
     }
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE T reduce(T a, T b) const { return reduced_by(by, a, b); }
-};
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out reduce(Out a, Out b) const { return static_cast<Out>(by(a, b)); }
+    template <class Context>
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out load_result(Context& at, bool active, const void* first,
+                                                          index offset) const {
+        return at.load(active, static_cast<const Out*>(first) + offset);
+    }
+    template <class Context>
+    EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, Out x) const {
+        at.store(active, static_cast<Out*>(first) + offset, x);
+    }
 
-/// scale · x · …
-template <class T, int Operands>
-struct scaled_product {
-    T scale;
-    EINPARALLEL_HOST_DEVICE T operator()(const T* x) const {
-        T product = x[0];
-        for (int operand = 1; operand < Operands; ++operand) {
-            product = product * x[operand];
+private:
+    template <std::size_t Operand, class T, class Context>
+    static EINPARALLEL_HOST_DEVICE void load_one(Context& at, points_of<Operand, T>& into, int operand, int point,
+                                                 bool active, const void* first, index offset) {
+        if (operand == static_cast<int>(Operand)) {
+            into.x[point] = at.load(active, static_cast<const T*>(first) + offset);
         }
-        return scale * product;
+    }
+    template <class Context, std::size_t... Operand>
+    static EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
+                                             const void* first, index offset, std::index_sequence<Operand...> /*all*/) {
+        (load_one<Operand, In>(at, held, operand, point, active, first, offset), ...);
+    }
+    template <std::size_t... Operand>
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point,
+                                                     std::index_sequence<Operand...> /*all*/) const {
+        return converted<Out>(function(static_cast<const points_of<Operand, In>&>(held).x[point]...));
     }
 };
 
-/// first · x + second · y
-template <class T>
-struct scaled_sum {
-    T first;
-    T second;
-    EINPARALLEL_HOST_DEVICE T operator()(const T* x) const { return first * x[0] + second * x[1]; }
-};
-
-template <class T>
-struct quotient {
-    EINPARALLEL_HOST_DEVICE T operator()(const T* x) const { return x[0] / x[1]; }
-};
-
-template <class T>
-struct exponential_of_difference {
-    EINPARALLEL_HOST_DEVICE T operator()(const T* x) const { return std::exp(x[0] - x[1]); }
-};
+/// visit(bits) with an unsigned integer of so many bytes.
+template <class Visit>
+EINPARALLEL_HOST_DEVICE void with_bits(int bytes, const Visit& visit) {
+    switch (bytes) {
+        case 1:
+            return visit(std::uint8_t());
+        case 2:
+            return visit(std::uint16_t());
+        case 4:
+            return visit(std::uint32_t());
+        default:
+            return visit(std::uint64_t());
+    }
+}
 
 /// Any program, instruction by instruction, registers in shared memory.
-template <int Words, int Operands>
+template <int Words>
 struct cell_program {
-    static constexpr int operands = Operands;
+    static constexpr int most_operands = launch::most_operands;
     static constexpr int most_instructions = 64;
     using value = op_cell<Words>;
     struct registers {
@@ -124,14 +130,28 @@ struct cell_program {
         int apart;
     };
 
-    cell_type operand_types[Operands];
-    int operand_count;
+    cell_type operand_types[most_operands];
+    int operands;
     int count;
+    int register_count;
     std::uint8_t result_register;
     cell_type type;  ///< of the result
     op_code by;      ///< ⊕ as ⊗
     value identity;
     cell_instruction code[most_instructions];
+
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE int operand_count() const { return operands; }
+    /// Of shared memory, for each thread.
+    [[nodiscard]] int register_bytes() const { return register_count * join_points * static_cast<int>(sizeof(value)); }
+    [[nodiscard]] cell_program of_sums() const {
+        cell_program made = *this;
+        made.operand_types[0] = type;
+        made.operands = 1;
+        made.count = 0;
+        made.register_count = 1;
+        made.result_register = 0;
+        return made;
+    }
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE registers begin(Context& at) const {
@@ -140,10 +160,8 @@ struct cell_program {
     template <class Context>
     EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
                                       const void* first, index offset) const {
-        if (operand < operand_count) {
-            held.cells[(operand * join_points + point) * held.apart] =
-                load_cell(at, operand_types[operand], active, first, offset);
-        }
+        held.cells[(operand * join_points + point) * held.apart] =
+            load_cell(at, operand_types[operand], active, first, offset);
     }
     EINPARALLEL_HOST_DEVICE void evaluate(registers& held) const {
         interpret(code, count, held.cells, join_points, held.apart);
@@ -161,23 +179,13 @@ struct cell_program {
     }
     template <class Context>
     EINPARALLEL_HOST_DEVICE void store(Context& at, bool active, void* first, index offset, value x) const {
-        switch (type.bytes) {
-            case 1:
-                at.store(active, static_cast<std::uint8_t*>(first) + offset, static_cast<std::uint8_t>(x.words[0]));
-                return;
-            case 2:
-                at.store(active, static_cast<std::uint16_t*>(first) + offset, static_cast<std::uint16_t>(x.words[0]));
-                return;
-            case 4:
-                at.store(active, static_cast<std::uint32_t*>(first) + offset, static_cast<std::uint32_t>(x.words[0]));
-                return;
-            case 8:
-                at.store(active, static_cast<std::uint64_t*>(first) + offset, x.words[0]);
-                return;
-            default:
-                if constexpr (Words == 2) {
-                    at.store(active, static_cast<value*>(first) + offset, x);
-                }
+        if (type.bytes == 16) {
+            at.store(active, static_cast<value*>(first) + offset, x);
+        } else {
+            with_bits(type.bytes, [&](auto bits) {
+                using word = decltype(bits);
+                at.store(active, static_cast<word*>(first) + offset, static_cast<word>(x.words[0]));
+            });
         }
     }
 
@@ -185,29 +193,14 @@ private:
     template <class Context>
     static EINPARALLEL_HOST_DEVICE value load_cell(Context& at, cell_type of, bool active, const void* first,
                                                    index offset) {
-        const auto whole = [&](auto x) { return value{{static_cast<std::uint64_t>(static_cast<std::int64_t>(x))}}; };
-        const bool is_signed = of.kind == cell_kind::whole;
-        switch (of.bytes) {
-            case 1: {
-                const auto bits = at.load(active, static_cast<const std::uint8_t*>(first) + offset);
-                return is_signed ? whole(static_cast<std::int8_t>(bits)) : value{{bits}};
-            }
-            case 2: {
-                const auto bits = at.load(active, static_cast<const std::uint16_t*>(first) + offset);
-                return is_signed ? whole(static_cast<std::int16_t>(bits)) : value{{bits}};
-            }
-            case 4: {
-                const auto bits = at.load(active, static_cast<const std::uint32_t*>(first) + offset);
-                return is_signed ? whole(static_cast<std::int32_t>(bits)) : value{{bits}};
-            }
-            case 8:
-                return {{at.load(active, static_cast<const std::uint64_t*>(first) + offset)}};
-            default:
-                if constexpr (Words == 2) {
-                    return at.load(active, static_cast<const value*>(first) + offset);
-                }
-                return {};
+        if (of.bytes == 16) {
+            return at.load(active, static_cast<const value*>(first) + offset);
         }
+        value made{};
+        with_bits(of.bytes, [&](auto bits) {
+            made.words[0] = wrapped(at.load(active, static_cast<const decltype(bits)*>(first) + offset), of);
+        });
+        return made;
     }
 };
 

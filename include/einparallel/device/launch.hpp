@@ -8,12 +8,13 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
 
-#include <type_traits>
+#include <cstddef>
 
 struct CUstream_st;  // CUDA's: cudaStream_t is a pointer to one
 
 namespace einparallel {
 
+class kernel;
 class op_program;
 
 namespace detail::launch {
@@ -24,17 +25,6 @@ using stream = CUstream_st*;
 inline constexpr int most_loops = 10;
 /// Operands of one launch.
 inline constexpr int most_operands = 12;
-
-/// into[i] = from[i] for every i of a box: a copy, or a transposition.
-struct strided_copy {
-    void* into = nullptr;
-    const void* from = nullptr;
-    int element_bytes = 0;  ///< 1, 2, 4, 8 or 16
-    int loops = 0;          ///< no extent is 0
-    index extents[most_loops] = {};
-    index into_strides[most_loops] = {};
-    index from_strides[most_loops] = {};
-};
 
 /// Z (⊕)= ⊕ f(X1, …, Xr), f and ⊕ of an op program. Loops of the output come first, slowest first, then those that are
 /// summed; a tensor without a label has stride 0 there.
@@ -50,17 +40,28 @@ struct strided_join {
     void* workspace = nullptr;                          ///< join_shape::workspace_bytes, aligned for any element
 };
 
-static_assert(std::is_trivially_copyable_v<strided_copy> && std::is_trivially_copyable_v<strided_join>);
-
-void copy(stream on, const strided_copy& work);
+/// Z = X of one operand, whose elements have 1, 2, 4, 8 or 16 bytes: a copy, or a transposition.
+void copy(stream on, const strided_join& work, std::size_t element_bytes);
 
 /// Sums are taken in an order that depends on extents and strides alone.
 void join(stream on, const strided_join& work, const op_program& program);
 
 /// Z = softmax of X along the last loop, the only one behind those of rows: exp(x − max x) / Σ exp(x − max x). Element:
-/// float or double. A row that fits into a block's shared memory is read once, else three times. Z and X do not
-/// overlap.
+/// float or double. Z and X do not overlap.
 void softmax(stream on, const strided_join& work, element_type element);
 
 }  // namespace detail::launch
+
+namespace detail {
+
+/// Launches of a kernel that calls functors of the application's: functor_launch.hpp makes them where nvcc compiles
+/// what is recorded.
+struct device_functor {
+    using launch_function = void (*)(launch::stream on, const launch::strided_join& work, const kernel& of);
+
+    launch_function join;     ///< Z (⊕)= ⊕ f(X1, …, Xr)
+    launch_function combine;  ///< Z (⊕)= ⊕ X
+};
+
+}  // namespace detail
 }  // namespace einparallel

@@ -6,10 +6,8 @@
 #include <einparallel/notation/op_code.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
+#include <cstring>
 #include <type_traits>
 
 #if defined(__CUDACC__)
@@ -19,6 +17,22 @@
 #endif
 
 namespace einparallel::detail {
+
+/// Functors by their op_code.
+template <class... Functor>
+struct functor_list {
+    /// visit(f) for the one that a code stands for, if there is one.
+    template <class Visit>
+    static EINPARALLEL_HOST_DEVICE void with(op_code code, const Visit& visit) {
+        static_cast<void>(((Functor::code == code && (visit(Functor{}), true)) || ...));
+    }
+};
+/// Of one and two arguments.
+using op_functors = functor_list<negate, absolute, conjugate, floor_function, round_function, sign_function,
+                                 relu_function, exp_function, log_function, sqrt_function, tanh_function, sin_function,
+                                 cos_function, tan_function, erf_function, sigmoid_function, silu_function,
+                                 gelu_function, plus, minus, times, over, larger, smaller, power, atan2_function,
+                                 shifted_exponential, less, less_equal, greater, greater_equal, equal, not_equal>;
 
 /// How an instruction computes: integers and bool in 64 bits.
 enum class cell_kind : std::uint8_t { f32, f64, c64, c128, whole, natural };
@@ -37,26 +51,16 @@ struct op_cell {
 
     template <class T>
     [[nodiscard]] EINPARALLEL_HOST_DEVICE T as() const {
-        if constexpr (std::is_same_v<T, float>) {
-            return std::bit_cast<float>(static_cast<std::uint32_t>(words[0]));
-        } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
-            return std::bit_cast<T>(words[0]);
-        } else {
-            static_assert(Words == 2);
-            return std::bit_cast<T>(*this);
-        }
+        static_assert(sizeof(T) <= sizeof(op_cell));
+        T value;
+        std::memcpy(&value, words, sizeof(T));
+        return value;
     }
     template <class T>
-    [[nodiscard]] static EINPARALLEL_HOST_DEVICE op_cell of(T value) {
+    [[nodiscard]] static EINPARALLEL_HOST_DEVICE op_cell of(const T& value) {
+        static_assert(sizeof(T) <= sizeof(op_cell));
         op_cell made{};
-        if constexpr (std::is_same_v<T, float>) {
-            made.words[0] = std::bit_cast<std::uint32_t>(value);
-        } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
-            made.words[0] = std::bit_cast<std::uint64_t>(value);
-        } else {
-            static_assert(Words == 2);
-            made = std::bit_cast<op_cell>(value);
-        }
+        std::memcpy(made.words, &value, sizeof(T));
         return made;
     }
 };
@@ -71,212 +75,100 @@ struct cell_instruction {
     std::uint64_t bits[2];  ///< of a number
 };
 
-/// An integer as an element type holds it, in 64 bits.
+/// The bits of an element, an integer's extended to 64.
 EINPARALLEL_HOST_DEVICE inline std::uint64_t wrapped(std::uint64_t bits, cell_type type) {
     if (type.is_bool) {
         return bits != 0 ? 1 : 0;
     }
-    const int unused = 64 - 8 * type.bytes;
+    const int unused = type.bytes < 8 ? 64 - 8 * type.bytes : 0;
     return type.kind == cell_kind::whole
                ? static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused)
                : bits << unused >> unused;
 }
 
-/// Functions of reals.
-template <class T, class Cell>
-EINPARALLEL_HOST_DEVICE Cell fraction_of(op_code code, T a, T b) {
-    const auto made = [](T x) { return Cell::template of<T>(x); };
-    switch (code) {
-        case op_code::floor:
-            return made(std::floor(a));
-        case op_code::round:
-            return made(std::round(a));
-        case op_code::exp:
-            return made(std::exp(a));
-        case op_code::log:
-            return made(std::log(a));
-        case op_code::sqrt:
-            return made(std::sqrt(a));
-        case op_code::tanh:
-            return made(std::tanh(a));
-        case op_code::sin:
-            return made(std::sin(a));
-        case op_code::cos:
-            return made(std::cos(a));
-        case op_code::tan:
-            return made(std::tan(a));
-        case op_code::erf:
-            return made(std::erf(a));
-        case op_code::sigmoid:
-            return made(sigmoid_function{}(a));
-        case op_code::silu:
-            return made(silu_function{}(a));
-        case op_code::gelu:
-            return made(gelu_function{}(a));
-        case op_code::power:
-            return made(std::pow(a, b));
-        case op_code::angle:
-            return made(std::atan2(a, b));
-        default:
-            return made(std::exp(a - b));  // shifted_exponential
-    }
-}
-
-/// Functions of real numbers and integers; of comparisons a bool.
-template <class T, class Cell>
-EINPARALLEL_HOST_DEVICE Cell ordered_of(op_code code, T a, T b) {
-    const auto made = [](T x) { return Cell::template of<T>(x); };
-    const auto truth = [](bool x) { return Cell{{x ? std::uint64_t{1} : 0}}; };
-    switch (code) {
-        case op_code::negate:
-            return made(negate{}(a));
-        case op_code::absolute:
-            return made(absolute{}(a));
-        case op_code::conjugate:
-            return made(a);
-        case op_code::sign:
-            if constexpr (std::is_unsigned_v<T>) {
-                return truth(a != 0);
-            } else {
-                return made(sign_function{}(a));
-            }
-        case op_code::relu:
-            return made(relu_function{}(a));
-        case op_code::add:
-            return made(op::sum_type{}(a, b));
-        case op_code::subtract:
-            return made(minus{}(a, b));
-        case op_code::multiply:
-            return made(op::prod_type{}(a, b));
-        case op_code::divide:
-            if constexpr (std::is_integral_v<T>) {
-                // Threads without a point divide too.
-                return made(b == T(0) ? T(0) : b == static_cast<T>(-1) && std::is_signed_v<T> ? negate{}(a) : a / b);
-            } else {
-                return made(a / b);
-            }
-        case op_code::larger:
-            return made(op::max_type{}(a, b));
-        case op_code::smaller:
-            return made(op::min_type{}(a, b));
-        case op_code::less:
-            return truth(a < b);
-        case op_code::less_equal:
-            return truth(a <= b);
-        case op_code::greater:
-            return truth(a > b);
-        case op_code::greater_equal:
-            return truth(a >= b);
-        case op_code::equal:
-            return truth(a == b);
-        case op_code::not_equal:
-            return truth(a != b);
-        default:
-            if constexpr (std::is_floating_point_v<T>) {
-                return fraction_of<T, Cell>(code, a, b);
-            } else {
-                return made(a);  // floor and round
-            }
-    }
-}
-
-/// A real number or an integer as an element of another type.
-template <class Cell, class T>
-EINPARALLEL_HOST_DEVICE Cell cast_to(cell_type to, T x) {
-    switch (to.kind) {
+/// visit(T()) for the type in which a kind computes; c128 in wide cells only.
+template <class Cell, class Visit>
+EINPARALLEL_HOST_DEVICE void with_kind(cell_kind kind, const Visit& visit) {
+    switch (kind) {
         case cell_kind::f32:
-            return Cell::template of<float>(static_cast<float>(x));
+            return visit(float());
         case cell_kind::f64:
-            return Cell::template of<double>(static_cast<double>(x));
+            return visit(double());
         case cell_kind::c64:
-            return Cell::template of<complex_pair<float>>({static_cast<float>(x), 0});
+            return visit(complex_pair<float>());
         case cell_kind::c128:
             if constexpr (sizeof(Cell) == 16) {
-                return Cell::template of<complex_pair<double>>({static_cast<double>(x), 0});
+                visit(complex_pair<double>());
             }
-            return {};
+            return;
         case cell_kind::whole:
-            return {{wrapped(static_cast<std::uint64_t>(static_cast<std::int64_t>(x)), to)}};
+            return visit(std::int64_t());
         default:
-            return {{to.is_bool ? std::uint64_t{x != T(0)} : wrapped(static_cast<std::uint64_t>(x), to)}};
+            return visit(std::uint64_t());
     }
+}
+
+/// x as an element of another type; complex numbers of complex types and bool only.
+template <class Cell, class T>
+EINPARALLEL_HOST_DEVICE Cell cast_to(cell_type to, T x) {
+    Cell made{{x == T(0) ? std::uint64_t{0} : 1}};
+    if (!to.is_bool) {
+        with_kind<Cell>(to.kind, [&](auto zero) {
+            using To = decltype(zero);
+            if constexpr (is_complex<To>::value || !is_complex<T>::value) {
+                made = Cell::of(converted<To>(x));
+            }
+        });
+    }
+    return made;
+}
+
+/// A functor's result for arguments of one type.
+template <class Cell, class T>
+EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
+    constexpr char kind = is_complex<T>::value ? 'c' : std::is_integral_v<T> ? 'i' : 'f';
+    Cell made{};
+    op_functors::with(code, [&](auto function) {
+        using F = decltype(function);
+        if constexpr (computes_in(F::code, {kind, sizeof(T)})) {
+            if constexpr (arity_of(F::code) == 1) {
+                made = Cell::of(function(x));
+            } else if constexpr (F::code == op_code::divide && std::is_integral_v<T>) {  // threads without a point, too
+                const bool negates = y == static_cast<T>(-1) && std::is_signed_v<T>;
+                made = Cell::of(y == 0 ? T(0) : negates ? negate{}(x) : function(x, y));
+            } else {
+                made = Cell::of(function(x, y));
+            }
+        }
+    });
+    return made;
 }
 
 /// What an instruction makes of its arguments.
 template <class Cell>
 EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE Cell computed(op_code code, cell_type from, cell_type to,
                                                                   const Cell& a, const Cell& b, const Cell& c) {
-    constexpr bool wide = sizeof(Cell) == 16;
     if (code == op_code::choice) {
         return a.words[0] != 0 ? b : c;
     }
-    if (code == op_code::place) {
-        bool extreme = false;
-        switch (from.kind) {
-            case cell_kind::f32:
-                extreme = a.template as<float>() == b.template as<float>() ||
-                          a.template as<float>() != a.template as<float>();
-                break;
-            case cell_kind::f64:
-                extreme = a.template as<double>() == b.template as<double>() ||
-                          a.template as<double>() != a.template as<double>();
-                break;
-            default:
-                extreme = a.words[0] == b.words[0];
+    Cell made{};
+    with_kind<Cell>(from.kind, [&](auto zero) {
+        using T = decltype(zero);
+        const T x = a.template as<T>();
+        const T y = b.template as<T>();
+        if (code == op_code::cast) {
+            made = cast_to<Cell>(to, x);
+        } else if (code == op_code::place) {
+            const int unused = 64 - 8 * to.bytes + (to.kind == cell_kind::whole ? 1 : 0);
+            made = x == y || !(x == x) ? c : Cell{{~std::uint64_t{0} >> unused}};
+        } else {
+            made = called<Cell>(code, x, y);
         }
-        const int unused = 64 - 8 * to.bytes + (to.kind == cell_kind::whole ? 1 : 0);
-        return extreme ? c : Cell{{~std::uint64_t{0} >> unused}};
+    });
+    if (to.kind >= cell_kind::whole) {
+        made.words[0] = wrapped(made.words[0], to);
     }
-    const bool casts = code == op_code::cast;
-    switch (from.kind) {
-        case cell_kind::f32:
-            return casts ? cast_to<Cell>(to, a.template as<float>())
-                         : ordered_of<float, Cell>(code, a.template as<float>(), b.template as<float>());
-        case cell_kind::f64:
-            return casts ? cast_to<Cell>(to, a.template as<double>())
-                         : ordered_of<double, Cell>(code, a.template as<double>(), b.template as<double>());
-        case cell_kind::c64: {
-            const auto x = a.template as<complex_pair<float>>();
-            if (!casts) {
-                return complex_of<float, Cell>(code, x, b.template as<complex_pair<float>>());
-            }
-            if constexpr (wide) {
-                if (to.kind == cell_kind::c128) {
-                    return Cell::template of<complex_pair<double>>({x.re, x.im});
-                }
-            }
-            return to.is_bool ? Cell{{x.re != 0 || x.im != 0 ? std::uint64_t{1} : 0}} : a;
-        }
-        case cell_kind::c128:
-            if constexpr (wide) {
-                const auto x = a.template as<complex_pair<double>>();
-                if (!casts) {
-                    return complex_of<double, Cell>(code, x, b.template as<complex_pair<double>>());
-                }
-                if (to.kind == cell_kind::c64) {
-                    return Cell::template of<complex_pair<float>>({static_cast<float>(x.re), static_cast<float>(x.im)});
-                }
-                return to.is_bool ? Cell{{x.re != 0 || x.im != 0 ? std::uint64_t{1} : 0}} : a;
-            }
-            return a;
-        case cell_kind::whole: {
-            const auto x = static_cast<std::int64_t>(a.words[0]);
-            if (casts) {
-                return cast_to<Cell>(to, x);
-            }
-            Cell made = ordered_of<std::int64_t, Cell>(code, x, static_cast<std::int64_t>(b.words[0]));
-            made.words[0] = wrapped(made.words[0], to);
-            return made;
-        }
-        default: {
-            if (casts) {
-                return cast_to<Cell>(to, a.words[0]);
-            }
-            Cell made = ordered_of<std::uint64_t, Cell>(code, a.words[0], b.words[0]);
-            made.words[0] = wrapped(made.words[0], to);
-            return made;
-        }
-    }
+    return made;
 }
 
 /// Runs instructions for `points` points of one thread. The cell of register r of point n is cells[(r * points + n) *
@@ -288,15 +180,11 @@ EINPARALLEL_DETAIL_NOINLINE EINPARALLEL_HOST_DEVICE void interpret(const cell_in
         const cell_instruction& each = code[number];
         for (int point = 0; point < points; ++point) {
             const auto cell = [&](int which) -> Cell& { return cells[(which * points + point) * apart]; };
-            Cell& into = cell(each.into);
             if (each.code == op_code::number) {
-                into.words[0] = each.bits[0];
-                if constexpr (sizeof(Cell) == 16) {
-                    into.words[1] = each.bits[1];
-                }
+                std::memcpy(cell(each.into).words, each.bits, sizeof(Cell));
             } else {
-                into = computed(each.code, each.computed, each.result, cell(each.from[0]), cell(each.from[1]),
-                                cell(each.from[2]));
+                cell(each.into) = computed(each.code, each.computed, each.result, cell(each.from[0]),
+                                           cell(each.from[1]), cell(each.from[2]));
             }
         }
     }

@@ -1,7 +1,7 @@
 #pragma once
 // Softmax along one loop of a strided box: the body of a kernel.
 
-#include <einparallel/device/join_bodies.hpp>
+#include <einparallel/device/join_body.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/operators.hpp>
@@ -11,39 +11,35 @@
 
 namespace einparallel::detail {
 
-/// Z = exp(X − max X) / Σ exp(X − max X): `across` rows of a block, each by `along` threads, in a fixed order. Where
-/// rows fit into shared memory they are read once, else once for each of the maximum, the sum and the result.
+/// Z = exp(X − max X) / Σ exp(X − max X): `across` rows of a block, each by `along` threads, in a fixed order. Reads a
+/// row three times, for the maximum, the sum and the result: the caches have it after the first.
 template <class T>
 struct softmax_body {
-    void* output = nullptr;
-    const void* from[1] = {};
-    std::uint32_t points = 0;  ///< rows
-    bool combine = false;
-    join_loops<1> loops{};  ///< of rows
-    int length = 0;
+    T* output = nullptr;
+    const T* from = nullptr;
+    std::uint32_t rows = 0;
+    index length = 0;
     index steps[2] = {};  ///< along a row
     int across = 1;       ///< powers of two; across · along threads
     int along = 1;
-    bool along_fast = true;  ///< neighbouring threads have neighbouring elements of a row, else neighbouring rows
-    bool kept = true;        ///< rows stay in shared memory
+    bool sum_fast = true;   ///< neighbouring threads have neighbouring elements of a row, else neighbouring rows
+    join_loops<1> loops{};  ///< of rows
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
         const int thread = at.thread();
-        const int lane = along_fast ? thread & (along - 1) : thread / across;
-        const int column = along_fast ? thread / along : thread & (across - 1);
+        const int lane = sum_fast ? thread & (along - 1) : thread / across;
+        const int column = sum_fast ? thread / along : thread & (across - 1);
         const auto row = static_cast<std::uint32_t>(at.block() * across + column);
         index offsets[2] = {};
-        loops.add(false, row, offsets);
+        loops.add(false, row, 1, offsets);
         T* const all = reinterpret_cast<T*>(at.shared());
-        T* const own = all + at.threads() + thread;  // the thread's elements, `threads` apart
-        const int rounds = (length + along - 1) / along;
-        const auto is_inside = [&](int round) { return row < points && round * along + lane < length; };
-        const auto place = [&](int round, int tensor) {
-            return offsets[tensor] + (index{round} * along + lane) * steps[tensor];
-        };
-        const auto given = [&](int round) {
-            return at.load(is_inside(round), static_cast<const T*>(from[0]) + place(round, 1));
+        // visit(step, is inside, x) for elements x of the row.
+        const auto for_each = [&](auto visit) {
+            for (index step = lane; step - lane < length; step += along) {
+                const bool is_inside = row < rows && step < length;
+                visit(step, is_inside, at.load(is_inside, from + offsets[1] + step * steps[1]));
+            }
         };
         // x ⊕ y of all threads of a row.
         const auto reduced = [&](T x, auto by) {
@@ -52,36 +48,21 @@ struct softmax_body {
             for (int distance = along / 2; distance > 0; distance /= 2) {
                 at.barrier();
                 if (lane < distance) {
-                    all[thread] = by(all[thread], all[thread + distance * (along_fast ? 1 : across)]);
+                    all[thread] = by(all[thread], all[thread + distance * (sum_fast ? 1 : across)]);
                 }
             }
             at.barrier();
-            return all[along_fast ? thread - lane : column];
+            return all[sum_fast ? thread - lane : column];
         };
         T largest = op::max_type::identity<T>();
-        for (int round = 0; round < rounds; ++round) {
-            const T x = given(round);
-            if (is_inside(round)) {
-                largest = op::max_type{}(largest, x);
-            }
-            if (kept) {
-                own[round * at.threads()] = x;
-            }
-        }
+        for_each([&](index, bool is_inside, T x) { largest = is_inside ? op::max_type{}(largest, x) : largest; });
         largest = reduced(largest, op::max_type{});
         T sum = 0;
-        for (int round = 0; round < rounds; ++round) {
-            const T e = std::exp((kept ? own[round * at.threads()] : given(round)) - largest);
-            sum += is_inside(round) ? e : T(0);
-            if (kept) {
-                own[round * at.threads()] = e;
-            }
-        }
+        for_each([&](index, bool is_inside, T x) { sum += is_inside ? std::exp(x - largest) : T(0); });
         sum = reduced(sum, op::sum_type{});
-        for (int round = 0; round < rounds; ++round) {
-            const T e = kept ? own[round * at.threads()] : std::exp(given(round) - largest);
-            at.store(is_inside(round), static_cast<T*>(output) + place(round, 0), e / sum);
-        }
+        for_each([&](index step, bool is_inside, T x) {
+            at.store(is_inside, output + offsets[0] + step * steps[0], std::exp(x - largest) / sum);
+        });
     }
 };
 

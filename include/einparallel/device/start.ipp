@@ -24,16 +24,6 @@ public:
     }
     __device__ void barrier() const { __syncthreads(); }
     template <class T>
-    [[nodiscard]] __device__ T shuffle_down(T x, int lanes) const {
-        unsigned words[(sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned)] = {};
-        __builtin_memcpy(words, &x, sizeof(T));
-        for (unsigned& each : words) {
-            each = __shfl_down_sync(~0U, each, static_cast<unsigned>(lanes));
-        }
-        __builtin_memcpy(&x, words, sizeof(T));
-        return x;
-    }
-    template <class T>
     [[nodiscard]] __device__ T load(bool active, const T* address) const {
         T held{};
         if (active) {
@@ -50,7 +40,7 @@ public:
 };
 
 template <class Body>
-__global__ void __launch_bounds__(256) run_body(const __grid_constant__ Body body) {
+__global__ void __launch_bounds__(most_threads) run_body(const __grid_constant__ Body body) {
     gpu_context at;
     body(at);
 }

@@ -23,7 +23,7 @@ namespace einparallel {
 class progress_hook;
 
 namespace detail {
-struct device_functor;  // device/functor.hpp
+struct device_functor;  // device/launch.hpp
 }
 
 /// One operand of a call on blocks: its first element, and per dimension the label and the stride (in elements, any

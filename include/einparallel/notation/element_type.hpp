@@ -40,7 +40,7 @@ template <class A, class B>
 constexpr auto arithmetic_result() {
     using X = real_part_t<A>;
     using Y = real_part_t<B>;
-    if constexpr (!is_complex<A>::value && !is_complex<B>::value) {
+    if constexpr (std::is_same_v<A, B> || (!is_complex<A>::value && !is_complex<B>::value)) {
         return std::common_type<A, B>();
     } else if constexpr (std::is_integral_v<A> || std::is_integral_v<B>) {
         return std::type_identity<std::complex<std::conditional_t<std::is_integral_v<A>, Y, X>>>();
