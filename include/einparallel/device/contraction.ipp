@@ -19,67 +19,54 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
                                       const block_call& call, void* workspace, blas_function blas) {
     const auto bytes = static_cast<index>(decision.element.bytes);
     auto* const room = static_cast<std::byte*>(workspace);
-    std::byte* const output = static_cast<std::byte*>(call.output.data) + decision.first[z_slot] * bytes;
     const op_program sum = reduction_program(reduction::sum, decision.element);
-    const auto join = [&](loop_nest& nest, void* into, const void* from, bool combine, void* partial) {
+    // Elements on their way between a tensor and the workspace, whose last part is for long sums.
+    const auto move = [&](const device_contraction::staged& copy, std::size_t into_slot, void* into, const void* from,
+                          bool combine) {
+        loop_nest nest(2);
+        for (std::size_t loop = 0; loop < copy.loops.size(); ++loop) {
+            index* const moves = nest.add(copy.loops.extents[loop]);
+            moves[0] = copy.loops.of(loop)[into_slot];
+            moves[1] = copy.loops.of(loop)[1 - into_slot];
+        }
         launch::strided_join work;
         work.output = into;
         work.operands[0] = from;
         work.combine = combine;
-        work.workspace = partial;
-        for_each_join(sum, nest, work, [&](const launch::strided_join& part) { launch::join(on, part, sum); });
+        const device_contraction::staged& last = decision.copies[y_slot];
+        work.workspace = room + last.at + (static_cast<std::size_t>(last.elements * bytes) + 255) / 256 * 256;
+        for_each_join(sum, nest, work, [&](const launch::strided_join& part) {
+            copy.sums || combine ? launch::join(on, part, sum) : launch::copy(on, part, decision.element.bytes);
+        });
     };
-    std::size_t end = 0;
-    for (const device_contraction::staged& each : decision.copies) {
-        end = std::max(end, each.at + static_cast<std::size_t>(each.elements * bytes));
-    }
-    void* const partial = room + (end + 255) / 256 * 256;
     const void* operands[3] = {};
     for (const std::size_t slot : {x_slot, y_slot}) {
         const device_contraction::staged& copy = decision.copies[slot];
-        operands[slot] = static_cast<const std::byte*>(call.operands[slot - 1].data) + decision.first[slot] * bytes;
-        if (copy.elements == 0) {
-            continue;
+        operands[slot] = call.operands[slot - 1].data;
+        if (copy.elements > 0) {
+            move(copy, 0, room + copy.at, operands[slot], false);
+            operands[slot] = room + copy.at;
         }
-        if (std::find(copy.dense.begin(), copy.dense.end(), 0) == copy.dense.end()) {
-            copy_on_device(on, copy.extents, decision.element.bytes, room + copy.at, copy.dense, operands[slot],
-                           copy.strides);
-        } else {
-            loop_nest nest = staged_nest(copy, false);
-            join(nest, room + copy.at, operands[slot], false, partial);
-        }
-        operands[slot] = room + copy.at;
     }
     const device_contraction::staged& written = decision.copies[z_slot];
-    void* const into = written.elements > 0 ? room + written.at : output;
-    const bool add = written.elements == 0 && decision.mode == write_mode::combine;
-    // The loops of the host.
-    std::vector<index> counters(decision.loops.size(), 0);
-    for (bool more = true; more;) {
-        index offsets[3] = {};
-        bool adds = add;
-        for (std::size_t loop = 0; loop < counters.size(); ++loop) {
-            for (std::size_t slot = 0; slot < 3; ++slot) {
-                offsets[slot] += counters[loop] * decision.loops[loop].steps[slot] * bytes;
-            }
-            adds = adds || (decision.loops[loop].sums && counters[loop] > 0);
-        }
-        const void* const x = static_cast<const std::byte*>(operands[x_slot]) + offsets[x_slot];
-        const void* const y = static_cast<const std::byte*>(operands[y_slot]) + offsets[y_slot];
-        blas({decision.element, scale * static_cast<double>(decision.repeats), decision.product,
-              decision.swapped ? y : x, decision.swapped ? x : y, static_cast<std::byte*>(into) + offsets[z_slot],
-              adds});
-        more = false;
-        for (std::size_t loop = counters.size(); loop-- > 0 && !more;) {
-            more = ++counters[loop] < decision.loops[loop].extent;
-            counters[loop] = more ? counters[loop] : 0;
-        }
+    const bool combines = decision.mode == write_mode::combine;
+    void* const into = written.elements > 0 ? room + written.at : call.output.data;
+    odometer::loop_list loops;
+    for (std::size_t loop = 0; loop < decision.loops.size(); ++loop) {
+        loops.push_back(loop);
     }
-    if (written.elements > 0 && decision.mode == write_mode::combine) {
-        loop_nest nest = staged_nest(written, true);
-        join(nest, output, into, true, nullptr);
-    } else if (written.elements > 0) {
-        copy_on_device(on, written.extents, decision.element.bytes, output, written.strides, into, written.dense);
+    odometer point(decision.loops, loops);
+    index at[3] = {0, 0, 0};
+    index number = 0;
+    do {
+        const void* const x = static_cast<const std::byte*>(operands[x_slot]) + at[x_slot] * bytes;
+        const void* const y = static_cast<const std::byte*>(operands[y_slot]) + at[y_slot] * bytes;
+        blas({decision.element, scale * static_cast<double>(decision.repeats), decision.product,
+              decision.swapped ? y : x, decision.swapped ? x : y, static_cast<std::byte*>(into) + at[z_slot] * bytes,
+              number++ >= decision.outputs || (combines && written.elements == 0)});
+    } while (point.advance(at));
+    if (written.elements > 0) {
+        move(written, 1, call.output.data, into, combines);
     }
 }
 

@@ -2,39 +2,39 @@
 
 #include <einparallel/device/contraction_decision.hpp>
 
-#include <einparallel/device/blas_product.ipp>
 #include <einparallel/device/blocks.hpp>
-#include <einparallel/device/join_shape.hpp>
-#include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
-#include <einparallel/notation/op_program.hpp>
+#include <einparallel/kernel/small_vector.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdlib>
-#include <string>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// The loops of a copy; slot 0 is where it goes.
-EINPARALLEL_INLINE loop_nest staged_nest(const device_contraction::staged& copy, bool out) {
-    loop_nest nest(2);
-    for (std::size_t dimension = 0; dimension < copy.extents.size(); ++dimension) {
-        index* const moves = nest.add(copy.extents[dimension]);
-        moves[out ? 1 : 0] = copy.dense[dimension];
-        moves[out ? 0 : 1] = copy.strides[dimension];
+/// A matrix of a product, if a BLAS takes it: rows and columns with their strides.
+struct blas_operand {
+    bool fits = true;
+    bool transpose = false;
+    index leading = 1;
+
+    static blas_operand of(index rows, index row_stride, index columns, index column_stride) {
+        if ((rows == 1 || row_stride == 1) && (columns == 1 || column_stride >= rows)) {
+            return {true, false, columns == 1 ? rows : column_stride};
+        }
+        if ((columns == 1 || column_stride == 1) && (rows == 1 || row_stride >= columns)) {
+            return {true, true, rows == 1 ? columns : row_stride};
+        }
+        return {false, false, 1};
     }
-    nest.fuse();
-    return nest;
-}
+};
 
 /// Weighs the ways to contract: each of the three tensors used where it lies or through a dense copy whose labels lie
 /// as the others need them; then every choice of one loop each for m, n and k, the rest a batch.
 EINPARALLEL_INLINE class device_choice {
 public:
-    device_choice(const block_call& call, element_type type, const device_rates& rates)
-        : nest_(call), type_(type), rates_(rates) {
+    device_choice(const block_call& call, element_type type, const device_limits& limits)
+        : nest_(call), limits_(limits) {
+        best_.element = type;
         best_.mode = call.mode;
         for (const operand_block& operand : call.operands) {
             in_place_ = in_place_ || (operand.data != nullptr && operand.data == call.output.data);
@@ -42,236 +42,203 @@ public:
     }
 
     [[nodiscard]] device_contraction decide() {
-        best_.element = type_;
-        if (nest_.output_empty) {
+        best_.way = nest_.output_empty ? device_way::nothing : device_way::join;
+        const bool is_exact = best_.element.kind != 'f' && best_.element.kind != 'c';
+        if (nest_.output_empty || nest_.sum_empty || in_place_ || is_exact) {
             return best_;
         }
-        best_.way = device_way::join;
-        if (nest_.sum_empty || in_place_ || (type_.kind != 'f' && type_.kind != 'c')) {
-            return best_;
-        }
-        const auto bytes = static_cast<double>(type_.bytes);
+        const double touched = elements(x_slot) + elements(y_slot) + elements(z_slot);
         best_.seconds =
-            std::max(touched(nest_) * bytes / rates_.bytes, points(nest_) * weight() / rates_.joined_points) +
-            rates_.launch;
-        repeats_ = drop_resting(nest_);
+            std::max(seconds_of_bytes(touched), points() * weight() / limits_.joined_points) + limits_.launch;
+        best_.repeats = drop_resting(nest_);
         for (unsigned copied = 0; copied < 8; ++copied) {
-            if ((one_sided(x_slot) && (copied & 2U) == 0) || (one_sided(y_slot) && (copied & 4U) == 0)) {
-                continue;
+            const bool is_dense = (reduced_size(nest_, x_slot) == 0 || (copied & 2U) != 0) &&
+                                  (reduced_size(nest_, y_slot) == 0 || (copied & 4U) != 0);
+            if (is_dense) {
+                weigh(copied);
             }
-            weigh(copied);
-            if (copied == 0 && best_.way == device_way::products && best_.seconds < 1.1 * least_seconds()) {
+            if (copied == 0 && best_.way == device_way::products && best_.calls() == 1) {
                 break;
             }
         }
-        place();
+        if (best_.way == device_way::products) {
+            place();
+        }
         return best_;
     }
 
 private:
-    enum group : std::size_t { m_group, n_group, k_group, batch_group };
+    using loop_list = odometer::loop_list;
 
-    static group group_of(const loop_nest& nest, std::size_t loop) {
-        const index* const moves = nest.of(loop);
-        return moves[z_slot] == 0                         ? k_group
-               : moves[x_slot] != 0 && moves[y_slot] == 0 ? m_group
-               : moves[x_slot] == 0 && moves[y_slot] != 0 ? n_group
-                                                          : batch_group;
+    [[nodiscard]] double weight() const { return best_.element.kind == 'c' ? 4 : 1; }
+    [[nodiscard]] double seconds_of_bytes(double touched) const {
+        return touched * static_cast<double>(best_.element.bytes) / limits_.bytes;
     }
-
-    [[nodiscard]] bool one_sided(std::size_t slot) const { return reduced_size(nest_, slot) > 0; }
-    [[nodiscard]] double weight() const { return type_.kind == 'c' ? 4 : 1; }
-
-    static double points(const loop_nest& nest) {
+    [[nodiscard]] double points() const {
         double product = 1;
-        for (const index extent : nest.extents) {
+        for (const index extent : nest_.extents) {
             product *= static_cast<double>(extent);
         }
         return product;
     }
-
-    static double elements(const loop_nest& nest, std::size_t slot) {
-        double product = 1;
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            product *= nest.of(loop)[slot] == 0 ? 1 : static_cast<double>(nest.extents[loop]);
+    [[nodiscard]] double elements(std::size_t slot) const {
+        double product = slot == z_slot && best_.mode == write_mode::combine ? 2 : 1;
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            product *= nest_.of(loop)[slot] == 0 ? 1 : static_cast<double>(nest_.extents[loop]);
         }
         return product;
     }
 
-    [[nodiscard]] double touched(const loop_nest& nest) const {
-        return elements(nest, x_slot) + elements(nest, y_slot) +
-               elements(nest, z_slot) * (best_.mode == write_mode::combine ? 2 : 1);
-    }
-
-    /// No way is faster: all flops at the full rate, every byte once, one launch.
-    [[nodiscard]] double least_seconds() const {
-        return std::max(points(nest_) * weight() / rates_.multiply_adds,
-                        1.15 * touched(nest_) * static_cast<double>(type_.bytes) / rates_.bytes) +
-               rates_.launch;
-    }
-
-    /// Weighs the ways with copies of these tensors.
+    /// Weighs the ways with copies of the tensors whose bits are set.
     void weigh(unsigned copied) {
         device_contraction made;
         made.way = device_way::products;
-        made.element = type_;
+        made.element = best_.element;
         made.mode = best_.mode;
-        made.repeats = repeats_;
+        made.repeats = best_.repeats;
         loop_nest nest = nest_;
-        const auto is_copied = [&](std::size_t slot) { return (copied >> slot & 1U) != 0; };
-        // Loops that run backwards in all tensors that stay run forwards instead.
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            index* const moves = nest.of(loop);
-            bool backwards = false;
-            bool forwards = false;
-            for (std::size_t slot = 0; slot < 3; ++slot) {
-                backwards = backwards || (!is_copied(slot) && moves[slot] < 0);
-                forwards = forwards || (!is_copied(slot) && moves[slot] > 0);
-            }
-            for (std::size_t slot = 0; slot < 3 && backwards && !forwards; ++slot) {
-                made.first[slot] += (nest.extents[loop] - 1) * moves[slot];
-                moves[slot] = -moves[slot];
-            }
-        }
-        double moved = 0;
-        const loop_nest given = nest;
         for (std::size_t slot = 0; slot < 3; ++slot) {
-            if (is_copied(slot)) {
-                moved += stage(given, nest, copied, slot, made);
+            if ((copied >> slot & 1U) != 0) {
+                made.seconds += stage(nest, copied, slot, made);
             }
         }
-        for (std::size_t loop = nest.size(); loop-- > 0;) {
-            if (is_one_sided(nest, loop, x_slot) || is_one_sided(nest, loop, y_slot) ||
-                (nest.of(loop)[0] == 0 && nest.of(loop)[1] == 0 && nest.of(loop)[2] == 0)) {
-                nest.remove(loop);
-            }
-        }
+        static_cast<void>(drop_resting(nest));  // loops that are summed on the way
         nest.fuse();
-        choose_loops(nest, made, moved);
-    }
-
-    /// Lays a tensor out in dense memory: its own neighbours innermost among m, n and k, every group of labels in the
-    /// order of the tensor that stays. @return seconds that the copy takes
-    double stage(const loop_nest& given, loop_nest& nest, unsigned copied, std::size_t slot,
-                 device_contraction& made) const {
-        device_contraction::staged& copy = made.copies[slot];
-        std::size_t nearest = given.size();
-        small_vector<std::size_t, 12> order;
-        for (std::size_t loop = 0; loop < given.size(); ++loop) {
-            const index own = std::abs(given.of(loop)[slot]);
-            if (own != 0) {
-                order.push_back(loop);
-                nearest = nearest == given.size() || own < std::abs(given.of(nearest)[slot]) ? loop : nearest;
-            }
-        }
-        const group inner = nearest == given.size() ? batch_group : group_of(given, nearest);
-        const auto rank = [&](std::size_t loop) {  // the innermost group first, the batch last
-            const group own = group_of(given, loop);
-            return own == batch_group ? 2 : own == inner ? 0 : 1;
-        };
-        const auto leading = [&](std::size_t loop) {  // the tensor whose order a loop's group follows
-            for (const std::size_t other : {z_slot, x_slot, y_slot}) {
-                if (given.of(loop)[other] != 0 && (copied >> other & 1U) == 0) {
-                    return other;
-                }
-            }
-            return given.in_output(loop) ? z_slot : given.of(loop)[x_slot] != 0 ? x_slot : y_slot;
-        };
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return rank(a) != rank(b) ? rank(a) < rank(b)
-                                      : std::abs(given.of(a)[leading(a)]) < std::abs(given.of(b)[leading(b)]);
-        });
-        index size = 1;
-        double read = 1;
-        for (const std::size_t loop : order) {
-            const bool summed = slot != z_slot && is_one_sided(given, loop, slot);
-            copy.extents.push_back(given.extents[loop]);
-            copy.strides.push_back(given.of(loop)[slot]);
-            copy.dense.push_back(summed ? 0 : size);
-            nest.of(loop)[slot] = summed ? given.of(loop)[slot] : size;
-            size *= summed ? 1 : given.extents[loop];
-            read *= static_cast<double>(given.extents[loop]);
-        }
-        copy.elements = size;
-        const double passes = slot == z_slot && made.mode == write_mode::combine ? 2 : 1;
-        made.transposed_bytes += static_cast<std::size_t>(read) * type_.bytes;
-        return (read * passes + static_cast<double>(size)) * static_cast<double>(type_.bytes) / rates_.bytes +
-               rates_.launch;
-    }
-
-    static bool forwards(const loop_nest& nest, std::size_t loop) {
-        const index* const moves = nest.of(loop);
-        return moves[0] >= 0 && moves[1] >= 0 && moves[2] >= 0;
-    }
-
-    /// Every choice of a loop for m, for n and for k, and of the output's rows.
-    void choose_loops(const loop_nest& nest, const device_contraction& made, double moved) {
-        small_vector<std::size_t, 12> groups[3];
         const std::size_t none = nest.size();
+        loop_list loops[4];  // by product_index
         for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            if (const group own = group_of(nest, loop); own != batch_group && forwards(nest, loop)) {
-                groups[own].push_back(loop);
+            if (is_forwards(nest, loop)) {
+                loops[static_cast<std::size_t>(index_of(nest, loop))].push_back(loop);
             }
         }
-        for (auto& each : groups) {
+        for (loop_list& each : loops) {
             if (each.empty()) {
                 each.push_back(none);
             }
         }
-        for (const std::size_t m : groups[m_group]) {
-            for (const std::size_t n : groups[n_group]) {
-                for (const std::size_t k : groups[k_group]) {
-                    for (const bool swapped : {false, true}) {
-                        weigh_product(nest, {swapped ? n : m, swapped ? m : n, k}, swapped, made, moved);
-                    }
+        for (const std::size_t m : loops[0]) {
+            for (const std::size_t n : loops[1]) {
+                for (const std::size_t k : loops[2]) {
+                    weigh_product(nest, m, n, k, false, made);
+                    weigh_product(nest, n, m, k, true, made);
                 }
             }
         }
     }
 
+    /// Lays a tensor out in dense memory: its own neighbours innermost among m, n and k, every group of labels in the
+    /// order of the tensor that stays. @return seconds that the copy takes
+    double stage(loop_nest& nest, unsigned copied, std::size_t slot, device_contraction& made) const {
+        device_contraction::staged& copy = made.copies[slot];
+        loop_list order;
+        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
+            if (nest_.of(loop)[slot] != 0) {
+                order.push_back(loop);
+            }
+        }
+        const auto nearest = std::min_element(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return std::abs(nest_.of(a)[slot]) < std::abs(nest_.of(b)[slot]);
+        });
+        const auto rank = [&](std::size_t loop) {  // the innermost group first, the batch last
+            const product_index own = index_of(nest_, loop);
+            return own == product_index::batch ? 2 : own == index_of(nest_, *nearest) ? 0 : 1;
+        };
+        const auto distance = [&](std::size_t loop) {  // in the tensor whose order a loop's group follows
+            for (const unsigned passed : {copied, 0U}) {
+                for (const std::size_t other : {z_slot, x_slot, y_slot}) {
+                    if (nest_.of(loop)[other] != 0 && (passed >> other & 1U) == 0) {
+                        return std::abs(nest_.of(loop)[other]);
+                    }
+                }
+            }
+            return index{0};
+        };
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return rank(a) != rank(b) ? rank(a) < rank(b) : distance(a) < distance(b);
+        });
+        copy.elements = 1;
+        double read = slot == z_slot && made.mode == write_mode::combine ? 2 : 1;
+        for (const std::size_t loop : order) {
+            const bool is_summed = slot != z_slot && is_one_sided(nest_, loop, slot);
+            const index extent = nest_.extents[loop];
+            index* const moves = copy.loops.add(extent);
+            moves[0] = is_summed ? 0 : copy.elements;
+            moves[1] = nest_.of(loop)[slot];
+            nest.of(loop)[slot] = moves[0];
+            copy.elements *= is_summed ? 1 : extent;
+            copy.sums = copy.sums || is_summed;
+            read *= static_cast<double>(extent);
+        }
+        copy.loops.fuse();
+        made.transposed_bytes += static_cast<std::size_t>(read) * made.element.bytes;
+        return seconds_of_bytes(read + static_cast<double>(copy.elements)) + limits_.launch;
+    }
+
+    static bool is_forwards(const loop_nest& nest, std::size_t loop) {
+        return std::all_of(nest.of(loop), nest.of(loop) + 3, [](index stride) { return stride >= 0; });
+    }
+
+    /// Seconds of one batch of products: padded to the tiles of a BLAS, on as many multiprocessors as there are tiles,
+    /// or bound by memory.
+    [[nodiscard]] double seconds_of(const blas_product& product) const {
+        const auto tiles = [](index value, index tile) { return static_cast<double>((value + tile - 1) / tile); };
+        const auto number = [](index value) { return static_cast<double>(value); };
+        const double batch = number(product.batch);
+        const double parts =
+            tiles(product.m, 64) * tiles(product.n, 64) * batch * std::max(1.0, number(product.k) / 512);
+        const double padded = tiles(product.m, 32) * tiles(product.n, 32) * 1024 * number(product.k) * batch * weight();
+        const double touched = number(product.m) * number(product.k) * (product.a_step == 0 ? 1 : batch) +
+                               number(product.k) * number(product.n) * (product.b_step == 0 ? 1 : batch) +
+                               number(product.m) * number(product.n) * batch;
+        return std::max(padded / (limits_.multiply_adds * std::min(1.0, parts / limits_.processors)),
+                        1.15 * seconds_of_bytes(touched));
+    }
+
     /// One product: rows, columns and the sum are these loops.
-    void weigh_product(const loop_nest& nest, const std::array<std::size_t, 3>& loops, bool swapped,
-                       const device_contraction& with, double moved) {
+    void weigh_product(const loop_nest& nest, std::size_t rows, std::size_t columns, std::size_t sum, bool swapped,
+                       const device_contraction& with) {
         const auto extent = [&](std::size_t loop) { return loop < nest.size() ? nest.extents[loop] : 1; };
         const auto stride = [&](std::size_t loop, std::size_t slot) {
             return loop < nest.size() ? nest.of(loop)[slot] : 0;
         };
         const std::size_t a_slot = swapped ? y_slot : x_slot;
         const std::size_t b_slot = swapped ? x_slot : y_slot;
-        const auto [rows, columns, sum] = loops;
-        blas_product product;
-        product.m = extent(rows);
-        product.n = extent(columns);
-        product.k = extent(sum);
-        const auto a = blas_operand::of(product.m, stride(rows, a_slot), product.k, stride(sum, a_slot));
-        const auto b = blas_operand::of(product.k, stride(sum, b_slot), product.n, stride(columns, b_slot));
-        const auto c = blas_operand::of(product.m, stride(rows, z_slot), product.n, stride(columns, z_slot));
+        const auto a = blas_operand::of(extent(rows), stride(rows, a_slot), extent(sum), stride(sum, a_slot));
+        const auto b = blas_operand::of(extent(sum), stride(sum, b_slot), extent(columns), stride(columns, b_slot));
+        const auto c = blas_operand::of(extent(rows), stride(rows, z_slot), extent(columns), stride(columns, z_slot));
         if (!a.fits || !b.fits || !c.fits || c.transpose) {
             return;
         }
-        product.transpose_a = a.transpose;
-        product.transpose_b = b.transpose;
-        product.a_leading = a.leading;
-        product.b_leading = b.leading;
-        product.c_leading = c.leading;
         std::size_t batch = nest.size();
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            if (loop != rows && loop != columns && loop != sum && nest.in_output(loop) && forwards(nest, loop) &&
-                (batch == nest.size() || nest.extents[loop] > nest.extents[batch])) {
-                batch = loop;
+        loop_list around;  // those that sum first
+        for (const bool sums : {true, false}) {
+            for (std::size_t loop = 0; loop < nest.size(); ++loop) {
+                if (loop == rows || loop == columns || loop == sum || nest.in_output(loop) == sums) {
+                    continue;
+                }
+                around.push_back(loop);
+                if (!sums && is_forwards(nest, loop) && extent(loop) > (batch < nest.size() ? extent(batch) : 1)) {
+                    batch = loop;
+                }
             }
         }
-        product.batch = extent(batch);
-        product.a_step = stride(batch, a_slot);
-        product.b_step = stride(batch, b_slot);
-        product.c_step = stride(batch, z_slot);
+        const blas_product product{a.transpose,
+                                   b.transpose,
+                                   extent(rows),
+                                   extent(columns),
+                                   extent(sum),
+                                   a.leading,
+                                   b.leading,
+                                   c.leading,
+                                   extent(batch),
+                                   stride(batch, a_slot),
+                                   stride(batch, b_slot),
+                                   stride(batch, z_slot)};
         double calls = 1;
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            if (loop != rows && loop != columns && loop != sum && loop != batch) {
-                calls *= static_cast<double>(nest.extents[loop]);
-            }
+        for (const std::size_t loop : around) {
+            calls *= loop == batch ? 1 : static_cast<double>(extent(loop));
         }
-        const double seconds = moved + calls * (seconds_of(product, type_, best_.mode, rates_) + rates_.launch);
+        const double seconds = with.seconds + calls * (seconds_of(product) + limits_.launch);
         if (best_.way == device_way::products ? seconds >= best_.seconds : seconds > best_.seconds) {
             return;
         }
@@ -279,51 +246,47 @@ private:
         best_.product = product;
         best_.swapped = swapped;
         best_.seconds = seconds;
-        for (std::size_t loop = 0; loop < nest.size(); ++loop) {
-            if (loop != rows && loop != columns && loop != sum && loop != batch) {
-                const index* const moves = nest.of(loop);
-                best_.loops.push_back({nest.extents[loop], {moves[0], moves[1], moves[2]}, !nest.in_output(loop)});
+        for (const std::size_t loop : around) {
+            if (loop != batch) {
+                std::copy_n(nest.of(loop), 3, best_.loops.add(extent(loop)));
+                best_.outputs *= nest.in_output(loop) ? extent(loop) : 1;
             }
         }
-        std::stable_sort(best_.loops.begin(), best_.loops.end(), [](const auto& left, const auto& right) {
-            return std::abs(left.steps[0]) > std::abs(right.steps[0]);
-        });
     }
 
     /// Gives the copies their places in the workspace.
     void place() {
-        std::size_t at = 0;
         constexpr std::size_t line = 256;
-        const auto up = [](std::size_t bytes) { return (bytes + line - 1) / line * line; };
-        if (best_.way != device_way::products) {
-            return;
-        }
-        for (device_contraction::staged& each : best_.copies) {
-            each.at = at;
-            at += up(static_cast<std::size_t>(each.elements) * type_.bytes);
-        }
-        best_.workspace_bytes = at;
         std::size_t sums = 0;
-        for (const std::size_t slot : {x_slot, y_slot}) {
-            if (one_sided(slot)) {
-                loop_nest nest = staged_nest(best_.copies[slot], false);
-                sums = std::max(sums, join_workspace_bytes(reduction_program(reduction::sum, type_), nest));
+        for (device_contraction::staged& each : best_.copies) {
+            each.at = best_.workspace_bytes;
+            best_.workspace_bytes +=
+                (static_cast<std::size_t>(each.elements) * best_.element.bytes + line - 1) / line * line;
+            if (each.sums) {
+                loop_nest nest = each.loops;
+                sums = std::max(sums, join_workspace_bytes(reduction_program(reduction::sum, best_.element), nest));
             }
         }
         best_.workspace_bytes += sums;
     }
 
     loop_nest nest_;
-    element_type type_;
-    device_rates rates_;
+    device_limits limits_;
     bool in_place_ = false;  ///< written over an operand, which no matrix product may
-    index repeats_ = 1;
     device_contraction best_;
 };
 
 EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, element_type type,
-                                                       const device_rates& rates) {
-    return device_choice(call, type, rates).decide();
+                                                       const device_limits& limits) {
+    return device_choice(call, type, limits).decide();
+}
+
+EINPARALLEL_INLINE index device_contraction::calls() const {
+    index count = 1;
+    for (const index extent : loops.extents) {
+        count *= extent;
+    }
+    return count;
 }
 
 EINPARALLEL_INLINE std::string device_contraction::text() const {

@@ -1,6 +1,7 @@
 #pragma once
 // How a join is given to threads, and its program in device code: pure functions of loops and instructions.
 
+#include <einparallel/device/body.hpp>
 #include <einparallel/device/join_programs.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/small_vector.hpp>

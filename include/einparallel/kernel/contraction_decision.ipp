@@ -32,10 +32,8 @@ public:
         for (std::size_t loop = 0; loop < nest.size(); ++loop) {
             const index* const moves = nest.of(loop);
             const index extent = nest.extents[loop];
-            group& own = moves[z_slot] == 0                         ? k
-                         : moves[x_slot] != 0 && moves[y_slot] == 0 ? m
-                         : moves[x_slot] == 0 && moves[y_slot] != 0 ? n
-                                                                    : batch;
+            group* const groups[] = {&m, &n, &k, &batch};  // by product_index
+            group& own = *groups[static_cast<std::size_t>(index_of(nest, loop))];
             own.size *= extent;
             own.last = loop;
             ++own.loops;

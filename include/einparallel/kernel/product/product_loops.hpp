@@ -9,6 +9,7 @@
 #include <einparallel/notation/function_ref.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -16,6 +17,16 @@ namespace einparallel::EINPARALLEL_DETAIL {
 inline constexpr std::size_t z_slot = 0;
 inline constexpr std::size_t x_slot = 1;
 inline constexpr std::size_t y_slot = 2;
+
+/// Which index of a matrix product a loop is.
+enum class product_index : std::uint8_t { m, n, k, batch };
+inline product_index index_of(const loop_nest& nest, std::size_t loop) {
+    const index* const moves = nest.of(loop);
+    return moves[z_slot] == 0                         ? product_index::k
+           : moves[x_slot] != 0 && moves[y_slot] == 0 ? product_index::m
+           : moves[x_slot] == 0 && moves[y_slot] != 0 ? product_index::n
+                                                      : product_index::batch;
+}
 
 /// A contracted label that only the operand of this slot has.
 inline bool is_one_sided(const loop_nest& nest, std::size_t loop, std::size_t slot) {
