@@ -4,12 +4,11 @@
 
 #include <einparallel/device/join_shape.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/softmax.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -158,22 +157,15 @@ EINPARALLEL_INLINE void combine_on_device(const op_program& sum, std::span<const
 
 EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type element, const block_call& call,
                                           label_id along) {
-    std::vector<index> extents(call.extents.size(), 1);
-    const index length = call.extents[static_cast<std::size_t>(along)];
-    extents[static_cast<std::size_t>(along)] = length;
-    const loop_nest row({extents, call.operands, call.output});
-    extents.assign(call.extents.begin(), call.extents.end());
-    extents[static_cast<std::size_t>(along)] = std::min<index>(length, 1);
-    loop_nest rows({extents, call.operands, call.output});
-    rows.sum_empty = true;  // a join of rows over nothing: a loop behind theirs
+    softmax_loops loops(call, along);
+    loops.rows.sum_empty = true;  // a join of rows over nothing: a loop behind theirs
     launch::strided_join work;
     work.output = call.output.data;
     work.operands[0] = call.operands[0].data;
-    for_each_join(reduction_program(reduction::max, element), rows, work, [&](launch::strided_join part) {
-        part.extents[part.loops - 1] = length;
-        if (row.size() > 0) {
-            std::copy_n(row.of(0), row.slots, part.strides[part.loops - 1]);
-        }
+    const auto bytes = static_cast<index>(element.bytes);
+    for_each_join(std::array{bytes, bytes}, loops.rows, work, [&](launch::strided_join part) {
+        part.extents[part.loops - 1] = loops.length;
+        std::copy_n(loops.steps, 2, part.strides[part.loops - 1]);
         launch::softmax(on, part, element);
     });
 }

@@ -85,25 +85,10 @@ void exponentials(T* values, index count) {
 
 template <class T>
 void softmax_block(const block_call& call, label_id along) {
-    const auto step_of = [along](std::span<const label_id> labels, std::span<const index> strides) {
-        index step = 0;  // the operand may have diagonals
-        for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-            step += labels[dimension] == along ? strides[dimension] : 0;
-        }
-        return step;
-    };
-    const auto label = static_cast<std::size_t>(along);
-    const operand_block& x = call.operands[0];
-    small_vector<index, 16> others;  // extents of the loops around
-    for (const index extent : call.extents) {
-        others.push_back(others.size() == label ? std::min<index>(extent, 1) : extent);
-    }
-    block_call around = call;
-    around.extents = {others.data(), others.size()};
-    loop_nest nest(around);
-    if (!nest.output_empty) {
-        softmax_rows(nest, call.extents[label], step_of(call.output.labels, call.output.strides),
-                     step_of(x.labels, x.strides), static_cast<T*>(call.output.data), static_cast<const T*>(x.data));
+    softmax_loops loops(call, along);
+    if (!loops.rows.output_empty) {
+        softmax_rows(loops.rows, loops.length, loops.steps[0], loops.steps[1], static_cast<T*>(call.output.data),
+                     static_cast<const T*>(call.operands[0].data));
     }
 }
 
