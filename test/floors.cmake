@@ -4,7 +4,7 @@
 # run and data are one unit.
 # The units themselves (source/) are no room.
 # notation is the ground, for its errors, boxes and element types are everybody's words.
-# Only mpi, run and data see <mpi.h>, and only cuda, device, run and data see CUDA.
+# Only mpi, run and data see <mpi.h>, and only cuda and device see CUDA.
 
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(INCLUDE_DIR "${INCLUDE_DIR}" ABSOLUTE)
@@ -26,7 +26,7 @@ set(floor_run 7)
 set(floor_data 8)
 set(unit_data run)
 set(may_see_mpi mpi run data)
-set(may_see_cuda cuda device run data)
+set(may_see_cuda cuda device)
 
 set(violations "")
 set(checked 0)

@@ -71,7 +71,7 @@ struct work {
         const ep::tensor<double, 2> B = ep::from_root(x, 0);
         ep::tensor<double, 3> Y;
         Y(c, i, b) = X(i, a) * A(k, a, b, c);
-        Z(i, c) = ep::abs(Y(c, i, b)) + X(i, j) * B(i, j);
+        Z(i, c) = ep::abs(Y(c, i, b)) + ep::sum(X(i, j) * B(i, j));
     }
     [[nodiscard]] ep::plan plan(ep::context& world) const {
         return ep::decompose(world, {.objective = ep::objective::paper}, Z);

@@ -131,7 +131,9 @@ EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
     op_functors::with(code, [&](auto function) {
         using F = decltype(function);
         if constexpr (computes_in(F::code, {kind, sizeof(T)})) {
-            if constexpr (arity_of(F::code) == 1) {
+            if constexpr (F::code == op_code::sign && std::is_unsigned_v<T>) {
+                made = Cell::of(T(x != 0));
+            } else if constexpr (arity_of(F::code) == 1) {
                 made = Cell::of(function(x));
             } else if constexpr (F::code == op_code::divide && std::is_integral_v<T>) {  // threads without a point, too
                 const bool negates = y == static_cast<T>(-1) && std::is_signed_v<T>;
