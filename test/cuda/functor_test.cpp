@@ -5,7 +5,7 @@
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/data/execute.hpp>
 #include <einparallel/data/on_device.hpp>
-#include <einparallel/device/functor.hpp>
+#include <einparallel/device/launch.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/run/decompose.hpp>
 

@@ -129,7 +129,9 @@ EINPARALLEL_VIRTUAL void device_space::begin(CUstream_st* application) const {
         throw error("the device's stream is being captured into a graph: a run waits for messages, end the capture");
     }
     lanes_->begun.record(application);
-    lanes_->by_number[working].on.wait_for(lanes_->begun);
+    device_lane& lane = lanes_->by_number[working];
+    lane.on.wait_for(lanes_->begun);
+    lane.done[no_work].record(lane.on.native());  // what comes after no work comes after this
 }
 
 EINPARALLEL_VIRTUAL void* device_space::allocate(std::size_t bytes) const {
