@@ -7,6 +7,7 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -55,11 +56,12 @@ EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const bo
     const exclusive guard(*world, "fetch");
     const communicator& control = world->control;
     const std::vector<index>& bounds = part.where->bounds();
-    const auto wanted = exchange_boxes(
+    std::vector<box> boxes = exchange_boxes(
         control, "fetch", mistake.empty() ? mistake : "fetch: rank " + std::to_string(control.rank()) + ": " + mistake,
         {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
          {0, "fetch: the ranks do not fetch into the same tensor"}},
-        bounds, mine, [&](const std::vector<box>& boxes) { return check_inside("fetch", bounds, boxes); });
+        bounds, mine);
+    const auto wanted = std::make_shared<const distribution>(bounds, std::move(boxes));
     return transfer_now(*world, "fetch", {}, part, [&] { return distributed_part{nullptr, place(), wanted, {}}; });
 }
 
@@ -74,13 +76,11 @@ EINPARALLEL_INLINE void fetch_like(const distributed_part& part, const distribut
         if (context_of(there) != world) {
             throw error("fetch: the target is distributed over another context");
         }
-        const std::vector<index>& bounds = part.where->bounds();
-        for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-            if (there.where->bounds()[dimension] != bounds[dimension]) {
-                throw error("fetch: the target has extent " + std::to_string(there.where->bounds()[dimension]) +
-                            " in dimension " + std::to_string(dimension) + ", the tensor has " +
-                            std::to_string(bounds[dimension]));
-            }
+        const auto [had, given] = std::ranges::mismatch(part.where->bounds(), there.where->bounds());
+        if (had != part.where->bounds().end()) {
+            throw error("fetch: the target has extent " + std::to_string(*given) + " in dimension " +
+                        std::to_string(had - part.where->bounds().begin()) + ", the tensor has " +
+                        std::to_string(*had));
         }
         target = fingerprint_of(there, 0);
     });

@@ -210,8 +210,7 @@ public:
         const box wanted = detail::box_at(lower, lengths);
         detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(lengths), [&] {
             made = array<T, Rank>(lengths);
-            return detail::strided_box{reinterpret_cast<std::byte*>(made.data()), wanted, dense_strides(wanted),
-                                       element_type_of<T>()};
+            return elements_of(made).at(lower);
         });
         return made;
     }

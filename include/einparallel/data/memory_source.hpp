@@ -42,22 +42,13 @@ public:
         return part_.elements.borrow(region, strides);
     }
     [[nodiscard]] bool is_on_device() const override { return part_.elements.is_on_device; }
-    [[nodiscard]] bool lies_in(const void* begin, const void* end) const override {
-        return part_.elements.lies_in(begin, end);
-    }
     [[nodiscard]] bool lasts() const override { return part_.keep.use_count() > 0; }  // null on a rank without elements
     [[nodiscard]] bool is_gone() const override { return part_.is_gone(); }
     [[nodiscard]] std::uint64_t checksum() const override {
         const strided_box& elements = part_.elements;
-        std::vector<index> strides;
-        const void* dense = elements.borrow(elements.held, strides);
-        std::vector<std::byte> copied;
-        if (dense == nullptr || !strides.empty()) {
-            copied.resize(elements.bytes());
-            elements.read(elements.held, copied.data(), description());
-            dense = copied.data();
-        }
-        return fingerprint().add(std::string_view(static_cast<const char*>(dense), elements.bytes())).value();
+        const distributed_part dense = on_host(part_, elements.strides != dense_strides(elements.held));
+        const auto* const letters = reinterpret_cast<const char*>(dense.elements.data);
+        return fingerprint().add(std::string_view(letters, elements.bytes())).value();
     }
     [[nodiscard]] int root() const override { return root_.value_or(0); }
     [[nodiscard]] int holders() const override { return part_.where != nullptr ? part_.where->holders() : 0; }

@@ -13,9 +13,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// `2 x 3`
+EINPARALLEL_INLINE std::string joined(const std::vector<index>& numbers, std::string_view between);
 
 /// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
 /// beyond an index, the side ends at the last one: outside of every tensor.

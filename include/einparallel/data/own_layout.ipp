@@ -18,6 +18,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+EINPARALLEL_INLINE std::string joined(const std::vector<index>& numbers, std::string_view between) {
+    std::string written;
+    for (const index number : numbers) {
+        written.append(written.empty() ? "" : between).append(std::to_string(number));
+    }
+    return written;
+}
+
 EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents) {
     box made;
     for (std::size_t dimension = 0; dimension < lower.size(); ++dimension) {
@@ -51,80 +59,48 @@ EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks) {
     return parts;
 }
 
-/// Which box of the list, one per rank, reaches outside of the tensor; empty where none does. What `nothing` is said of
-/// may be anywhere.
-EINPARALLEL_INLINE std::string check_inside(std::string_view doing, const std::vector<index>& bounds,
-                                            const std::vector<box>& parts) {
-    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-        for (std::size_t dimension = 0; dimension < bounds.size() && !parts[rank].nothing; ++dimension) {
-            const interval& side = parts[rank].sides[dimension];
-            if (side.begin < 0 || side.end > bounds[dimension]) {
-                return std::string(doing) + ": the part of rank " + std::to_string(rank) + " reaches from " +
-                       std::to_string(side.begin) + " to " + std::to_string(side.end) + " in dimension " +
-                       std::to_string(dimension) + ", the extent is " + std::to_string(bounds[dimension]);
-            }
-        }
-    }
-    return {};
-}
-
-/// What every rank says its box is, of a tensor whose extents every rank says too. `mistake` and `numbers`: what the
-/// ranks agree on before that; check(boxes by rank): what is wrong with them, empty where nothing is. Collective.
-/// @throws error, the same on every rank, also where extents are negative or not the same everywhere
-EINPARALLEL_INLINE std::shared_ptr<const distribution> exchange_boxes(
-    const communicator& control, const std::string& doing, const std::string& mistake,
-    std::initializer_list<common> numbers, const std::vector<index>& bounds, const box& mine,
-    function_ref<std::string(const std::vector<box>&)> check) {
+/// The boxes that the ranks say they have, of a tensor whose extents every rank says too. `mistake` and `numbers`: what
+/// the ranks agree on before that. Collective. @throws error, the same on every rank, also where extents are negative
+/// or not the same everywhere, and where a box reaches outside of the tensor
+EINPARALLEL_INLINE std::vector<box> exchange_boxes(const communicator& control, const std::string& doing,
+                                                   const std::string& mistake, std::initializer_list<common> numbers,
+                                                   const std::vector<index>& bounds, const box& mine) {
     const std::size_t rank = bounds.size();
     const std::size_t count = 1 + 3 * rank;
-    std::vector<std::int64_t> sent;
-    std::vector<std::int64_t> all;
-    const std::string failure = failure_of(doing, [&] {
-        all.resize(count * static_cast<std::size_t>(control.size()));
-        sent.push_back(mine.nothing ? 1 : 0);
-        for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-            sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
-        }
-    });
-    agree(control, mistake.empty() ? failure : mistake, numbers);
+    std::vector<std::int64_t> sent{mine.nothing ? 1 : 0};
+    for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+        sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
+    }
+    std::vector<std::int64_t> all(count * static_cast<std::size_t>(control.size()));
+    agree(control, mistake, numbers);
     allgather(control, sent, all);
 
-    return agreed(control, doing, [&] {
-        if (const std::string negative = negative_extent(bounds); !negative.empty()) {
-            throw error(doing + ": " + negative);
-        }
-        std::vector<box> parts;
-        for (std::size_t peer = 0; peer < static_cast<std::size_t>(control.size()); ++peer) {
-            const std::int64_t* const theirs = all.data() + peer * count;
-            box part;
-            part.nothing = theirs[0] != 0;
-            for (std::size_t dimension = 0; dimension < rank; ++dimension) {
-                const index first = all[1 + 3 * dimension];
-                const index extent = theirs[1 + 3 * dimension];
-                if (extent != first) {
-                    throw error(doing + ": dimension " + std::to_string(dimension) + ": extent " +
-                                std::to_string(first) + " on rank 0 and " + std::to_string(extent) + " on rank " +
-                                std::to_string(peer));
-                }
-                part.sides.push_back({theirs[2 + 3 * dimension], theirs[3 + 3 * dimension]});
+    // From here on all ranks see the same.
+    std::vector<box> boxes(static_cast<std::size_t>(control.size()));
+    const auto refuse = [&](const std::string& because) { throw error(doing + ": " + because); };
+    const auto text = [](auto number) { return std::to_string(number); };
+    for (std::size_t peer = 0; peer < boxes.size(); ++peer) {
+        const std::int64_t* const theirs = all.data() + peer * count;
+        boxes[peer].nothing = theirs[0] != 0;
+        for (std::size_t dimension = 0; dimension < rank; ++dimension) {
+            const index first = all[1 + 3 * dimension];
+            const index extent = theirs[1 + 3 * dimension];
+            const interval side{theirs[2 + 3 * dimension], theirs[3 + 3 * dimension]};
+            boxes[peer].sides.push_back(side);
+            if (first < 0) {
+                refuse("extent " + text(first) + " of dimension " + text(dimension) + " is negative");
             }
-            parts.push_back(std::move(part));
+            if (extent != first) {
+                refuse("dimension " + text(dimension) + ": extent " + text(first) + " on rank 0 and " + text(extent) +
+                       " on rank " + text(peer));
+            }
+            if (!boxes[peer].nothing && (side.begin < 0 || side.end > extent)) {
+                refuse("the part of rank " + text(peer) + " reaches from " + text(side.begin) + " to " +
+                       text(side.end) + " in dimension " + text(dimension) + ", the extent is " + text(extent));
+            }
         }
-        const std::string wrong = check(parts);
-        if (!wrong.empty()) {
-            throw error(wrong);
-        }
-        return std::make_shared<const distribution>(bounds, std::move(parts));
-    });
-}
-
-/// `(2, 0)`
-EINPARALLEL_INLINE std::string numbers_text(const std::vector<index>& numbers) {
-    std::string written;
-    for (const index number : numbers) {
-        written += (written.empty() ? "(" : ", ") + std::to_string(number);
     }
-    return written.empty() ? "()" : written + ")";
+    return boxes;
 }
 
 EINPARALLEL_INLINE std::vector<index> corner_of(const box& part) {
@@ -162,12 +138,11 @@ EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& regio
     return found;
 }
 
-/// The first mistake in a list of parts; empty where there is none. Parts must lie inside the tensor, be disjoint and
-/// hold every element. Time: n log n for parts that are slabs, at worst the pairs of parts.
-EINPARALLEL_INLINE std::string check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
-    std::string outside = check_inside("distributed", bounds, parts);
-    if (!outside.empty()) {
-        return outside;
+/// @throws error where parts, which lie inside the tensor, are not disjoint or do not hold every element. Time: n log n
+/// for parts that are slabs, at worst the pairs of parts.
+EINPARALLEL_INLINE void check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
+    if (!is_countable(bounds)) {
+        throw error("distributed: these extents make more than 2^59 elements");
     }
     index held = 0;
     std::vector<std::size_t> order;  // of the parts that hold something, by their first elements
@@ -188,24 +163,24 @@ EINPARALLEL_INLINE std::string check_parts(const std::vector<index>& bounds, con
             }
             if (!intersect(part, other).empty()) {
                 const auto [lower, higher] = std::minmax(order[position], order[next]);
-                return "distributed: the parts of ranks " + std::to_string(lower) + " and " + std::to_string(higher) +
-                       " overlap";
+                throw error("distributed: the parts of ranks " + std::to_string(lower) + " and " +
+                            std::to_string(higher) + " overlap");
             }
         }
     }
     const index wanted = whole_box(bounds).size();
     if (held == wanted) {
-        return {};
+        return;
     }
     const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
     std::string mistake = "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) +
-                          " elements: nobody has the element at " + numbers_text(hole);
+                          " elements: nobody has the element at (" + joined(hole, ", ") + ")";
     if (const auto behind = std::ranges::lower_bound(order, hole, {}, corner); behind != order.begin()) {
         const std::size_t rank = *std::prev(behind);
-        mistake += "; in front of it is rank " + std::to_string(rank) + " with " +
-                   numbers_text(extents_of(parts[rank])) + " elements from " + numbers_text(corner(rank)) + " on";
+        mistake += "; in front of it is rank " + std::to_string(rank) + " with (" +
+                   joined(extents_of(parts[rank]), ", ") + ") elements from (" + joined(corner(rank), ", ") + ") on";
     }
-    return mistake;
+    throw error(mistake);
 }
 
 EINPARALLEL_INLINE distributed_part own_part(context& world, const std::vector<index>& bounds,
@@ -214,15 +189,13 @@ EINPARALLEL_INLINE distributed_part own_part(context& world, const std::vector<i
     fingerprint kind;
     kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(mine.element));
     const std::string negative = negative_extent(extents_of(mine.held));
-    const auto where = exchange_boxes(
+    std::vector<box> parts = exchange_boxes(
         world.control(), "distributed",
         negative.empty() ? negative : "distributed: rank " + std::to_string(world.rank()) + ": " + negative,
         {{kind.value(), "distributed: the number of dimensions or the element type is not the same on all ranks"}},
-        bounds, mine.held, [&](const std::vector<box>& parts) {
-            return is_countable(bounds) ? check_parts(bounds, parts)
-                                        : "distributed: these extents make more than 2^59 elements";
-        });
-    return {nullptr, mine, where, world.state()};
+        bounds, mine.held);
+    check_parts(bounds, parts);
+    return {nullptr, mine, std::make_shared<const distribution>(bounds, std::move(parts)), world.state()};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

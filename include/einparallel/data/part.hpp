@@ -40,9 +40,6 @@ struct strided_box {
 
     /// The same elements as those of the box at `lower` of a tensor; nothing at a null pointer.
     EINPARALLEL_INLINE [[nodiscard]] strided_box at(std::span<const extent> lower) const;
-
-    /// True where some elements may lie in [begin, end).
-    EINPARALLEL_INLINE [[nodiscard]] bool lies_in(const void* begin, const void* end) const;
 };
 
 /// How a block-cyclic matrix lies. The distribution of its part is one of the tensor with rows and columns cut in

@@ -11,7 +11,7 @@
 #include <einparallel/run/agreement.hpp>
 
 #include <algorithm>
-#include <functional>
+#include <cstdint>
 #include <ostream>
 #include <utility>
 
@@ -60,29 +60,17 @@ EINPARALLEL_INLINE strided_box strided_box::at(std::span<const extent> lower) co
 }
 
 /// From the lowest byte to behind the highest; nothing where there is no element.
-EINPARALLEL_INLINE std::pair<const std::byte*, const std::byte*> memory_of(const strided_box& of) {
-    if (of.held.empty()) {
-        return {of.data, of.data};
-    }
-    index low = 0;
-    index high = 1;
-    for (std::size_t dimension = 0; dimension < of.strides.size(); ++dimension) {
-        const index reach = (of.held.sides[dimension].size() - 1) * of.strides[dimension];
-        (reach < 0 ? low : high) += reach;
-    }
-    const index bytes = static_cast<index>(of.element.bytes);
-    return {of.data + low * bytes, of.data + high * bytes};
-}
-
-EINPARALLEL_INLINE bool strided_box::lies_in(const void* begin, const void* end) const {
-    const auto [own_begin, own_end] = memory_of(*this);
-    return std::less<const void*>()(own_begin, end) && std::less<const void*>()(begin, own_end);
+EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> memory_of(const strided_box& of) {
+    const std::vector<index> extents = extents_of(of.held);
+    const touched_memory touched(of.data, extents, of.strides, of.element.bytes);
+    return of.held.empty() ? std::pair<std::uintptr_t, std::uintptr_t>() : std::pair(touched.begin, touched.end);
 }
 
 /// True where both touch some of the same memory, or lie between each other's elements.
 EINPARALLEL_INLINE bool meet(const strided_box& a, const strided_box& b) {
-    const auto [begin, end] = memory_of(a);
-    return b.lies_in(begin, end);
+    const auto [a_begin, a_end] = memory_of(a);
+    const auto [b_begin, b_end] = memory_of(b);
+    return a_begin < b_end && b_begin < a_end;
 }
 
 EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
@@ -177,29 +165,21 @@ EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distribu
     if (part.where == nullptr) {
         return stream << "a handle on nothing";
     }
-    if (part.elements.is_on_device) {
-        return print_part(stream, on_host(part));
-    }
-    const box& held = part.elements.held;
+    const distributed_part here = on_host(part);
+    const box& held = here.elements.held;
     if (held.rank() == 0 && !held.empty()) {
-        return print_elements(stream, part.elements.element, part.elements.data, {}, {});
+        return print_elements(stream, here.elements.element, here.elements.data, {}, {});
     }
-    if (held.empty()) {
-        stream << "nothing";
-    } else {
-        for (std::size_t dimension = 0; dimension < held.rank(); ++dimension) {
-            const interval& side = held.sides[dimension];
-            stream << (dimension == 0 ? "[" : ", ") << side.begin << ':' << side.end;
-        }
-        stream << ']';
+    for (std::size_t dimension = 0; dimension < held.rank() && !held.empty(); ++dimension) {
+        const interval& side = held.sides[dimension];
+        stream << (dimension == 0 ? "[" : ", ") << side.begin << ':' << side.end;
     }
+    stream << (held.empty() ? "nothing" : "]");
     const std::vector<index>& bounds = part.where->bounds();
-    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-        stream << (dimension == 0 ? " of " : " x ") << bounds[dimension];
-    }
+    stream << (bounds.empty() ? "" : " of ") << joined(bounds, " x ");
     if (!held.empty()) {
-        print_elements(stream << '\n', part.elements.element, part.elements.data, extents_of(held),
-                       part.elements.strides);
+        print_elements(stream << '\n', here.elements.element, here.elements.data, extents_of(held),
+                       here.elements.strides);
     }
     return stream;
 }

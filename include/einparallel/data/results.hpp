@@ -35,8 +35,8 @@ class results {
 public:
     /// An output, with its type erased.
     struct part {
-        std::vector<std::weak_ptr<vertex>> made_by;  ///< the output, and those that are equal
-        detail::distributed_part here;               ///< the elements of this rank
+        std::vector<std::weak_ptr<vertex>> made_by{};  ///< the output, and those that are equal
+        detail::distributed_part here{};               ///< the elements of this rank
     };
 
     /// For the executor.

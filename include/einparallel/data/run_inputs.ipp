@@ -39,13 +39,9 @@ struct plan_call {
     }
 };
 
-/// "double, 3 x 4"
+/// "f8, 3 x 4"
 EINPARALLEL_INLINE std::string shape_text(element_type element, const std::vector<index>& bounds) {
-    std::string text = name_of_element(element) + ",";
-    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-        text += (dimension == 0 ? " " : " x ") + std::to_string(bounds[dimension]);
-    }
-    return text;
+    return name_of_element(element) + "," + (bounds.empty() ? "" : " ") + joined(bounds, " x ");
 }
 
 EINPARALLEL_INLINE std::string name_of(const binding& each) {
@@ -99,7 +95,7 @@ public:
     /// Notes whose elements each input has in this run. Local; throws.
     EINPARALLEL_INLINE void find() {
         const std::span<const source*> sources = call_.moves().sources();
-        std::size_t used = 0;
+        is_used_.assign(call_.bound.size(), false);
         for (std::size_t number = 0; number < sources.size(); ++number) {
             const planned_vertex& input = call_.asked.vertices()[number];
             if (!input.is_input()) {
@@ -116,20 +112,13 @@ public:
                                  : "ep::borrow refers to it; from_root without it keeps a copy"));
             }
             refuse_other_memory(*origin);
-            const bool is_bound = origin->kind() == source_kind::placeholder;
-            sources[number] = is_bound ? bound_source(number) : origin;
-            used += is_bound ? 1 : 0;
+            sources[number] = origin->kind() == source_kind::placeholder ? bound_source(number) : origin;
         }
-        const auto outputs = std::ranges::count_if(call_.bound, &binding::is_output);
-        if (used + static_cast<std::size_t>(outputs) < call_.bound.size()) {
-            const auto is_unknown = [&](const binding& each) {
-                return !each.is_output() && std::ranges::none_of(call_.asked.vertices(), [&](const auto& input) {
-                    return input.origin == each.placeholder && input.is_input() &&
-                           input.origin->origin->kind() == source_kind::placeholder;
-                });
-            };
-            throw error("run: a value is bound to " + name_of(*std::ranges::find_if(call_.bound, is_unknown)) +
-                        ", which is no placeholder of this plan");
+        for (std::size_t number = 0; number < call_.bound.size(); ++number) {
+            if (!is_used_[number] && !call_.bound[number].is_output()) {
+                throw error("run: a value is bound to " + name_of(call_.bound[number]) +
+                            ", which is no placeholder of this plan");
+            }
         }
     }
 
@@ -150,13 +139,7 @@ public:
     }
 
     /// The most spans that a trace of carry_out() has.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t most_spans() const {
-        std::size_t spans = 0;
-        for (const auto& [way, keep] : brought_) {
-            spans += way->moves->moves().most_spans();
-        }
-        return spans;
-    }
+    [[nodiscard]] std::size_t most_spans() const { return spans_; }
 
     /// Brings bound values to where the plan reads them. Returns the bytes that this rank sent.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t carry_out(const run_watch& watch, std::string& failure) const {
@@ -178,11 +161,15 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] const vertex* value_for(const planned_vertex& input) const {
+    EINPARALLEL_INLINE [[nodiscard]] const vertex* value_for(const planned_vertex& input) {
         const binding* found = nullptr;
-        for (const binding& each : call_.bound) {
-            if (each.placeholder == input.origin && !each.is_output() && std::exchange(found, &each) != nullptr) {
-                throw error("run: two values are bound to placeholder '" + input.name + "'");
+        for (std::size_t number = 0; number < call_.bound.size(); ++number) {
+            const binding& each = call_.bound[number];
+            if (each.placeholder == input.origin && !each.is_output()) {
+                is_used_[number] = true;
+                if (std::exchange(found, &each) != nullptr) {
+                    throw error("run: two values are bound to placeholder '" + input.name + "'");
+                }
             }
         }
         if (found == nullptr) {
@@ -258,7 +245,7 @@ private:
         if (from.cyclic && from.world.lock() != call_.world) {
             throw error("run: the value bound to placeholder '" + input.name + "' is distributed over another context");
         }
-        if (is_backwards(from.elements)) {
+        if (!held.empty() && is_backwards(from.elements)) {
             from = on_host(from);
         }
         plan_cache& home =
@@ -274,13 +261,16 @@ private:
         way->moves->lay_out(home.space, from.elements.data, way->block.data());
         home.scratch.grow(home.space, way->moves->moves().scratch_bytes());
         home.transfers.reserve(way->moves->moves().room());
+        spans_ += way->moves->moves().most_spans();
         brought_.emplace_back(way.get(), std::move(from.keep));
         return &*way->arrived;
     }
 
     plan_call& call_;
     std::vector<std::pair<kept_transfer*, std::shared_ptr<const void>>> brought_;  ///< and who owns the value
-    std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;                 ///< by vertex
+    std::vector<bool> is_used_;                                                    ///< by binding
+    std::size_t spans_ = 0;
+    std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

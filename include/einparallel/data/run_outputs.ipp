@@ -25,48 +25,52 @@ public:
     /// Finds the application's memory for results, and tells the program what it may write there at once. Local;
     /// throws.
     EINPARALLEL_INLINE void find() {
-        for (std::size_t position = 0; position < call_.asked.outputs().size(); ++position) {
-            call_.moves().target(position) = {};
-        }
-        match_bindings();
-        for (std::size_t position = 0; position < targets_.size(); ++position) {
-            if (targets_[position] == nullptr) {
-                continue;
+        targets_.assign(call_.asked.outputs().size(), nullptr);
+        for (const binding& each : call_.bound) {
+            if (each.is_output()) {
+                match(each);
             }
-            check(position);
-            call_.bound_signature.add(static_cast<std::uint64_t>(position));
-            call_.bound_signature.add(*targets_[position]->into->where);
-            aim(position);
+        }
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
+            call_.moves().target(position) = {};
+            if (targets_[position] != nullptr) {
+                check(position);
+                call_.bound_signature.add(static_cast<std::uint64_t>(position)).add(*targets_[position]->where);
+                aim(position);
+            }
         }
     }
 
     /// What the run returns, of all outputs; notes what deliver() has to move. `stay`: on the device. Local; throws.
     EINPARALLEL_INLINE std::vector<results::part> collect(bool stay) {
-        std::vector<results::part> parts;
-        parts.reserve(call_.asked.outputs().size());
-        for (std::size_t position = 0; position < call_.asked.outputs().size(); ++position) {
+        std::vector<results::part> parts(targets_.size());
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
             const planned_vertex& made = call_.output(position);
-            std::vector<std::weak_ptr<vertex>> made_by(made.twins.begin(), made.twins.end());
+            auto& [made_by, here] = parts[position];
+            made_by.assign(made.twins.begin(), made.twins.end());
             made_by.emplace_back(made.origin);
-            const distributed_part* const into =
-                targets_.empty() || targets_[position] == nullptr ? nullptr : targets_[position]->into.get();
+            const distributed_part* const into = targets_[position];
             if (call_.moves().target(position).data != nullptr) {
-                parts.push_back({std::move(made_by), *into});
+                here = *into;
                 continue;
             }
             const std::shared_ptr<memory_block>& block = call_.moves().result(position);
-            const std::shared_ptr<const distribution>& where = call_.ready->resting(position);
-            distributed_part here{std::shared_ptr<const void>(block, block->data()),
-                                  dense_part(*where, call_.cache.rank, made.element, block->data()), where,
-                                  call_.world};
+            here.where = call_.ready->resting(position);
+            here.elements = dense_part(*here.where, call_.cache.rank, made.element, block->data());
             here.elements.is_on_device = call_.is_on_device() && stay;
-            if (into != nullptr && into->elements.is_on_device && *into->where == *here.where) {
-                copy_in(call_.cache.space, into->elements, here.elements);
-            } else if (into != nullptr) {
-                moved_.push_back({into->elements.is_on_device ? here : on_host(here), into});
+            here.keep = std::shared_ptr<const void>(block, block->data());
+            here.world = call_.world;
+            if (into == nullptr) {
+                continue;
             }
-            const bool is_there = into != nullptr && !into->cyclic;
-            parts.push_back({std::move(made_by), is_there ? *into : std::move(here)});
+            if (into->elements.is_on_device && *into->where == *here.where) {
+                copy_in(call_.cache.space, into->elements, here.elements);
+            } else {
+                moved_.emplace_back(into->elements.is_on_device ? here : on_host(here), into);
+            }
+            if (!into->cyclic) {
+                here = *into;
+            }
         }
         return parts;
     }
@@ -74,49 +78,37 @@ public:
     /// Moves results to the application's memory when all is done. Collective. Returns the bytes that this rank sent.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t deliver() const {
         std::size_t sent = 0;
-        for (const moved_result& each : moved_) {
-            if (*each.from.where == *each.to->where) {
-                copy_in(the_host, each.to->elements, each.from.elements);
+        for (const auto& [from, to] : moved_) {
+            if (*from.where == *to->where) {
+                copy_in(the_host, to->elements, from.elements);
             } else {
-                sent += transfer_now(*call_.world, "run", {}, each.from, [&] { return *each.to; });
+                sent += transfer_now(*call_.world, "run", {}, from, [into = to] { return *into; });
             }
         }
         return sent;
     }
 
 private:
-    struct moved_result {
-        distributed_part from;
-        const distributed_part* to;
-    };
-
-    /// By output, the binding that says where its elements go, or null.
-    EINPARALLEL_INLINE void match_bindings() {
-        for (const binding& each : call_.bound) {
-            if (!each.is_output()) {
-                continue;
-            }
-            targets_.resize(call_.asked.outputs().size(), nullptr);
-            const std::string who = "run: the memory for output " + name_of(each) + " ";
-            bool known = false;
-            for (std::size_t position = 0; position < targets_.size(); ++position) {
-                const planned_vertex& made = call_.output(position);
-                if (made.origin == each.placeholder ||
-                    std::ranges::find(made.twins, each.placeholder) != made.twins.end()) {
-                    if (std::exchange(targets_[position], &each) != nullptr) {
-                        throw error(who + "is given twice, or to equal outputs");
-                    }
-                    known = true;
+    /// Notes where the elements of an output go.
+    EINPARALLEL_INLINE void match(const binding& given) {
+        const std::string who = "run: the memory for output " + name_of(given) + " ";
+        bool known = false;
+        for (std::size_t position = 0; position < targets_.size(); ++position) {
+            const planned_vertex& made = call_.output(position);
+            if (made.origin == given.placeholder || std::ranges::count(made.twins, given.placeholder) > 0) {
+                if (std::exchange(targets_[position], given.into.get()) != nullptr) {
+                    throw error(who + "is given twice, or to equal outputs");
                 }
+                known = true;
             }
-            if (!known) {
-                throw error(who + "is for no output of this plan");
-            }
+        }
+        if (!known) {
+            throw error(who + "is for no output of this plan");
         }
     }
 
     EINPARALLEL_INLINE void check(std::size_t position) const {
-        const distributed_part& into = *targets_[position]->into;
+        const distributed_part& into = *targets_[position];
         const planned_vertex& made = call_.output(position);
         const auto expect = [&](bool holds, const auto& otherwise) {
             if (!holds) {
@@ -139,7 +131,7 @@ private:
         expect(mistake.empty(), refusal);
         for (std::size_t other = 0; other < position; ++other) {
             const bool is_apart = targets_[other] == nullptr || targets_[other] == targets_[position] ||
-                                  !meet(target, targets_[other]->into->elements);
+                                  !meet(target, targets_[other]->elements);
             expect(is_apart, [&] { return "is also that of '" + call_.output(other).name + "'"; });
         }
     }
@@ -147,11 +139,11 @@ private:
     /// Has the program write to the application's memory where that is as good as its own.
     EINPARALLEL_INLINE void aim(std::size_t position) {
         const planned_vertex& made = call_.output(position);
-        const distributed_part& into = *targets_[position]->into;
+        const distributed_part& into = *targets_[position];
         const strided_box& target = into.elements;
-        const auto memory = memory_of(target);
         const bool is_read = std::ranges::any_of(call_.moves().sources(), [&](const source* origin) {
-            return origin != nullptr && origin->lies_in(memory.first, memory.second);
+            const auto* const read = dynamic_cast<const memory_source*>(origin);
+            return read != nullptr && meet(read->part().elements, target);
         });
         const bool is_kept = made.lasts && call_.asked.asked().runs > 1;  // by the context, for later runs
         std::vector<index> strides;
@@ -163,8 +155,8 @@ private:
     }
 
     plan_call& call_;
-    std::vector<const binding*> targets_;  ///< by output: where the application wants it, or null; or nothing
-    std::vector<moved_result> moved_;
+    std::vector<const distributed_part*> targets_;  ///< by output: where the application wants it, or null
+    std::vector<std::pair<distributed_part, const distributed_part*>> moved_;  ///< from the one to the other
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

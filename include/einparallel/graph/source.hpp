@@ -48,9 +48,6 @@ public:
     /// write to.
     [[nodiscard]] virtual bool lasts() const { return kind() != source_kind::placeholder; }
 
-    /// True where elements that are somebody else's may lie in [begin, end).
-    [[nodiscard]] virtual bool lies_in(const void* /*begin*/, const void* /*end*/) const { return false; }
-
     /// True where the elements were somebody else's and are no more.
     [[nodiscard]] virtual bool is_gone() const { return false; }
 
