@@ -154,22 +154,18 @@ public:
         if (holds_nothing()) {
             return;
         }
-        if (part_.elements.is_on_device) {
-            const distributed here(detail::on_host(part_));
-            here.for_each_local(f);
-            detail::write_back(part_, here.part_);
-            return;
-        }
-        T* const elements = reinterpret_cast<T*>(part_.elements.data);
+        const detail::distributed_part here = part_.elements.is_on_device ? detail::on_host(part_) : part_;
+        T* const elements = reinterpret_cast<T*>(here.elements.data);
         std::array<index, Rank> first{};
-        detail::for_each_index(part_.elements.held, first, [&](const std::array<index, Rank>& at) {
+        detail::for_each_index(here.elements.held, first, [&](const std::array<index, Rank>& at) {
             index offset = 0;
             for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
                 offset +=
-                    (at[dimension] - part_.elements.held.sides[dimension].begin) * part_.elements.strides[dimension];
+                    (at[dimension] - here.elements.held.sides[dimension].begin) * here.elements.strides[dimension];
             }
             std::invoke(f, at, elements[offset]);
         });
+        detail::write_back(part_, here);
     }
 
     /// The whole tensor on rank `root`, an empty array elsewhere (one zero for rank 0). Collective. Each rank sends its

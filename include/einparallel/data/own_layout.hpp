@@ -7,6 +7,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/plan/names.hpp>
 #include <einparallel/run/context.hpp>
 
 #include <cstddef>
@@ -19,7 +20,9 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// `2 x 3`
-EINPARALLEL_INLINE std::string joined(const std::vector<index>& numbers, std::string_view between);
+inline std::string numbers_text(const std::vector<index>& numbers, std::string_view between = ", ") {
+    return joined(numbers, between, [](index number) { return std::to_string(number); });
+}
 
 /// A box from its lower corner and its extents, as somebody asks for it: nothing is checked yet. Where the sum is
 /// beyond an index, the side ends at the last one: outside of every tensor.
@@ -32,9 +35,6 @@ EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks);
 /// none. @pre the parts are disjoint
 EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
                                                                 std::size_t next);
-
-/// What is wrong with extents; empty where nothing is.
-EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
 
 /// The part of this rank, which has these elements of a tensor with these extents. Collective: all learn what each has.
 /// @throws error, the same on every rank

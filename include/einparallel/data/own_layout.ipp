@@ -18,14 +18,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::string joined(const std::vector<index>& numbers, std::string_view between) {
-    std::string written;
-    for (const index number : numbers) {
-        written.append(written.empty() ? "" : between).append(std::to_string(number));
-    }
-    return written;
-}
-
 EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents) {
     box made;
     for (std::size_t dimension = 0; dimension < lower.size(); ++dimension) {
@@ -35,16 +27,6 @@ EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const ind
         made.nothing = made.nothing || extents[dimension] == 0;
     }
     return made;
-}
-
-EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        if (extents[dimension] < 0) {
-            return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +
-                   " is negative";
-        }
-    }
-    return {};
 }
 
 EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks) {
@@ -174,11 +156,11 @@ EINPARALLEL_INLINE void check_parts(const std::vector<index>& bounds, const std:
     }
     const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
     std::string mistake = "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) +
-                          " elements: nobody has the element at (" + joined(hole, ", ") + ")";
+                          " elements: nobody has the element at (" + numbers_text(hole) + ")";
     if (const auto behind = std::ranges::lower_bound(order, hole, {}, corner); behind != order.begin()) {
         const std::size_t rank = *std::prev(behind);
         mistake += "; in front of it is rank " + std::to_string(rank) + " with (" +
-                   joined(extents_of(parts[rank]), ", ") + ") elements from (" + joined(corner(rank), ", ") + ") on";
+                   numbers_text(extents_of(parts[rank])) + ") elements from (" + numbers_text(corner(rank)) + ") on";
     }
     throw error(mistake);
 }

@@ -176,7 +176,7 @@ EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distribu
     }
     stream << (held.empty() ? "nothing" : "]");
     const std::vector<index>& bounds = part.where->bounds();
-    stream << (bounds.empty() ? "" : " of ") << joined(bounds, " x ");
+    stream << (bounds.empty() ? "" : " of ") << numbers_text(bounds, " x ");
     if (!held.empty()) {
         print_elements(stream << '\n', here.elements.element, here.elements.data, extents_of(held),
                        here.elements.strides);

@@ -2,6 +2,7 @@
 // The inputs of one run: whose elements each has, and how bound values come to where the plan reads them.
 
 #include <einparallel/data/memory_source.hpp>
+#include <einparallel/data/own_layout.hpp>
 #include <einparallel/data/part.hpp>
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/graph/source.hpp>
@@ -41,7 +42,7 @@ struct plan_call {
 
 /// "f8, 3 x 4"
 EINPARALLEL_INLINE std::string shape_text(element_type element, const std::vector<index>& bounds) {
-    return name_of_element(element) + "," + (bounds.empty() ? "" : " ") + joined(bounds, " x ");
+    return name_of_element(element) + "," + (bounds.empty() ? "" : " ") + numbers_text(bounds, " x ");
 }
 
 EINPARALLEL_INLINE std::string name_of(const binding& each) {

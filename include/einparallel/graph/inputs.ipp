@@ -15,12 +15,10 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bound
                                                         std::shared_ptr<const source> origin, std::string failure) {
     auto made = std::make_shared<vertex>();
     made->origin = origin == nullptr ? std::make_shared<function_source>("placeholder") : std::move(origin);
-    for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-        if (bounds[dimension] < 0) {
-            failure = made->origin->description() + ": extent " + std::to_string(bounds[dimension]) + " of dimension " +
-                      std::to_string(dimension) + " is negative";
-            bounds[dimension] = 0;
-        }
+    if (const std::string negative = negative_extent(bounds); !negative.empty()) {
+        failure = made->origin->description() + ": " + negative;
+        std::ranges::replace_if(
+            bounds, [](index bound) { return bound < 0; }, 0);
     }
     made->bounds = std::move(bounds);
     made->element = element;

@@ -99,11 +99,8 @@ EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines) {
 }
 
 EINPARALLEL_INLINE void check_extents(std::span<const index> extents) {
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        if (extents[dimension] < 0) {
-            throw error("einparallel: extent " + std::to_string(extents[dimension]) + " of dimension " +
-                        std::to_string(dimension) + " is negative");
-        }
+    if (const std::string negative = negative_extent(extents); !negative.empty()) {
+        throw error("einparallel: " + negative);
     }
     if (!is_countable(extents)) {
         throw error("einparallel: these extents make more than 2^59 elements");

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace einparallel {
@@ -129,5 +131,12 @@ EINPARALLEL_INLINE bool contains(const box& outer, const box& inner);
 
 /// Row-major strides, in elements, of dense storage for `shape`.
 EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape);
+
+namespace EINPARALLEL_DETAIL {
+
+/// What is wrong with extents of which one is negative; empty where nothing is.
+EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents);
+
+}  // namespace EINPARALLEL_DETAIL
 
 }  // namespace einparallel

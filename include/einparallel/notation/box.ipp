@@ -40,3 +40,17 @@ EINPARALLEL_INLINE std::vector<index> dense_strides(const box& shape) {
 }
 
 }  // namespace einparallel
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+EINPARALLEL_INLINE std::string negative_extent(std::span<const index> extents) {
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        if (extents[dimension] < 0) {
+            return "extent " + std::to_string(extents[dimension]) + " of dimension " + std::to_string(dimension) +
+                   " is negative";
+        }
+    }
+    return {};
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
