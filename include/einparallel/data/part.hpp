@@ -54,6 +54,7 @@ struct block_cycles {
 EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
                                           std::byte* memory = nullptr);
 
+/// One rank's part of a tensor.
 struct distributed_part {
     std::shared_ptr<const void> keep;  ///< owns the elements; null where the application does
     strided_box elements;              ///< those that this rank holds; of a block-cyclic matrix one behind the other

@@ -5,7 +5,7 @@
 #include <einparallel/data/memory_source.hpp>
 #include <einparallel/schedule/program.hpp>
 
-#include <new>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -17,22 +17,17 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_in_memory(const distributed_par
 }
 
 EINPARALLEL_INLINE std::shared_ptr<vertex> input_copied(const distributed_part& given, int root) {
-    distributed_part copied = given;
     const std::vector<index> bounds = extents_of(given.elements.held);
     if (!negative_extent(bounds).empty() || !is_countable(bounds) || given.elements.data == nullptr) {
         return input_in_memory(given, root);  // which fails, or where another rank has them
     }
-    const std::size_t bytes = given.elements.bytes();
+    distributed_part copied = given;
     std::string failure;
     try {
-        const std::shared_ptr<std::byte[]> owned(new std::byte[bytes]);
-        given.elements.read(given.elements.held, owned.get(), "from_root");
-        copied.elements.data = owned.get();
-        copied.elements.strides = dense_strides(given.elements.held);
-        copied.keep = owned;
+        copied = on_host(given, true);
         copied.life.reset();
-    } catch (const std::bad_alloc&) {
-        failure = "from_root: there is no memory for a copy of " + std::to_string(bytes) +
+    } catch (const std::exception&) {
+        failure = "from_root: there is no memory for a copy of " + std::to_string(given.elements.bytes()) +
                   " bytes: from_root(ep::borrow(a), root) refers to the array, from_root(std::move(a), root) keeps it";
     }
     std::shared_ptr<vertex> made = input_in_memory(copied, root);
