@@ -103,9 +103,6 @@ public:
                 continue;
             }
             const source* const origin = input.origin->origin.get();
-            if (origin == nullptr) {
-                throw error("run: input '" + input.name + "' has no source");
-            }
             if (origin->is_gone()) {
                 throw error("run: the array of input '" + input.name + "' is gone: " +
                             (origin->kind() == source_kind::resting
@@ -180,37 +177,33 @@ private:
     }
 
     EINPARALLEL_INLINE void check(const planned_vertex& input, const vertex* given) const {
-        const auto refuse = [&](const std::string& because) {
-            throw error("run: the value bound to placeholder '" + input.name + "' " + because);
+        const auto expect = [&](bool holds, const auto& otherwise) {
+            if (!holds) {
+                throw error("run: the value bound to placeholder '" + input.name + "' " + otherwise());
+            }
         };
-        if (given == nullptr) {
-            refuse("is a handle on nothing");
-        }
+        expect(given != nullptr, [] { return "is a handle on nothing"; });
         if (!given->failure.empty()) {
             throw error("run: placeholder '" + input.name + "': " + given->failure);
         }
-        if (!given->is_input() || given->origin == nullptr || given->origin->kind() == source_kind::placeholder) {
-            refuse("has no elements yet: bind what ep::evaluate makes of it, an array or an input");
-        }
+        expect(given->is_input() && given->origin->kind() != source_kind::placeholder,
+               [] { return "has no elements yet: bind what ep::evaluate makes of it, an array or an input"; });
         const source& value = *given->origin;
-        if (value.is_gone()) {
-            refuse("is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it");
-        }
-        if (given->element != input.element || given->bounds != input.bounds) {
-            refuse("has other elements or extents: " + shape_text(given->element, given->bounds) +
-                   ", the placeholder has " + shape_text(input.element, input.bounds));
-        }
+        expect(!value.is_gone(), [] {
+            return "is an array that is gone: bind refers to it until run returns, bind(X, std::move(array)) owns it";
+        });
+        expect(given->element == input.element && given->bounds == input.bounds, [&] {
+            return "has other elements or extents: " + shape_text(given->element, given->bounds) +
+                   ", the placeholder has " + shape_text(input.element, input.bounds);
+        });
         const int processes = call_.asked.processes();
         const auto ranks = [&] { return ", the plan is for " + std::to_string(processes) + " ranks"; };
-        if (value.holders() > processes) {
-            refuse("has parts on " + std::to_string(value.holders()) + " ranks" + ranks());
-        }
-        if (value.kind() == source_kind::resting && !value.rests_here(call_.cache.rank)) {
-            refuse(lies_elsewhere);
-        }
-        if (value.root() < 0 || value.root() >= processes) {
-            refuse("is on rank " + std::to_string(value.root()) + ranks());
-        }
+        expect(value.holders() <= processes,
+               [&] { return "has parts on " + std::to_string(value.holders()) + " ranks" + ranks(); });
+        expect(value.kind() != source_kind::resting || value.rests_here(call_.cache.rank),
+               [] { return lies_elsewhere; });
+        expect(value.root() >= 0 && value.root() < processes,
+               [&] { return "is on rank " + std::to_string(value.root()) + ranks(); });
     }
 
     /// What has the elements of a placeholder when all programs before the plan's have been carried out.
