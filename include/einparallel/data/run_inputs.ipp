@@ -1,5 +1,5 @@
 #pragma once
-// The inputs of one run: whose elements each has, and how bound values come to where the plan reads them.
+// The inputs of one run: the source of each, and the transfer of bound values to the distribution that the plan reads.
 
 #include <einparallel/data/memory_source.hpp>
 #include <einparallel/data/own_layout.hpp>
@@ -50,7 +50,7 @@ EINPARALLEL_INLINE std::string name_of(const binding& each) {
     return named ? "'" + each.placeholder->name + "'" : "a tensor";
 }
 
-/// The way of a bound value to where a plan reads it, kept for values that rest alike.
+/// The transfer of a bound value to the distribution that a plan reads, kept for values with the same distribution.
 struct kept_transfer {
     EINPARALLEL_INLINE kept_transfer(const distributed_part& value, const planned_vertex& input, std::size_t number,
                                      plan_cache& runs)
@@ -93,7 +93,7 @@ class run_inputs {
 public:
     explicit run_inputs(plan_call& call) : call_(call) {}
 
-    /// Notes whose elements each input has in this run. Local; throws.
+    /// Finds the source of each input. Local; throws.
     EINPARALLEL_INLINE void find() {
         const std::span<const source*> sources = call_.moves().sources();
         is_used_.assign(call_.bound.size(), false);
@@ -152,7 +152,7 @@ public:
     }
 
 private:
-    /// What the host cannot read.
+    /// Refuses elements on a device in runs on the host.
     EINPARALLEL_INLINE void refuse_other_memory(const source& origin) const {
         if (!call_.is_on_device() && origin.is_on_device()) {
             throw error("run: " + origin.description() + ": " + call_.cache.space.refuses(nullptr, true));
@@ -206,7 +206,7 @@ private:
                [&] { return "is on rank " + std::to_string(value.root()) + ranks(); });
     }
 
-    /// What has the elements of a placeholder when all programs before the plan's have been carried out.
+    /// The source of a placeholder's elements, once carry_out() has brought them.
     EINPARALLEL_INLINE const source* bound_source(std::size_t number) {
         const planned_vertex& input = call_.asked.vertices()[number];
         const vertex* const given = value_for(input);
@@ -225,7 +225,7 @@ private:
                                                        : bring(number, dynamic_cast<const memory_source&>(value));
     }
 
-    /// Lays out the way of a value that rests elsewhere than the plan reads it.
+    /// Prepares the transfer of a value whose distribution is another one than the plan reads.
     EINPARALLEL_INLINE const source* bring(std::size_t number, const memory_source& value) {
         const planned_vertex& input = call_.asked.vertices()[number];
         distributed_part from = value.part();

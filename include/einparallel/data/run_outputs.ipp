@@ -1,5 +1,5 @@
 #pragma once
-// The outputs of one run: which go to the application's memory, at once or when the work is done.
+// The outputs of one run: computed in memory of the application's, or brought there when the work is done.
 
 #include <einparallel/data/part.ipp>
 #include <einparallel/data/results.hpp>
@@ -22,8 +22,7 @@ class run_outputs {
 public:
     explicit run_outputs(plan_call& call) : call_(call) {}
 
-    /// Finds the application's memory for results, and tells the program what it may write there at once. Local;
-    /// throws.
+    /// Finds the application's memory for results, and binds those that may be computed in it. Local; throws.
     EINPARALLEL_INLINE void find() {
         targets_.assign(call_.asked.outputs().size(), nullptr);
         for (const binding& each : call_.bound) {
@@ -41,7 +40,7 @@ public:
         }
     }
 
-    /// What the run returns, of all outputs; notes what deliver() has to move. `stay`: on the device. Local; throws.
+    /// The parts that the run returns; notes those that deliver() has to move. `stay`: on the device. Local; throws.
     EINPARALLEL_INLINE std::vector<results::part> collect(bool stay) {
         std::vector<results::part> parts(targets_.size());
         for (std::size_t position = 0; position < targets_.size(); ++position) {
@@ -136,7 +135,7 @@ private:
         }
     }
 
-    /// Has the program write to the application's memory where that is as good as its own.
+    /// Binds an output to the application's memory: the same blocks, no negative stride, read by no input.
     EINPARALLEL_INLINE void aim(std::size_t position) {
         const planned_vertex& made = call_.output(position);
         const distributed_part& into = *targets_[position];

@@ -68,12 +68,12 @@ EINPARALLEL_INLINE strided_box memory_of_box(const distributed_part& part, const
     return memory;
 }
 
-/// What one rank does to bring a tensor from a distribution to another one, whose boxes may overlap: one message for
-/// each pair of boxes that meet, without elements that are not wanted. Prepared once, for memory that may change.
+/// One rank's share of a redistribution, whose target boxes may overlap: one message for each pair of boxes that meet,
+/// of the elements that they have in common. Prepared once; lay_out() binds the memory of both sides.
 class transfer {
 public:
     /// @param from, to the parts of this rank, in memory with this staging; no stride is negative
-    /// @param vertices of a plan: the last is the one that is served
+    /// @param vertices of a plan: the last is the one whose operand is brought
     EINPARALLEL_INLINE transfer(const distributed_part& from, const distributed_part& to, int rank,
                                 std::size_t staging = 0, std::vector<executed_vertex> vertices = {}) {
         const std::vector<index> cycles = from.cyclic ? from.cyclic->cycles
@@ -134,10 +134,10 @@ private:
     std::size_t bytes_sent_ = 0;
 };
 
-/// One collective call: to(), which may throw, on every rank says where elements are wanted; an agreement to start,
-/// also about the numbers; the transfer; an agreement on how it ended. On the host, also of and to parts on a device.
-/// Where the memory of both meets (ghost cells around a rank's own block), what others want is copied first. Returns
-/// the bytes that this rank sent. @throws error, the same on every rank
+/// One collective call: to(), which may throw, gives the target on every rank; an agreement to start, also about the
+/// numbers; the transfer, through the host for parts on a device; an agreement at the end. Where the memory of source
+/// and target meets (ghost cells around a rank's own block), the source is copied first. Returns the bytes that this
+/// rank sent. @throws error, the same on every rank
 EINPARALLEL_INLINE std::size_t transfer_now(const context_state& world, const char* call,
                                             std::initializer_list<common> numbers, const distributed_part& from,
                                             function_ref<distributed_part()> to) {
