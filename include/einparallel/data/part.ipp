@@ -62,8 +62,8 @@ EINPARALLEL_INLINE strided_box strided_box::at(std::span<const extent> lower) co
 /// From the lowest byte to behind the highest; nothing where there is no element.
 EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> memory_of(const strided_box& of) {
     const std::vector<index> extents = extents_of(of.held);
-    const touched_memory touched(of.data, extents, of.strides, of.element.bytes);
-    return of.held.empty() ? std::pair<std::uintptr_t, std::uintptr_t>() : std::pair(touched.begin, touched.end);
+    const block_handle block{of.data, extents, of.strides.data(), of.element.bytes};
+    return of.held.empty() ? std::pair<std::uintptr_t, std::uintptr_t>() : block.touched();
 }
 
 /// True where both touch some of the same memory, or lie between each other's elements.
