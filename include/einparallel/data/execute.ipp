@@ -45,10 +45,9 @@ public:
             seen_->forget();
         }
         std::string failure = failure_of(cache.doing, [&] { prepare(); });
-        const double ready = seen_ != nullptr ? MPI_Wtime() : 0;
+        const double ready = MPI_Wtime();
         const bool again = start(failure);
         inputs_.compare();
-        call_.moves().settle(cache.scratch.data());
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
                               seen_, cache.rank};
         if (seen_ != nullptr) {
@@ -58,7 +57,7 @@ public:
         const double watched_from = seen_ != nullptr ? seen_->now() : 0;
         std::size_t extra = inputs_.carry_out(watch, failure);
         const std::size_t before = cache.transfers.bytes_sent();
-        call_.moves().carry_out(cache.space, cache.transfers, watch, failure, again);
+        call_.moves().replay(cache.space, cache.transfers, cache.scratch.data(), watch, failure, again);
         const std::size_t sent = cache.transfers.bytes_sent() - before;
         std::vector<results::part> parts;
         timed_span agreeing(seen_, activity::agree, 0);
@@ -66,11 +65,8 @@ public:
         if (seen_ != nullptr && call_.is_on_device() && failure.empty()) {
             failure = failure_of("run", [&] { seen_->add_watched(cache.space.watched(), watched_from); });
         }
-        call_.moves().release();
         agree(world.control, failure);
-        if (call_.asked.asked().runs > 1) {
-            call_.moves().keep();
-        }
+        call_.moves().keep(call_.asked.asked().runs > 1);
         agreeing.end();
         extra += outputs_.deliver();
         if (seen_ != nullptr) {
@@ -96,8 +92,7 @@ private:
         try {
             inputs_.find();
             outputs_.find();
-            call_.moves().want_results_on_host(!results_stay_);
-            call_.moves().lay_out(call_.cache.space);
+            call_.moves().lay_out(call_.cache.space, results_stay_);
             call_.cache.transfers.reserve(call_.moves().room());
             call_.cache.scratch.grow(call_.cache.space, call_.moves().scratch_bytes());
             if (seen_ != nullptr) {
@@ -115,7 +110,7 @@ private:
     bool start(const std::string& failure) {
         const bool has_kept = failure.empty() && call_.moves().is_kept();
         return agree(call_.world->control, failure,
-                     {{call_.ready != nullptr ? call_.ready->signature() : 0,
+                     {{call_.ready != nullptr ? call_.ready->signature(call_.asked) : 0,
                        "run: the plan is not the same on all ranks"},
                       {call_.bound_signature.value(),
                        "run: what is bound, or where it rests, is not the same on all ranks"},

@@ -34,7 +34,7 @@ struct plan_call {
     fingerprint bound_signature{};   ///< of what is bound, and where it rests
 
     [[nodiscard]] bool is_on_device() const { return !cache.space.is_host(); }
-    [[nodiscard]] executable& moves() const { return ready->moves(); }
+    [[nodiscard]] prepared_program& moves() const { return ready->moves(); }
     [[nodiscard]] const planned_vertex& output(std::size_t position) const {
         return asked.vertices()[asked.outputs()[position]];
     }
@@ -144,8 +144,7 @@ public:
         std::size_t sent = 0;
         for (const auto& [way, keep] : brought_) {
             plan_cache& home = *way->home;
-            way->moves->moves().settle(home.scratch.data());
-            way->moves->moves().carry_out(home.space, home.transfers, watch, failure);
+            way->moves->moves().replay(home.space, home.transfers, home.scratch.data(), watch, failure);
             sent += way->moves->bytes_sent();
         }
         return sent;

@@ -6,7 +6,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/executable.ipp>
+#include <einparallel/run/prepared_program.ipp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -112,16 +112,16 @@ public:
     }
 
     /// Messages and copies, to be carried out after lay_out().
-    [[nodiscard]] executable& moves() { return *moves_; }
+    [[nodiscard]] prepared_program& moves() { return *moves_; }
     [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
 
     /// Says where the first elements of both parts are. Local; may throw.
     EINPARALLEL_INLINE void lay_out(const memory_space& space, std::byte* from, std::byte* to) {
-        std::vector<std::byte*> places;
+        buffer_id place = 0;
         for (const auto& [is_target, offset] : places_) {
-            places.push_back((is_target ? to : from) + offset);
+            moves_->bind(place++, (is_target ? to : from) + offset);
         }
-        moves_->lay_out(space, places);
+        moves_->lay_out(space);
     }
 
 private:
@@ -130,7 +130,7 @@ private:
     }
 
     std::vector<std::pair<bool, std::ptrdiff_t>> places_;  ///< by buffer: whether it is a target, and where in memory
-    std::optional<executable> moves_;
+    std::optional<prepared_program> moves_;
     std::size_t bytes_sent_ = 0;
 };
 
@@ -155,12 +155,11 @@ EINPARALLEL_INLINE std::size_t transfer_now(const context_state& world, const ch
         way.emplace(here, arriving, watch.rank);
         way->lay_out(the_host, here.elements.data, arriving.elements.data);
         scratch = memory_block(the_host, way->moves().scratch_bytes());
-        way->moves().settle(scratch.data());
         flight.reserve(way->moves().room());
     });
     agree(world.control, unprepared, numbers);
     std::string failure;
-    way->moves().carry_out(the_host, flight, watch, failure);
+    way->moves().replay(the_host, flight, scratch.data(), watch, failure);
     agree(world.control, failure.empty() ? failure_of(call, [&] { write_back(there, arriving); }) : failure);
     return way->bytes_sent();
 }

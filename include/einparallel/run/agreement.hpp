@@ -8,10 +8,13 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -23,9 +26,15 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// FNV-1a over 64-bit words and bytes: the same on every rank for the same sequence of calls.
 class fingerprint {
 public:
-    EINPARALLEL_INLINE fingerprint& add(std::uint64_t number);
-    fingerprint& add(index number) { return add(static_cast<std::uint64_t>(number)); }
-    fingerprint& add(int number) { return add(static_cast<index>(number)); }
+    template <std::integral Number>
+    fingerprint& add(Number number) {
+        return add_word(static_cast<std::uint64_t>(number));
+    }
+    template <class Value>
+    fingerprint& add(const std::vector<Value>& values) {
+        std::ranges::for_each(values, [&](const Value& each) { add(each); });
+        return *this;
+    }
     EINPARALLEL_INLINE fingerprint& add(std::string_view text);
     EINPARALLEL_INLINE fingerprint& add(const box& region);
     EINPARALLEL_INLINE fingerprint& add(const distribution& where);
@@ -33,6 +42,7 @@ public:
     [[nodiscard]] std::uint64_t value() const { return value_; }
 
 private:
+    EINPARALLEL_INLINE fingerprint& add_word(std::uint64_t number);
     void mix(unsigned char byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
 
     std::uint64_t value_ = 0xcbf29ce484222325ULL;
@@ -76,14 +86,9 @@ EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_
 /// must not communicate. Returns what f returns.
 template <class F>
 auto agreed(const communicator& control, std::string_view doing, F&& f) {
-    using result = decltype(f());
-    if constexpr (std::is_void_v<result>) {
-        agree(control, failure_of(doing, f));
-    } else {
-        std::vector<result> made;  // at most one, and no need for a default constructor
-        agree(control, failure_of(doing, [&] { made.push_back(f()); }));
-        return std::move(made.front());
-    }
+    std::optional<decltype(f())> made;
+    agree(control, failure_of(doing, [&] { made.emplace(f()); }));
+    return std::move(*made);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -5,12 +5,14 @@
 #include <einparallel/cuda/error.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <set>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE fingerprint& fingerprint::add(std::uint64_t number) {
+EINPARALLEL_INLINE fingerprint& fingerprint::add_word(std::uint64_t number) {
     for (unsigned byte = 0; byte < 8; ++byte) {
         mix(static_cast<unsigned char>(number >> (8 * byte)));
     }
@@ -21,11 +23,11 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(std::string_view text) {
     for (const char letter : text) {
         mix(static_cast<unsigned char>(letter));
     }
-    return add(static_cast<std::uint64_t>(text.size()));
+    return add(text.size());
 }
 
 EINPARALLEL_INLINE fingerprint& fingerprint::add(const box& region) {
-    add(region.empty() ? 1 : 0);
+    add(region.empty());
     for (std::size_t dimension = 0; !region.empty() && dimension < region.rank(); ++dimension) {
         add(region.sides[dimension].begin);
         add(region.sides[dimension].end);
@@ -34,9 +36,7 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const box& region) {
 }
 
 EINPARALLEL_INLINE fingerprint& fingerprint::add(const distribution& where) {
-    for (const index bound : where.bounds()) {
-        add(bound);
-    }
+    add(where.bounds());
     for (int rank = 0; rank < where.holders(); ++rank) {
         add(where.held_by(rank));
     }
@@ -63,34 +63,21 @@ EINPARALLEL_INLINE std::string failure_of(std::string_view doing, function_ref<v
 }
 
 EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
-    const auto letters = [&](std::size_t first) {  // eight of them, as a number
-        std::uint64_t name = 0;
-        for (std::size_t letter = first; letter < first + 8; ++letter) {
-            name = name << 8U | (letter < call.size() ? static_cast<unsigned char>(call[letter]) : 0U);
-        }
-        return name;
-    };
-    least[11] = letters(0);
-    least[12] = ~letters(0);
+    std::array<std::int64_t, 4> name{};
+    std::memcpy(name.data(), call.data(), std::min(call.size(), sizeof name - 1));
+    least[11] = static_cast<std::uint64_t>(name[0]);
+    least[12] = ~least[11];
     allreduce_minimum(control, least);
-    if (const std::array<std::uint64_t, 2> ends{least[11], ~least[12]}; ends[0] != ends[1]) {
-        std::array<std::string, 2> names;
-        // The ranks that make that call say its name, the others what is more; less than 2^63, for MPICH 4.0 takes the
-        // minimum of unsigned numbers as if they had a sign.
-        constexpr std::uint64_t more = ~std::uint64_t{0} >> 1U;
-        std::array<std::uint64_t, 8> words{};
-        for (std::size_t word = 0; word < words.size(); ++word) {
-            words[word] = letters(0) == ends[word / 4] ? letters(8 * (word % 4)) : more;
+    if (least[11] != ~least[12]) {
+        std::vector<std::int64_t> all(name.size() * static_cast<std::size_t>(control.size()));
+        allgather(control, name, all);
+        std::set<std::string> names;
+        for (std::size_t first = 0; first < all.size(); first += name.size()) {
+            const std::string each = reinterpret_cast<const char*>(all.data() + first);
+            names.insert(each.empty() ? "another" : each);
         }
-        allreduce_minimum(control, words);
-        for (unsigned letter = 0; letter < 64; ++letter) {
-            names[letter / 32] += static_cast<char>(words[letter / 8] >> (56 - 8 * (letter % 8)) & 0xffU);
-        }
-        for (std::string& name : names) {
-            name = name.front() == 0 ? "another" : name.substr(0, name.find(char{0}));
-        }
-        throw error("the ranks of a context are in different collective calls, " + names[0] + " and " + names[1] +
-                    ": all of them make the same calls in the same order");
+        throw error("the ranks of a context are in different collective calls, " + *names.begin() + " and " +
+                    *names.rbegin() + ": all of them make the same calls in the same order");
     }
 }
 

@@ -7,7 +7,7 @@
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/message_progress.ipp>
+#include <einparallel/run/prepared_program.ipp>
 #include <einparallel/run/transport.ipp>
 
 #include <mpi.h>
@@ -25,18 +25,16 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<double> figures) {
-    std::array<std::uint64_t, 4> complements{};
-    const std::size_t count = std::min(figures.size(), complements.size());
-    for (std::size_t figure = 0; figure < count; ++figure) {
-        complements[figure] = ~std::bit_cast<std::uint64_t>(figures[figure] > 0 ? figures[figure] : 0.0);
+    std::vector<std::uint64_t> complements;
+    for (const double figure : figures) {
+        complements.push_back(~std::bit_cast<std::uint64_t>(figure > 0 ? figure : 0.0));
     }
-    allreduce_minimum(ranks, std::span(complements).first(count));
-    for (std::size_t figure = 0; figure < count; ++figure) {
-        figures[figure] = std::bit_cast<double>(~complements[figure]);
-    }
+    allreduce_minimum(ranks, complements);
+    std::ranges::transform(complements, figures.begin(),
+                           [](std::uint64_t each) { return std::bit_cast<double>(~each); });
 }
 
-/// What is measured with. Devices have larger messages, which pass through the host in slabs, larger products, and
+/// Sizes of the measured work. Devices have larger messages, which pass through the host in slabs, larger products, and
 /// copies that no cache holds.
 struct calibration_sizes {
     std::size_t message_bytes = std::size_t{4} << 20U;
@@ -60,7 +58,7 @@ public:
           flight_(world.payload, space) {}
 
     machine measure() {
-        attempt([&] { allocate(); });
+        failure_ = failure_of("calibrate: rank " + std::to_string(rank_), [&] { allocate(); });
         agree(control_, failure_);
         machine found;
         if (space_.is_host()) {
@@ -70,16 +68,14 @@ public:
         found.seconds_per_flop = measured(per_operation, found.seconds_per_flop);
         found.operations_per_touch = measured(touching() / found.seconds_per_flop, found.operations_per_touch);
         if (ranks_ > 1) {
-            const prepared_messages kilobytes = shift_of(few_bytes);
-            const double few = duration(0.15, 256, [&] { shift(kilobytes, [] {}); });
-            const prepared_messages megabytes = shift_of(sizes_.message_bytes);
-            const double shifted = duration(0.25, 8, [&] { shift(megabytes, [] {}); });
+            const double few = duration(0.15, 256, step_of({.bytes = few_bytes}));
+            const double shifted = duration(0.25, 8, step_of({.bytes = sizes_.message_bytes}));
             found.seconds_per_byte = measured((shifted - few) / static_cast<double>(sizes_.message_bytes - few_bytes),
                                               found.seconds_per_byte);
             found.seconds_per_message =
                 measured(few - static_cast<double>(few_bytes) * found.seconds_per_byte, found.seconds_per_message);
             if (per_operation > 0) {
-                found.exposed = exposed(shifted, megabytes, found);
+                found.exposed = exposed(shifted, found);
             }
         }
         agree(control_, failure_);
@@ -100,24 +96,15 @@ private:
         const index square = sizes_.product * sizes_.product;
         const index slices = std::max({square, step_rows * sizes_.step_side, sizes_.transposed * sizes_.transposed});
         const auto message = static_cast<index>(sizes_.message_bytes / sizeof(double));
-        left_ = filled(slices, 0.5);
-        right_ = filled(square, 0.25);
-        product_ = filled(slices, 0.0);
-        sent_ = filled(message, 1.0);
-        received_ = filled(message, 0.0);
-        starts_ = {sent_.data(), received_.data()};
-        message_room most;
-        most.add(shift_of(sizes_.message_bytes), space_.staging() > 0);
-        flight_.reserve(most);
+        memory_ = {filled(slices, 0.5), filled(square, 0.25), filled(slices, 0.0), filled(message, 1.0),
+                   filled(message, 0.0)};
+        flight_.reserve(step_of({.bytes = sizes_.message_bytes}).room());
         samples_.reserve(most_rounds);
     }
     [[nodiscard]] memory_block filled(index count, double value) const {
-        const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(double);
-        memory_block made(space_, bytes);
-        const memory_block from(space_.on_host(), bytes);
-        std::fill_n(reinterpret_cast<double*>(from.data()), count, value);
-        const std::array<index, 1> extents{count}, strides{1};
-        space_.finish(space_.bring_in({extents, made.data(), strides, from.data(), strides, sizeof(double)}, no_work));
+        memory_block made(space_, static_cast<std::size_t>(count) * sizeof(double));
+        space_.fill({{{0, count}}}, made.data(), sizeof(double),
+                    [&](const box& part, void* into) { std::fill_n(static_cast<double*>(into), part.size(), value); });
         return made;
     }
 
@@ -126,19 +113,25 @@ private:
         return std::isfinite(figure) && figure > std::numeric_limits<double>::min() ? figure : built_in;
     }
 
-    /// The median duration of work(); 0 where the clock does not move. Short work is repeated, up to `repetitions`
+    /// The median duration of a program; 0 where the clock does not move. A short one is repeated, up to `repetitions`
     /// times, until a sample is long enough. Stops after `share` of the seconds. Collective.
-    double duration(double share, index repetitions, function_ref<void()> work) {
+    double duration(double share, index repetitions, prepared_program work) {
+        const run_watch watch{.rank = rank_, .call = "calibrate"};
+        const auto replay = [&] {
+            work.replay(space_, flight_, nullptr, watch, failure_);
+            const std::string thrown = failure_of("calibrate", [&] { space_.finish(space_.given()); });
+            failure_ = failure_.empty() ? thrown : failure_;
+        };
         samples_.clear();
         const double begin = MPI_Wtime();
-        work();  // memory is touched, connections are made
+        replay();  // memory is touched, connections are made
         index repeated = 1;
         for (int round = 0; round < most_rounds; ++round) {
             std::array<double, 2> figures{};
             allreduce_largest(control_, figures);  // nobody begins before all are here
             const double start = MPI_Wtime();
             for (index repetition = 0; repetition < repeated; ++repetition) {
-                work();
+                replay();
             }
             const double now = MPI_Wtime();
             figures = {now - start, now - begin};
@@ -163,58 +156,51 @@ private:
         return samples_[samples_.size() / 2];
     }
 
-    /// A ring's transfer by half the ring: where ranks fill one node after the other, all of a node share its link.
-    [[nodiscard]] prepared_messages shift_of(std::size_t bytes) const {
-        const box region{{{0, static_cast<index>(bytes / sizeof(double))}}};
-        program moves;
-        step& shifted = moves.steps.emplace_back();
+    /// Messages of so many bytes, and products of rows × side and side × side meanwhile.
+    struct step_load {
+        std::size_t bytes = 0;
+        int products = 0;
+        index rows = 0;
+        index side = 0;
+    };
+
+    /// A ring's step, but its transfer by half the ring: where ranks fill one node after the other, all of a node share
+    /// its link.
+    [[nodiscard]] prepared_program step_of(const step_load& load) const {
+        const box sent{{{0, static_cast<index>(load.bytes / sizeof(double))}}};
+        const box square{{{0, load.side}, {0, load.side}}};
+        const box slice{{{0, load.rows}, {0, load.side}}};
+        program made;
+        for (const box& each : {slice, square, slice, sent, sent}) {
+            made.add_buffer(each, sizeof(double));
+        }
         const int half = (ranks_ + 1) / 2;
-        shifted.sends.push_back({(rank_ + ranks_ - half) % ranks_, moves.add_buffer(region, sizeof(double)), region});
-        shifted.receives.push_back({(rank_ + half) % ranks_, moves.add_buffer(region, sizeof(double)), region});
-        return prepared_messages(moves, moves.steps.front(), space_.staging());
+        step& only = made.steps.emplace_back();
+        only.send((rank_ + ranks_ - half) % ranks_, 3, sent);
+        only.receive((rank_ + half) % ranks_, 4, sent);
+        only.work.assign(static_cast<std::size_t>(load.products),
+                         contraction{0, {0, 1}, 2, {{0, load.rows}, {0, load.side}, {0, load.side}}});
+        return in_memory(std::move(made));
     }
-    /// Computes while the messages are under way.
-    void shift(const prepared_messages& shifted, function_ref<void()> compute) {
-        flight_.start(shifted, starts_);
-        compute();
-        attempt([&] { flight_.complete(); });
-        finish_work();
-    }
-    void finish_work() {
-        attempt([&] { space_.finish(space_.given()); });
+    [[nodiscard]] prepared_program product_of(index side) const { return step_of({0, 1, side, side}); }
+
+    [[nodiscard]] prepared_program transposition_of(index side) const {
+        const box square{{{0, side}, {0, side}}};
+        program made;
+        const buffer_id from = made.add_buffer(square, sizeof(double));
+        const buffer_id into = made.add_buffer(square, sizeof(double));
+        made[from].strides = {1, side};
+        made.steps.emplace_back().move(into, from, square);
+        return in_memory(std::move(made));
     }
 
-    /// f(); what it throws first is this rank's failure.
-    void attempt(function_ref<void()> f) {
-        const std::string thrown = failure_of(doing_, f);
-        failure_ = failure_.empty() ? thrown : failure_;
-    }
-
-    void transpose(index side) {
-        const std::array<index, 2> extents{side, side}, rows{side, 1}, columns{1, side};
-        attempt([&] { space_.copy({extents, product_.data(), rows, left_.data(), columns, sizeof(double)}); });
-        finish_work();
-    }
-
-    /// Z(i,k) = X(i,j) Y(j,k) as the kernel of a vertex, dense and row-major; may go on after the call.
-    void start_product(index rows, index inner, index columns, progress_hook* hook = nullptr) {
-        static constexpr std::array<label_id, 2> x{0, 1};
-        static constexpr std::array<label_id, 2> y{1, 2};
-        static constexpr std::array<label_id, 2> z{0, 2};
-        const std::array<index, 3> extents{rows, inner, columns};
-        const std::array<index, 2> by_inner{inner, 1};
-        const std::array<index, 2> by_column{columns, 1};
-        const std::array<operand_block, 2> operands{operand_block{left_.data(), x, by_inner},
-                                                    operand_block{right_.data(), y, by_column}};
-        attempt([&] {
-            const block_call call{extents, operands, {product_.data(), z, by_column}, write_mode::overwrite, hook};
-            space_.prepare(space_.workspace(work_, call));
-            space_.contract(work_, call);
-        });
-    }
-    void multiply(index side) {
-        start_product(side, side, side);
-        finish_work();
+    [[nodiscard]] prepared_program in_memory(program moves) const {
+        prepared_program made(std::move(moves), {{"matrix product", &work_, form_}}, space_.staging());
+        for (std::size_t place = 0; place < made.of_rank().buffers.size(); ++place) {
+            made.bind(static_cast<buffer_id>(place), memory_[place].data());
+        }
+        made.lay_out(space_);
+        return made;
     }
 
     [[nodiscard]] double operations(index rows, index inner, index columns) const {
@@ -230,7 +216,7 @@ private:
         }
         const auto timed = [&](gemm_choice choice) {
             use_gemm(choice);
-            return duration(0.1, 1, [&] { multiply(sizes_.product); });
+            return duration(0.1, 1, product_of(sizes_.product));
         };
         const double own = timed(gemm_choice::own);
         const double blas = timed(gemm_choice::blas);
@@ -240,13 +226,13 @@ private:
     /// Seconds per operation: the mean of a small and of a large product, on a device that of the largest alone, beside
     /// which its start is short; none is run that would take too long.
     double arithmetic() {
-        double found = duration(0.1, 16, [&] { multiply(small); }) / operations(small, small, small);
+        double found = duration(0.1, 16, product_of(small)) / operations(small, small, small);
         for (index side = 4 * small; side <= sizes_.product; side *= 4) {
             const double all = operations(side, side, side);
             if (found == 0 || found * all > 0.1 * seconds_) {
                 break;
             }
-            const double larger = duration(0.2, 1, [&] { multiply(side); }) / all;
+            const double larger = duration(0.2, 1, product_of(side)) / all;
             found = larger == 0 ? found : space_.is_host() ? (found + larger) / 2 : larger;
         }
         return found;
@@ -260,14 +246,14 @@ private:
             if (found * elements > 0.05 * seconds_) {
                 break;
             }
-            found = duration(0.1, 16, [&] { transpose(side); }) / elements;
+            found = duration(0.1, 16, transposition_of(side)) / elements;
         }
         return found;
     }
 
     /// What a ring's step takes beyond the longer of its arithmetic and its transfer, as a share of the shorter. The
     /// step computes for as long as its message is under way, and polls.
-    double exposed(double transfer, const prepared_messages& megabytes, const machine& found) {
+    double exposed(double transfer, const machine& found) {
         index side = sizes_.step_side;
         while (side > small && operations(8, side, side) * found.seconds_per_flop > transfer) {
             side /= 2;
@@ -276,18 +262,8 @@ private:
         const index rows = std::clamp(static_cast<index>(std::min(transfer / per_row, 1e9)), index{8}, step_rows);
         const int times =
             std::clamp(static_cast<int>(std::min(transfer / (per_row * static_cast<double>(rows)), 64.0)), 1, 64);
-        const auto compute = [&] {
-            paced_polls polls(flight_, nullptr);
-            progress_hook hook(polls);
-            for (int time = 0; time < times; ++time) {
-                start_product(rows, side, side, &hook);
-            }
-        };
-        const double alone = duration(0.1, 4, [&] {
-            compute();
-            finish_work();
-        });
-        const double both = duration(0.2, 4, [&] { shift(megabytes, compute); });
+        const double alone = duration(0.1, 4, step_of({0, times, rows, side}));
+        const double both = duration(0.2, 4, step_of({sizes_.message_bytes, times, rows, side}));
         const double shorter = std::min(alone, transfer);
         if (shorter <= 0 || both <= 0) {
             return found.exposed;
@@ -302,10 +278,9 @@ private:
     int ranks_;
     double seconds_;
     const product_kernel<double> work_{1.0, 2};
-    memory_block left_, right_, product_, sent_, received_;
-    std::array<std::byte*, 2> starts_{};  ///< of the shift's buffers
+    const einsum_form form_{{"i", "j", "k"}, {{0, 1}, {1, 2}}, {0, 2}};
+    std::array<memory_block, 5> memory_;  ///< of a step's buffers
     std::vector<double> samples_;
-    const std::string doing_ = "calibrate: rank " + std::to_string(rank_);
     std::string failure_;
     transport flight_;  ///< last: its destructor completes what uses the memory above
 };

@@ -17,22 +17,23 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options asked, const planned_outputs& outputs,
                                 function_ref<plan(const options&, const planned_outputs&)> make) {
     const exclusive guard(*world.state(), who);
-    static_cast<void>(agree_on_graph(world, asked, outputs));
-    plan made = agreed(world.control(), who, [&] {
+    agree_on_graph(world, asked, outputs);
+    plan made;
+    std::uint64_t signature = 0;
+    const std::string failure = failure_of(who, [&] {
         if (asked.processes != 1 && asked.processes != world.size()) {  // 1, the default, says nothing
             throw error(who + (": options.processes is " + std::to_string(asked.processes)) + ", the context has " +
                         std::to_string(world.size()) + (world.size() == 1 ? " rank" : " ranks"));
         }
         asked.processes = world.size();
-        plan here = make(asked, outputs);
-        if (here.processes() != asked.processes) {
-            throw error(std::string(who) + ": with powers_of_two the plan is for " + std::to_string(here.processes()) +
+        made = make(asked, outputs);
+        if (made.processes() != asked.processes) {
+            throw error(std::string(who) + ": with powers_of_two the plan is for " + std::to_string(made.processes()) +
                         " ranks, the context has " + std::to_string(asked.processes));
         }
-        return here;
+        signature = fingerprint_of(made);
     });
-    const std::string otherwise = std::string(who) + ": the plan is not the same on all ranks";
-    agree(world.control(), {}, {{fingerprint_of(made), otherwise}});
+    agree(world.control(), failure, {{signature, who + std::string(": the plan is not the same on all ranks")}});
     made.set_number(++world.state()->plans);
     return made;
 }

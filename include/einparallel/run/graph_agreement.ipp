@@ -173,23 +173,16 @@ EINPARALLEL_INLINE std::string subject_in_words(std::string_view subject, const 
            of;
 }
 
-/// A line of graph_facts.
-struct graph_fact {
-    std::string subject;
-    std::string quantity;
-    std::string value;
-};
-
-/// The line that begins there; empty where the text ends.
-EINPARALLEL_INLINE graph_fact fact_at(std::string_view text, std::size_t begin) {
+/// Subject, quantity and value of the line of graph_facts that begins there; empty where the text ends.
+EINPARALLEL_INLINE std::array<std::string, 3> fact_at(std::string_view text, std::size_t begin) {
     std::string_view rest = text.substr(begin, text.find('\n', begin) - begin);
-    const auto take = [&] {
+    std::array<std::string, 3> fact;
+    for (std::string& each : fact) {
         const std::size_t length = std::min(rest.find('\x1f'), rest.size());
-        const std::string taken(rest.substr(0, length));
+        each = rest.substr(0, length);
         rest.remove_prefix(std::min(length + 1, rest.size()));
-        return taken;
-    };
-    return {take(), take(), take()};
+    }
+    return fact;
 }
 
 /// The first line in which two texts differ, as a sentence. @pre they do
@@ -197,25 +190,24 @@ EINPARALLEL_INLINE std::string first_difference(std::string_view on_root, std::s
                                                 const einsum_graph& graph, int rank) {
     const auto same = std::ranges::mismatch(on_root, here).in1 - on_root.begin();
     const std::size_t begin = on_root.substr(0, static_cast<std::size_t>(same)).rfind('\n') + 1;
-    const graph_fact theirs = fact_at(on_root, begin);
-    const graph_fact ours = fact_at(here, begin);
+    const auto [their_subject, their_quantity, their_value] = fact_at(on_root, begin);
+    const auto [subject, quantity, value] = fact_at(here, begin);
+    const std::string theirs = subject_in_words(their_subject, graph);
+    const std::string ours = subject_in_words(subject, graph);
     const std::string on_rank = " on rank " + std::to_string(rank);
-    if (theirs.subject == ours.subject && theirs.quantity == ours.quantity) {
-        return "decompose: " + subject_in_words(ours.subject, graph) + ": " + ours.quantity + " " + theirs.value +
-               " on rank 0 and " + ours.value + on_rank;
+    if (their_subject == subject && their_quantity == quantity) {
+        return "decompose: " + ours + ": " + quantity + " " + their_value + " on rank 0 and " + value + on_rank;
     }
-    const auto words_of = [&](const graph_fact& each) {
-        return subject_in_words(each.subject, graph) + " (" + each.quantity + " " + each.value + ")";
-    };
-    return "decompose: the graphs differ: " + words_of(theirs) + " on rank 0 and " + words_of(ours) + on_rank;
+    return "decompose: the graphs differ: " + theirs + " (" + their_quantity + " " + their_value + ") on rank 0 and " +
+           ours + " (" + quantity + " " + value + ")" + on_rank;
 }
 
-/// Collective. Collects the graph behind the outputs and returns it where all ranks have the same, after one allreduce.
-/// Otherwise all ranks throw the same sentence: why recording failed on the lowest rank where it did, or the first
-/// difference between rank 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i: extent 5 on
-/// rank 0 and 6 on rank 2"). What functors and sources compute is not compared.
-EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const options& asked,
-                                               const std::vector<std::shared_ptr<vertex>>& outputs) {
+/// Collective. Returns where all ranks have the same graph behind the outputs, after one allreduce. Otherwise all ranks
+/// throw the same sentence: why recording failed on the lowest rank where it did, or the first difference between rank
+/// 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i: extent 5 on rank 0 and 6 on rank 2").
+/// What functors and sources compute is not compared.
+EINPARALLEL_INLINE void agree_on_graph(const context& world, const options& asked,
+                                       const std::vector<std::shared_ptr<vertex>>& outputs) {
     const communicator& control = world.control();
     einsum_graph graph;
     std::string facts;
@@ -252,7 +244,7 @@ EINPARALLEL_INLINE einsum_graph agree_on_graph(const context& world, const optio
         agree(control, failure);
     }
     if (least[1] == ~least[2]) {
-        return graph;
+        return;
     }
     compare();
     throw error("decompose: the graph is not the same on all ranks");

@@ -8,7 +8,7 @@
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/executable.ipp>
+#include <einparallel/run/prepared_program.ipp>
 
 #include <algorithm>
 #include <cstddef>
@@ -19,38 +19,38 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
-EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
+/// A number that differs where the programs of two plans, made from the same vertices, differ.
+EINPARALLEL_INLINE fingerprint contents_of(const plan& of) {
     fingerprint made;
-    made.add(of.processes())
-        .add(of.number())
-        .add(static_cast<std::uint64_t>(of.asked().runs))
-        .add(of.asked().memory_limit == 0 ? 1 : 0)  // programs are packed
-        .add(of.asked().check_inputs ? 1 : 0);
-    for (const std::size_t output : of.outputs()) {
-        made.add(static_cast<std::uint64_t>(output));
-    }
+    const bool packs = of.asked().memory_limit == 0;
+    made.add(of.processes()).add(of.asked().runs).add(packs).add(of.asked().check_inputs).add(of.outputs());
     for (const planned_vertex& each : of.vertices()) {
-        made.add(std::string_view(&each.element.kind, 1)).add(static_cast<std::uint64_t>(each.element.bytes));
-        for (const index bound : each.bounds) {
-            made.add(bound);
-        }
-        for (const std::size_t input : each.inputs) {
-            made.add(static_cast<std::uint64_t>(input));
-        }
-        made.add(each.work.form.text()).add(each.work.travelling).add(each.work.held).add(each.lasts ? 1 : 0);
-        made.add(each.work.feed.master).add(static_cast<index>(each.work.feed.label)).add(each.work.feed.slices);
+        made.add(each.element.kind).add(each.element.bytes).add(each.bounds).add(each.inputs).add(each.lasts);
+        made.add(each.work.form.text()).add(each.work.travelling).add(each.work.held);
+        made.add(each.work.feed.master).add(each.work.feed.label).add(each.work.feed.slices);
         for (const mesh_axis& axis : each.work.ranks.axes) {
-            made.add(static_cast<index>(axis.label)).add(axis.parts);
+            made.add(axis.label).add(axis.parts);
         }
-        for (const distribution& operand : each.work.operands) {
-            made.add(operand);
-        }
-        made.add(each.resting);
+        made.add(each.work.operands).add(each.resting);
         const bool has_source = each.origin != nullptr && each.origin->origin != nullptr;
         made.add(has_source ? static_cast<int>(each.origin->origin->kind()) : -1);
     }
-    return made.value();
+    return made;
+}
+
+/// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
+EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
+    return contents_of(of).add(of.number()).value();
+}
+
+/// What vertices' actions need, by vertex.
+EINPARALLEL_INLINE std::vector<executed_vertex> executed_vertices(const plan& of) {
+    std::vector<executed_vertex> made;
+    std::size_t einsums = 0;
+    for (const planned_vertex& each : of.vertices()) {
+        made.push_back({full_name(of, each), each.origin->work.get(), each.work.form, each.is_input() ? 0 : ++einsums});
+    }
+    return made;
 }
 
 struct kept_transfer;  // run/run_inputs.ipp
@@ -59,45 +59,28 @@ struct kept_transfer;  // run/run_inputs.ipp
 class prepared_plan {
 public:
     EINPARALLEL_INLINE prepared_plan(const plan& of, int rank, std::size_t staging)
-        : processes_(of.processes()),
-          asked_(of.asked()),
-          outputs_(of.outputs()),
-          vertices_(of.vertices()),
-          signature_(fingerprint_of(of)),
-          moves_(executable_of(of, vertices_, rank, staging)),
-          ways_(vertices_.size()) {
-        for (planned_vertex& each : vertices_) {
+        : asked_(of.asked()),
+          contents_(contents_of(of)),
+          moves_(of.program_of(rank), executed_vertices(of), staging),
+          ways_(of.vertices().size()) {
+        for (const planned_vertex& each : of.vertices()) {
             origins_.push_back(each.origin);
-            each.origin.reset();
-            each.twins.clear();
         }
-        for (const std::size_t output : outputs_) {
-            resting_.push_back(std::make_shared<const distribution>(vertices_[output].resting));
+        for (const std::size_t output : of.outputs()) {
+            resting_.push_back(std::make_shared<const distribution>(of.vertices()[output].resting));
         }
     }
-    prepared_plan(const prepared_plan&) = delete;
-    prepared_plan& operator=(const prepared_plan&) = delete;
-    ~prepared_plan() = default;
 
     /// True where this is a copy of a plan that was noted.
     EINPARALLEL_INLINE [[nodiscard]] bool is_of(const plan& asked) const {
-        return std::ranges::any_of(plans_, [&](const std::weak_ptr<const void>& known) {
-            return !known.owner_before(asked.identity()) && !asked.identity().owner_before(known);
-        });
+        return std::ranges::any_of(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
     }
 
     /// True where this is the plan, for the same vertices.
     EINPARALLEL_INLINE [[nodiscard]] bool is_for(const plan& asked) const {
-        if (asked.vertices().size() != origins_.size()) {
-            return false;
-        }
-        for (std::size_t number = 0; number < origins_.size(); ++number) {
-            if (origins_[number].lock() != asked.vertices()[number].origin) {
-                return false;
-            }
-        }
-        return asked.processes() == processes_ && asked.outputs() == outputs_ && asked.asked() == asked_ &&
-               asked.vertices() == vertices_;
+        const auto is_same = [](const auto& mine, const auto& theirs) { return mine.lock() == theirs.origin; };
+        return std::ranges::equal(origins_, asked.vertices(), is_same) && asked_ == asked.asked() &&
+               contents_.value() == contents_of(asked).value();
     }
 
     /// True where some vertex is gone: nobody can ask for this plan any more.
@@ -105,8 +88,11 @@ public:
         return std::ranges::any_of(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
     }
 
-    [[nodiscard]] std::uint64_t signature() const { return signature_; }
-    [[nodiscard]] executable& moves() { return moves_; }
+    /// The fingerprint of a plan that this is for.
+    [[nodiscard]] std::uint64_t signature(const plan& asked) const {
+        return fingerprint(contents_).add(asked.number()).value();
+    }
+    [[nodiscard]] prepared_program& moves() { return moves_; }
 
     /// Keeps what runs leave for as long as a copy of this plan, or of another one that was noted, lives.
     void note(const plan& asked) { plans_.push_back(asked.identity()); }
@@ -127,25 +113,10 @@ public:
     }
 
 private:
-    /// @param kept the plan's vertices, which stay
-    EINPARALLEL_INLINE static executable executable_of(const plan& of, const std::vector<planned_vertex>& kept,
-                                                       int rank, std::size_t staging) {
-        std::vector<executed_vertex> named;
-        std::size_t einsums = 0;
-        for (const planned_vertex& each : of.vertices()) {
-            named.push_back({full_name(of, each), each.origin->work.get(), &kept[named.size()].work.form,
-                             each.is_input() ? 0 : ++einsums});
-        }
-        return executable(of.program_of(rank), std::move(named), staging);
-    }
-
-    int processes_;
     options asked_;
-    std::vector<std::size_t> outputs_;
-    std::vector<planned_vertex> vertices_;  ///< without their origins
+    fingerprint contents_;
     std::vector<std::weak_ptr<vertex>> origins_;
-    std::uint64_t signature_;
-    executable moves_;
+    prepared_program moves_;
     std::vector<std::shared_ptr<kept_transfer>> ways_;          ///< by vertex
     std::vector<std::shared_ptr<const distribution>> resting_;  ///< by output
     std::vector<std::weak_ptr<const void>> plans_;              ///< identities of equal plans that run here
@@ -165,7 +136,7 @@ struct plan_cache {
 
     /// The plan as prepared at an earlier run, or now. Local; may throw.
     EINPARALLEL_INLINE prepared_plan& prepared(const plan& asked) {
-        std::erase_if(plans, [](const std::unique_ptr<prepared_plan>& each) { return each->is_stale(); });
+        std::erase_if(plans, [](const auto& each) { return each->is_stale(); });
         prepared_plan* found = find(asked);
         if (found == nullptr) {
             found = plans.emplace_back(std::make_unique<prepared_plan>(asked, rank, space.staging())).get();
@@ -173,9 +144,7 @@ struct plan_cache {
         if (!found->is_of(asked)) {
             found->note(asked);
         }
-        for (const std::unique_ptr<prepared_plan>& each : plans) {
-            each->forget_if_alone();
-        }
+        std::ranges::for_each(plans, [](const auto& each) { each->forget_if_alone(); });
         return *found;
     }
 

@@ -9,6 +9,7 @@
 #include <einparallel/schedule/program.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -71,127 +72,95 @@ struct result_target {
     std::vector<index> strides{};  ///< in elements; none: dense and row-major
 };
 
-/// A program's buffers in memory: the application's, results, kept over runs, or scratch.
+/// The buffers of a program in memory: in the application's or a result's, to which they are bound for a run; kept over
+/// runs; or in scratch memory, which programs that follow each other share.
 class program_memory {
 public:
-    program_memory(const program_memory&) = delete;
-    program_memory& operator=(const program_memory&) = delete;
+    EINPARALLEL_INLINE explicit program_memory(program of_rank)
+        : program_(std::move(of_rank)),
+          alive_(lifetimes_of(program_)),
+          bound_(program_.buffers.size(), nullptr),
+          starts_(program_.buffers.size(), nullptr) {
+        for (const buffer_id place : program_.results) {
+            if (std::ranges::find(results_, place, &result_memory::place) == results_.end()) {
+                results_.push_back({place});
+            }
+        }
+    }
 
-    /// For the next run, by vertex: null for einsums; alive until the run is over.
-    [[nodiscard]] std::span<const source*> sources() { return sources_; }
-    /// For the next run, of result `position`: memory of the application's that takes its place, or none.
-    [[nodiscard]] result_target& target(std::size_t position) { return results_[position].target; }
+    [[nodiscard]] const program& of_rank() const { return program_; }
+    /// By buffer: its first byte, after settle().
+    [[nodiscard]] std::span<std::byte* const> starts() const { return starts_; }
 
     /// True where the runs before have left what the steps marked once write.
     [[nodiscard]] bool is_kept() const { return is_kept_; }
     /// Says whether what this run has brought stays for later ones.
     void keep(bool stays = true) { is_kept_ = stays; }
     /// Frees what is kept, or was to be.
-    EINPARALLEL_INLINE void forget() {
+    void forget() {
         is_kept_ = false;
         kept_memory_ = {};
     }
 
-    /// Bytes of scratch memory that the last lay_out() asks for.
-    [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
-
-    /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
-    EINPARALLEL_INLINE void settle(std::byte* scratch) {
-        for (std::size_t place = 0; place < starts_.size(); ++place) {
-            const auto number = static_cast<buffer_id>(place);
-            if (borrowed_[place] != nullptr) {
-                // Never written: nothing but their read fills them.
-                starts_[place] = static_cast<std::byte*>(const_cast<void*>(borrowed_[place]));
-            } else if (kept_places_.holds(number)) {
-                starts_[place] = kept_memory_.data() + kept_places_.offsets[place];
-            } else {
-                const bool has_place = scratch != nullptr && places_.holds(number);
-                starts_[place] = has_place ? scratch + places_.offsets[place] : nullptr;
-            }
-        }
-        for (const result_memory& each : results_) {
-            starts_[static_cast<std::size_t>(each.place)] =
-                each.target.data != nullptr ? each.target.data : each.block->data();
-        }
-    }
-
+    /// For the next run, of result `position`: memory of the application's that takes its place, or none.
+    [[nodiscard]] result_target& target(std::size_t position) { return at(position).target; }
     /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
     /// memory, not filled by a source, which writes densely.
     EINPARALLEL_INLINE [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
-        const buffer_id place = results_[position].place;
+        const buffer_id place = program_.results[position];
         return std::ranges::count(program_.results, place) == 1 &&
                (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
     }
-
-    /// Says whether results are to lie where the host reads them, from the next lay_out() on.
-    void want_results_on_host(bool wanted) { results_come_out_ = wanted; }
-
-    /// The memory of result `position` of the last lay_out().
-    [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) const {
-        const result_memory& each = results_[position];
+    /// The memory of result `position` since the last place().
+    [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) {
+        const result_memory& each = at(position);
         return each.on_host != nullptr ? each.on_host : each.block;
     }
-
-    /// Lets go of the results: the application holds those it wants.
-    EINPARALLEL_INLINE void release() {
-        for (result_memory& each : results_) {
-            each.block.reset();
-            each.on_host.reset();
-        }
-    }
-
-protected:
-    /// A result: the first of those that share a buffer has its memory.
-    struct result_memory {
-        buffer_id place = no_buffer;
-        std::size_t first = 0;  ///< of those results
-        result_target target{};
-        std::shared_ptr<memory_block> block{};
-        std::shared_ptr<memory_block> on_host{};  ///< the same, where it is wanted on the host
-        result_pool pool{};
-        result_pool host_pool{};
-    };
-
-    EINPARALLEL_INLINE program_memory(program of_rank, std::size_t vertices)
-        : program_(std::move(of_rank)),
-          alive_(lifetimes_of(program_)),
-          borrowed_(program_.buffers.size(), nullptr),
-          starts_(program_.buffers.size(), nullptr),
-          sources_(vertices, nullptr) {
-        for (const buffer_id place : program_.results) {
-            const auto first = std::ranges::find(program_.results, place) - program_.results.begin();
-            results_.push_back({place, static_cast<std::size_t>(first)});
-        }
-    }
-    ~program_memory() = default;
-
-    /// Gives every buffer its place: in the application's memory, in a result or in scratch memory, which settle() then
-    /// supplies. `places`: of the first buffers, in the application's memory. Local; may throw. Plans anew only where
-    /// other buffers lie in the application's memory than before.
-    EINPARALLEL_INLINE void place_buffers(const memory_space& space, std::span<std::byte* const> places) {
-        const auto has_strides = [&](buffer_id number, std::vector<index>& strides) {
-            if (strides != program_[number].strides) {
-                std::swap(strides, program_[number].strides);
-                has_other_strides_ = true;
+    /// Copies results to the host, where they are wanted there.
+    EINPARALLEL_INLINE void bring_out(const memory_space& space) const {
+        constexpr std::array<index, 1> dense{1};
+        for (const result_memory& each : results_) {
+            if (each.on_host != nullptr && each.block->bytes() > 0) {
+                const std::array<index, 1> all{static_cast<index>(each.block->bytes())};
+                space.copy({all, each.on_host->data(), dense, each.block->data(), dense, 1});
             }
-        };
-        for (result_memory& each : results_) {
-            has_strides(each.place, each.target.strides);
         }
-        for (std::size_t place = 0; place < alive_.size(); ++place) {
-            const auto number = static_cast<buffer_id>(place);
-            const lifetime& life = alive_[place];
+    }
+
+    /// Until it is bound again a buffer lies there; null: wherever the program has it.
+    EINPARALLEL_INLINE void bind(buffer_id number, const void* start, const std::vector<index>& strides) {
+        bind(number, start);
+        has_other_strides_ = has_other_strides_ || strides != program_[number].strides;
+        program_[number].strides = strides;
+    }
+    /// The same where the strides are the program's.
+    EINPARALLEL_INLINE void bind(buffer_id number, const void* start) {
+        const auto place = static_cast<std::size_t>(number);
+        is_planned_ = is_planned_ && (start == nullptr) == (bound_[place] == nullptr);
+        bound_[place] = static_cast<std::byte*>(const_cast<void*>(start));  // of inputs only what reads them touches it
+    }
+
+    /// True where the elements of an input are used in the application's memory.
+    [[nodiscard]] bool is_borrowed(buffer_id number) const {
+        return bound_[static_cast<std::size_t>(number)] != nullptr && !program_.is_result(number);
+    }
+
+    /// Binds inputs and results, and gives every other buffer its place in memory that is kept, or in scratch memory,
+    /// which settle() then supplies. `sources`: by vertex. `stay`: results are not wanted on the host. Local; may
+    /// throw. Plans anew only where others are bound than before.
+    EINPARALLEL_INLINE void place(const memory_space& space, std::span<const source* const> sources, bool stay) {
+        std::vector<index> strides;
+        for (std::size_t number = 0; number < alive_.size(); ++number) {
+            const lifetime& life = alive_[number];
+            const box& region = program_.buffers[number].region;
             // Elements of an input that nothing but their read writes may stay in the application's memory.
-            if (!life.input || life.writers != 1 || program_[number].region.empty()) {
-                continue;
+            if (life.input && life.writers == 1 && !region.empty()) {
+                strides.clear();
+                const void* const found = borrow(space, *sources[*life.input], region, strides);
+                bind(static_cast<buffer_id>(number), found, strides);
             }
-            strides_.clear();
-            const void* const found = borrow(space, *sources_[*life.input], program_[number].region, strides_);
-            is_planned_ = is_planned_ && (found == nullptr) == (borrowed_[place] == nullptr);
-            borrowed_[place] = found;
-            has_strides(number, strides_);
         }
-        std::ranges::copy(places, borrowed_.begin());
+        bind_results(space, stay);
         if (!is_planned_) {
             arena_plan kept = plan_kept(program_, [&](buffer_id number) { return is_borrowed(number); });
             is_kept_ = is_kept_ && kept == kept_places_;
@@ -203,51 +172,81 @@ protected:
             forget();
             kept_memory_ = memory_block(space, kept_places_.bytes);
         }
-        take_results(space);
     }
 
-    [[nodiscard]] bool is_borrowed(buffer_id number) const {
-        return borrowed_[static_cast<std::size_t>(number)] != nullptr;
+    /// Bytes of scratch memory that the last place() asks for.
+    [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
+
+    /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
+    EINPARALLEL_INLINE void settle(std::byte* scratch) {
+        for (std::size_t place = 0; place < starts_.size(); ++place) {
+            const auto number = static_cast<buffer_id>(place);
+            starts_[place] = bound_[place] != nullptr     ? bound_[place]
+                             : kept_places_.holds(number) ? kept_memory_.data() + kept_places_.offsets[place]
+                             : scratch != nullptr && places_.holds(number) ? scratch + places_.offsets[place]
+                                                                           : nullptr;
+        }
+    }
+
+protected:
+    [[nodiscard]] std::size_t bytes_of_results() const {
+        std::size_t bytes = 0;
+        for (const result_memory& each : results_) {
+            bytes += program_[each.place].bytes();
+        }
+        return bytes;
     }
 
     /// Not in the scratch memory.
     [[nodiscard]] bool lies_elsewhere(buffer_id number) const {
-        return is_borrowed(number) || program_.is_result(number) || alive_[static_cast<std::size_t>(number)].kept;
+        const auto place = static_cast<std::size_t>(number);
+        return bound_[place] != nullptr || program_.is_result(number) || alive_[place].kept;
+    }
+
+    /// Whether buffers have other strides than at the last call.
+    [[nodiscard]] bool has_other_strides() { return std::exchange(has_other_strides_, false); }
+
+private:
+    /// Results that are in one buffer share its memory.
+    struct result_memory {
+        buffer_id place = no_buffer;
+        result_target target{};
+        std::shared_ptr<memory_block> block{};
+        std::shared_ptr<memory_block> on_host{};  ///< the same, where it is wanted on the host
+        result_pool pool{};
+        result_pool host_pool{};
+    };
+
+    [[nodiscard]] result_memory& at(std::size_t position) {
+        return *std::ranges::find(results_, program_.results[position], &result_memory::place);
+    }
+
+    EINPARALLEL_INLINE void bind_results(const memory_space& space, bool stay) {
+        for (result_memory& each : results_) {
+            each.block.reset();
+            each.on_host.reset();
+            if (each.target.data != nullptr) {
+                bind(each.place, each.target.data, each.target.strides);
+                continue;
+            }
+            const std::size_t bytes = program_[each.place].bytes();
+            each.block = take_from(each.pool, space, bytes);
+            each.on_host = stay || space.is_host() ? nullptr : take_from(each.host_pool, space.on_host(), bytes);
+            bind(each.place, each.block->data(), {});
+        }
     }
 
     program program_;
     std::vector<lifetime> alive_;
-    std::vector<const void*> borrowed_;   ///< by buffer: the application's memory, or null
-    std::vector<std::byte*> starts_;      ///< by buffer
-    std::vector<const source*> sources_;  ///< by vertex
+    std::vector<std::byte*> bound_;   ///< by buffer: the memory that it is bound to, or null
+    std::vector<std::byte*> starts_;  ///< by buffer
     std::vector<result_memory> results_;
-    bool has_other_strides_ = false;  ///< than the steps were prepared for
-
-private:
-    EINPARALLEL_INLINE void take_results(const memory_space& space) {
-        const bool comes_out = results_come_out_ && !space.is_host();
-        for (std::size_t position = 0; position < results_.size(); ++position) {
-            result_memory& each = results_[position];
-            each.block.reset();
-            each.on_host.reset();
-            if (each.first < position) {
-                each.block = results_[each.first].block;
-                each.on_host = results_[each.first].on_host;
-            } else if (each.target.data == nullptr) {
-                const std::size_t bytes = program_[each.place].bytes();
-                each.block = take_from(each.pool, space, bytes);
-                each.on_host = comes_out ? take_from(each.host_pool, space.on_host(), bytes) : nullptr;
-            }
-        }
-    }
-
     arena_plan kept_places_;  ///< of what is kept over runs, but for inputs in the application's memory
     memory_block kept_memory_;
     bool is_kept_ = false;
     arena_plan places_;
     bool is_planned_ = false;
-    bool results_come_out_ = false;
-    std::vector<index> strides_;  ///< while buffers are placed
+    bool has_other_strides_ = false;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -55,9 +55,7 @@ public:
     /// Lets go of the last run's spans.
     void forget() { spans_.clear(); }
     /// Seconds since start().
-    [[nodiscard]] double now() const { return at(MPI_Wtime()); }
-    /// Of a time by MPI_Wtime(): seconds since start().
-    [[nodiscard]] double at(double time) const { return time - start_; }
+    [[nodiscard]] double now() const { return MPI_Wtime() - start_; }
     /// Keeps a span of this rank while there is room.
     void add(const trace_span& span) noexcept {
         if (spans_.size() < spans_.capacity()) {

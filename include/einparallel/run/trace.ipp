@@ -23,31 +23,21 @@ EINPARALLEL_INLINE void trace::prepare(const plan& of, int rank, std::size_t spa
 }
 
 EINPARALLEL_INLINE void trace::share(const communicator& ranks) {
-    constexpr std::size_t words = sizeof(trace_span) / sizeof(std::int64_t);
     static_assert(std::is_trivially_copyable_v<trace_span> && sizeof(trace_span) % sizeof(std::int64_t) == 0);
-    const auto size = static_cast<std::size_t>(ranks.size());
-    std::vector<std::int64_t> counts;
-    std::vector<std::int64_t> mine;
-    std::vector<std::int64_t> all;
-    detail::agreed(ranks, "trace", [&] { counts.resize(size); });
-    const std::array<std::int64_t, 1> count{static_cast<std::int64_t>(spans_.size())};
-    allgather(ranks, count, counts);
-    const auto most = static_cast<std::size_t>(*std::ranges::max_element(counts)) * words;
-    detail::agreed(ranks, "trace", [&] {
-        mine.resize(most);
-        all.resize(most * size);
-        std::memcpy(mine.data(), spans_.data(), spans_.size() * sizeof(trace_span));
-    });
-    allgather(ranks, mine, all);
-    detail::agreed(ranks, "trace", [&] {
-        spans_.clear();
-        for (std::size_t rank = 0; rank < size; ++rank) {
-            const std::size_t begin = spans_.size();
-            spans_.resize(begin + static_cast<std::size_t>(counts[rank]));
-            std::memcpy(static_cast<void*>(spans_.data() + begin), all.data() + rank * most,
-                        static_cast<std::size_t>(counts[rank]) * sizeof(trace_span));
-        }
-    });
+    const auto words = [](std::vector<trace_span>& spans) {
+        return std::span(reinterpret_cast<std::int64_t*>(spans.data()),
+                         spans.size() * sizeof(trace_span) / sizeof(std::int64_t));
+    };
+    std::uint64_t fewest = ~spans_.size();  // the complement of the most
+    allreduce_minimum(ranks, {&fewest, 1});
+    std::vector<trace_span> all;
+    detail::agree(ranks, detail::failure_of("trace", [&] {
+                      spans_.resize(~fewest, {.rank = -1});
+                      all.resize(spans_.size() * static_cast<std::size_t>(ranks.size()));
+                  }));
+    allgather(ranks, words(spans_), words(all));
+    std::erase_if(all, [](const trace_span& each) { return each.rank < 0; });
+    spans_ = std::move(all);
 }
 
 EINPARALLEL_INLINE void trace::add_watched(std::span<const trace_span> watched, double zero) {
@@ -94,27 +84,29 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
     detail::json_writer json;
     json.open('{').key("traceEvents").open('[');
     const auto open_event = [&](const char* phase, std::string_view name, std::int64_t rank, std::size_t lane) {
-        json.open('{').key("ph").value(phase).key("name").value(name).key("pid").value(rank).key("tid").value(lane);
+        json.open('{').member("ph", phase).member("name", name).member("pid", rank).member("tid", lane);
+    };
+    const auto call_it = [&](const char* what, std::int64_t rank, std::size_t lane, const std::string& name) {
+        open_event("M", what, rank, lane);
+        json.key("args").open('{').member("name", name).close('}').close('}');
     };
     std::int64_t named = -1;
     const double zero = spans_.empty() ? 0 : std::ranges::min_element(spans_, {}, &trace_span::begin)->begin;
     for (const trace_span& each : spans_) {
         for (; named < each.rank; ++named) {
-            open_event("M", "process_name", named + 1, 0);
-            json.key("args").open('{').key("name").value("rank " + std::to_string(named + 1)).close('}').close('}');
+            call_it("process_name", named + 1, 0, "rank " + std::to_string(named + 1));
             for (std::size_t lane = 0; lane < (has_copies ? lanes.size() : 3); ++lane) {
-                open_event("M", "thread_name", named + 1, lane);
-                json.key("args").open('{').key("name").value(lanes[lane]).close('}').close('}');
+                call_it("thread_name", named + 1, lane, lanes[lane]);
             }
         }
         const auto kind = static_cast<std::size_t>(each.what);
         const std::string& vertex = vertices_[static_cast<std::size_t>(each.vertex)].name;
         open_event("X", each.what == activity::agree ? "agree" : vertex + suffixes[kind], each.rank, lane_of[kind]);
-        json.key("ts").value(1e6 * (each.begin - zero)).key("dur").value(1e6 * (each.end - each.begin));
+        json.member("ts", 1e6 * (each.begin - zero)).member("dur", 1e6 * (each.end - each.begin));
         if (each.what == activity::transfer) {
-            json.key("args").open('{').key("bytes").value(each.bytes).key("received").value(each.received).close('}');
+            json.key("args").open('{').member("bytes", each.bytes).member("received", each.received).close('}');
         } else if (each.what > activity::agree) {
-            json.key("args").open('{').key("bytes").value(each.bytes).close('}');
+            json.key("args").open('{').member("bytes", each.bytes).close('}');
         }
         json.close('}');
     }

@@ -22,12 +22,11 @@
 #include <einparallel/run/calibrate.ipp>
 #include <einparallel/run/context.ipp>
 #include <einparallel/run/decompose.ipp>
-#include <einparallel/run/executable.ipp>
 #include <einparallel/run/graph_agreement.ipp>
-#include <einparallel/run/message_progress.ipp>
 #include <einparallel/run/node_threads.ipp>
 #include <einparallel/run/plan_cache.ipp>
-#include <einparallel/run/prepared.ipp>
+#include <einparallel/run/prepared_program.ipp>
+#include <einparallel/run/prepared_step.ipp>
 #include <einparallel/run/program_memory.ipp>
 #include <einparallel/run/trace.ipp>
 #include <einparallel/run/transport.ipp>

@@ -1,0 +1,197 @@
+#pragma once
+// One rank's program, prepared once and then replayed.
+
+#include <einparallel/kernel/space.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/run/agreement.hpp>
+#include <einparallel/run/memory_need.hpp>
+#include <einparallel/run/prepared_step.ipp>
+#include <einparallel/run/program_memory.ipp>
+#include <einparallel/run/trace.hpp>
+#include <einparallel/run/transport.ipp>
+#include <einparallel/schedule/program.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// A program, its memory and its steps: laid out before the ranks agree to start, then replayed without allocating.
+class prepared_program : public program_memory {
+public:
+    /// `staging`: that of the memory space it runs in.
+    EINPARALLEL_INLINE explicit prepared_program(program moves, std::vector<executed_vertex> vertices = {},
+                                                 std::size_t staging = 0)
+        : program_memory(std::move(moves)),
+          staging_(staging),
+          vertices_(std::move(vertices)),
+          sources_(vertices_.size(), nullptr) {
+        for (const executed_vertex& vertex : vertices_) {
+            einsums_ = std::max(einsums_, vertex.number);
+        }
+        prepare_steps();
+    }
+
+    /// For the next run, by vertex: null for einsums; alive until the run is over.
+    [[nodiscard]] std::span<const source*> sources() { return sources_; }
+
+    /// What the messages of any one step take.
+    [[nodiscard]] const message_room& room() const { return room_; }
+
+    /// The most spans that a trace of it has.
+    [[nodiscard]] std::size_t most_spans() const { return most_spans_; }
+
+    /// The most bytes of workspace of a contraction, and the vertex in a step of which most bytes are held at once:
+    /// those, and all tensors and buffers that are not the application's. `workspace`: the memory space's.
+    EINPARALLEL_INLINE [[nodiscard]] memory_need need(
+        function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
+        const std::vector<std::size_t> alive = bytes_held(
+            of_rank(), [&](buffer_id number) { return lies_elsewhere(number); },
+            [&](buffer_id number) { return is_borrowed(number); });
+        memory_need most{.out = room_.out, .in = room_.in, .results = bytes_of_results()};
+        for (std::size_t position = 0; position < steps_.size(); ++position) {
+            std::size_t of_step = 0;
+            for (prepared_call& done : steps_[position].work) {
+                if (done.what == activity::contract && done.softmax.along == no_label) {
+                    of_step = std::max(of_step, workspace(*vertices_[done.vertex].work, described(done)));
+                }
+            }
+            most.workspace = std::max(most.workspace, of_step);
+            if (alive[position] + of_step > most.of_vertex) {
+                most.of_vertex = alive[position] + of_step;
+                most.vertex = vertices_[steps_[position].vertex].name;
+            }
+        }
+        return most;
+    }
+    EINPARALLEL_INLINE [[nodiscard]] memory_need need_in(const memory_space& space) {
+        return need([&](const kernel& work, const block_call& call) { return space.workspace(work, call); });
+    }
+
+    /// Gives every buffer its place; prepares steps anew only where strides are other ones than before. Local; may
+    /// throw.
+    EINPARALLEL_INLINE void lay_out(const memory_space& space, bool results_stay = true) {
+        place(space, sources_, results_stay);
+        if (has_other_strides()) {
+            prepare_steps();
+        }
+        if (!space.is_host()) {
+            workspace_ = workspace_.has_value() ? workspace_ : need_in(space).workspace;
+            space.prepare(*workspace_);
+        }
+    }
+
+    /// Carries the program out; without results its last work may go on. The messages always, the work until something
+    /// throws. The first failure is noted in `failure`, with this rank's number; where it is not empty at the start, no
+    /// work is done. `again`: on all ranks what earlier runs have kept is there. `scratch`: scratch_bytes(), of which
+    /// others may use what is there before and after.
+    EINPARALLEL_INLINE void replay(const memory_space& space, transport& ranks, std::byte* scratch,
+                                   const run_watch& watch, std::string& failure, bool again = false) {
+        const auto attempt = [&](std::size_t vertex, function_ref<void()> f) {
+            if (const std::string thrown = failure_of("", f); !thrown.empty() && failure.empty()) {
+                failure = described_failure(watch, vertex, thrown);
+            }
+        };
+        keep(again && is_kept());
+        settle(scratch);
+        ranks.begin(watch);
+        std::size_t current = no_vertex;
+        for (prepared_step& each : steps_) {
+            if (again && each.once) {
+                continue;
+            }
+            if (std::exchange(current, each.vertex) != each.vertex && failure.empty()) {
+                attempt(current, [&] { announce(watch, current); });
+            }
+            ranks.start(each, starts());
+            for (prepared_call& done : each.work) {
+                if (failure.empty()) {
+                    const bool is_timed = space.times(done.what, each.vertex);
+                    const timed_span span(is_timed ? nullptr : watch.seen, done.what, each.vertex);
+                    attempt(done.vertex, [&] { perform(space, done, ranks.hook()); });
+                }
+                ranks.poll();
+            }
+            attempt(current, [&] { ranks.complete(); });
+        }
+        if (failure.empty()) {
+            static_cast<void>(space.times(activity::copy_out, current == no_vertex ? 0 : current));
+            attempt(no_vertex, [&] { bring_out(space); });
+        }
+        if (!of_rank().results.empty()) {
+            attempt(current, [&] { space.finish(space.given()); });
+        }
+    }
+
+private:
+    static constexpr std::size_t no_vertex = local_move::no_vertex;
+
+    EINPARALLEL_INLINE void prepare_steps() {
+        steps_.clear();
+        steps_.reserve(of_rank().steps.size());
+        most_spans_ = 0;
+        for (const step& each : of_rank().steps) {
+            steps_.push_back(prepare_step(of_rank(), each, staging_, vertices_));
+            room_.add(steps_.back());
+            most_spans_ += steps_.back().work.size() + 2;
+        }
+        workspace_.reset();
+    }
+
+    EINPARALLEL_INLINE void announce(const run_watch& watch, std::size_t vertex) const {
+        if (watch.vertices != nullptr && vertices_[vertex].number > 0) {
+            (*watch.vertices)(vertices_[vertex].number, einsums_, vertices_[vertex].name);
+        }
+    }
+
+    EINPARALLEL_INLINE [[nodiscard]] std::string described_failure(const run_watch& watch, std::size_t vertex,
+                                                                   const std::string& thrown) const {
+        const std::string where = vertex < vertices_.size() ? "vertex '" + vertices_[vertex].name + "', " : "";
+        return watch.call + (": " + where) + "rank " + std::to_string(watch.rank) +
+               (thrown.starts_with(": ") ? "" : ": ") + thrown;
+    }
+
+    EINPARALLEL_INLINE void perform(const memory_space& space, prepared_call& done, progress_hook* hook) const {
+        const kernel* const work = vertices_.empty() ? nullptr : vertices_[done.vertex].work;
+        std::byte* const into = done.output.address(starts());
+        if (done.what == activity::contract) {
+            const block_call call = described(done, hook);
+            done.softmax.along == no_label ? space.contract(*work, call)
+                                           : space.softmax(work->program().type(), call, done.softmax.along);
+        } else if (done.what != activity::read) {
+            const prepared_block& from = done.operands.front();
+            const box_pair boxes{done.extents,           into,         done.output.strides,
+                                 from.address(starts()), from.strides, done.element_bytes};
+            done.what == activity::copy ? space.copy(boxes) : space.combine(*work, boxes);
+        } else if (!is_borrowed(done.output.place)) {
+            bring(space, *sources_[done.vertex], of_rank()[done.output.place].region, into, done.element_bytes);
+        }
+    }
+
+    /// A call on the blocks, wherever the buffers are now.
+    EINPARALLEL_INLINE block_call described(prepared_call& each, progress_hook* hook = nullptr) const {
+        const einsum_form& form = vertices_[each.vertex].form;
+        for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
+            const prepared_block& block = each.operands[operand];
+            each.blocks[operand] = {block.address(starts()), each.softmax.operand_labels(form, operand), block.strides};
+        }
+        const output_block output{each.output.address(starts()), form.output, each.output.strides};
+        return {each.extents, each.blocks, output, each.mode, hook};
+    }
+
+    std::size_t staging_;
+    std::vector<executed_vertex> vertices_;
+    std::vector<const source*> sources_;  ///< by vertex
+    std::vector<prepared_step> steps_;
+    message_room room_;
+    std::size_t most_spans_ = 0;
+    std::optional<std::size_t> workspace_;  ///< of the contractions of the steps, where that is known
+    std::size_t einsums_ = 0;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
