@@ -16,24 +16,22 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The boxes of all processes, rank by rank, of the matrix with rows and columns cut in cycles.
 EINPARALLEL_INLINE distribution boxes_in_cycles(const block_cycles& how, const process_grid& grid,
-                                                std::array<int, 2> first) {
-    std::vector<index> bounds;
-    for (std::size_t side = 0; side < 2; ++side) {
-        bounds.insert(bounds.end(), {how.extents[side] / how.cycles[side] + 1, how.cycles[side]});
-    }
-    std::vector<box> boxes;
+                                                std::array<index, 2> first) {
+    const std::vector<index> bounds{how.extents[0] / how.cycles[0] + 1, how.cycles[0],
+                                    how.extents[1] / how.cycles[1] + 1, how.cycles[1]};
+    const std::array<int, 2> processes{grid.rows, grid.columns};
+    std::vector<box> boxes(static_cast<std::size_t>(grid.rows * grid.columns), whole_box(bounds));
     for (int rank = 0; rank < grid.rows * grid.columns; ++rank) {
-        const bool by_rows = grid.order == grid_order::row_major;
-        const std::array<int, 2> turn{
-            ((by_rows ? rank / grid.columns : rank % grid.rows) - first[0] + grid.rows) % grid.rows,
-            ((by_rows ? rank % grid.columns : rank / grid.rows) - first[1] + grid.columns) % grid.columns};
-        box held = whole_box(bounds);
+        const std::array<int, 2> place = grid.order == grid_order::row_major
+                                             ? std::array{rank / grid.columns, rank % grid.columns}
+                                             : std::array{rank % grid.rows, rank / grid.rows};
         for (std::size_t side = 0; side < 2; ++side) {
-            held.sides[2 * side + 1] = {turn[side] * how.blocks[side], (turn[side] + 1) * how.blocks[side]};
+            const index turn = (place[side] - first[side] + processes[side]) % processes[side];
+            boxes[static_cast<std::size_t>(rank)].sides[2 * side + 1] = {turn * how.blocks[side],
+                                                                         (turn + 1) * how.blocks[side]};
         }
-        boxes.push_back(std::move(held));
     }
-    return {std::move(bounds), std::move(boxes)};
+    return {bounds, std::move(boxes)};
 }
 
 EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
@@ -64,8 +62,8 @@ EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, 
         const index down = std::min(row_block, std::max<index>(rows, 1));
         const index right = std::min(column_block, std::max<index>(columns, 1));
         made->cyclic = {{rows, columns}, {down, right}, {down * grid.rows, right * grid.columns}};
-        made->where = std::make_shared<const distribution>(
-            boxes_in_cycles(*made->cyclic, grid, {static_cast<int>(first_row), static_cast<int>(first_column)}));
+        made->where =
+            std::make_shared<const distribution>(boxes_in_cycles(*made->cyclic, grid, {first_row, first_column}));
         const box in_cycles = made->where->held_by(world.rank());
         std::vector<index> held{0, 0};  // rows and columns of this rank: ScaLAPACK's numroc
         for (std::size_t side = 0; side < 2 && !in_cycles.empty(); ++side) {

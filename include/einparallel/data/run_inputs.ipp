@@ -54,10 +54,7 @@ EINPARALLEL_INLINE std::string name_of(const binding& each) {
 struct kept_transfer {
     EINPARALLEL_INLINE kept_transfer(const distributed_part& value, const planned_vertex& input, std::size_t number,
                                      plan_cache& runs)
-        : home(&runs),
-          where(value.where),
-          strides(value.elements.strides),
-          signature(fingerprint().add(*where).value()) {
+        : home(&runs), where(value.where), signature(fingerprint().add(*where).value()) {
         distributed_part to;
         to.where = std::make_shared<const distribution>(input.resting);
         to.elements = dense_part(input.resting, home->rank, input.element);
@@ -77,12 +74,11 @@ struct kept_transfer {
     }
 
     [[nodiscard]] bool is_from(const distributed_part& value, const plan_cache& runs) const {
-        return home == &runs && strides == value.elements.strides && (where == value.where || *where == *value.where);
+        return home == &runs && (where == value.where || *where == *value.where);
     }
 
     plan_cache* home;  ///< of the memory space that it runs in
     std::shared_ptr<const distribution> where;
-    std::vector<index> strides;
     std::uint64_t signature;
     memory_block block;
     std::optional<transfer> moves;         ///< none where this rank's elements stay where they are
@@ -228,7 +224,7 @@ private:
         if (!way->moves) {
             return &value;
         }
-        way->moves->lay_out(home.space, from.elements.data, way->block.data());
+        way->moves->lay_out(home.space, from, way->arrived->part());
         home.scratch.grow(home.space, way->moves->moves().scratch_bytes());
         home.transfers.reserve(way->moves->moves().room());
         spans_ += way->moves->moves().most_spans();

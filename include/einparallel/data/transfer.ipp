@@ -75,27 +75,28 @@ public:
     /// @param from, to the parts of this rank, in memory with this staging; no stride is negative
     /// @param vertices of a plan: the last is the one whose operand is brought
     EINPARALLEL_INLINE transfer(const distributed_part& from, const distributed_part& to, int rank,
-                                std::size_t staging = 0, std::vector<executed_vertex> vertices = {}) {
-        const std::vector<index> cycles = from.cyclic ? from.cyclic->cycles
-                                          : to.cyclic ? to.cyclic->cycles
-                                                      : std::vector<index>();
+                                std::size_t staging = 0, std::vector<executed_vertex> vertices = {})
+        : cycles_(from.cyclic ? from.cyclic->cycles
+                  : to.cyclic ? to.cyclic->cycles
+                              : std::vector<index>()) {
         program moves;
-        const auto place = [&](const distributed_part& part, bool is_target) {
-            std::vector<placed_box> boxes = boxes_of(part, cycles);
-            for (placed_box& each : own_of(boxes, rank)) {
-                const strided_box memory = memory_of_box(part, each.held, cycles);
-                each.place = moves.add_buffer(each.held, memory.element.bytes);
-                moves[each.place].strides = memory.strides;
-                places_.push_back({is_target, memory.data - part.elements.data});
+        std::vector<placed_box> sources = boxes_of(from, cycles_);
+        std::vector<placed_box> targets = boxes_of(to, cycles_);
+        const auto place = [&](const distributed_part& part, std::vector<placed_box>& boxes,
+                               std::vector<placed_box>& own) {
+            const std::span<placed_box> found = std::ranges::equal_range(boxes, rank, {}, &placed_box::rank);
+            for (placed_box& each : found) {
+                each.place = moves.add_buffer(each.held, part.elements.element.bytes);
+                moves[each.place].strides = memory_of_box(part, each.held, cycles_).strides;
             }
-            return boxes;
+            own.assign(found.begin(), found.end());
         };
-        std::vector<placed_box> sources = place(from, false);
-        std::vector<placed_box> targets = place(to, true);
+        place(from, sources, from_);
+        place(to, targets, to_);
         step& now = moves.steps.emplace_back();
         now.vertex = vertices.empty() ? 0 : vertices.size() - 1;
         for (const placed_box& held : sources) {
-            for (const placed_box& wanted : held.rank == rank ? std::span(targets) : own_of(targets, rank)) {
+            for (const placed_box& wanted : held.rank == rank ? targets : to_) {
                 const box common = intersect(held.held, wanted.held);
                 if (held.rank == wanted.rank) {
                     now.move(wanted.place, held.place, common);
@@ -115,21 +116,24 @@ public:
     [[nodiscard]] prepared_program& moves() { return *moves_; }
     [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
 
-    /// Says where the first elements of both parts are. Local; may throw.
-    EINPARALLEL_INLINE void lay_out(const memory_space& space, std::byte* from, std::byte* to) {
-        buffer_id place = 0;
-        for (const auto& [is_target, offset] : places_) {
-            moves_->bind(place++, (is_target ? to : from) + offset);
-        }
+    /// Says where the elements of both parts are. Local; may throw.
+    EINPARALLEL_INLINE void lay_out(const memory_space& space, const distributed_part& from,
+                                    const distributed_part& to) {
+        const auto bind = [&](const std::vector<placed_box>& boxes, const distributed_part& part) {
+            for (const placed_box& each : boxes) {
+                const strided_box memory = memory_of_box(part, each.held, cycles_);
+                moves_->bind(each.place, memory.data, memory.strides);
+            }
+        };
+        bind(from_, from);
+        bind(to_, to);
         moves_->lay_out(space);
     }
 
 private:
-    EINPARALLEL_INLINE static std::span<placed_box> own_of(std::vector<placed_box>& boxes, int rank) {
-        return std::ranges::equal_range(boxes, rank, {}, &placed_box::rank);
-    }
-
-    std::vector<std::pair<bool, std::ptrdiff_t>> places_;  ///< by buffer: whether it is a target, and where in memory
+    std::vector<index> cycles_;
+    std::vector<placed_box> from_;  ///< this rank's
+    std::vector<placed_box> to_;    ///< …
     std::optional<prepared_program> moves_;
     std::size_t bytes_sent_ = 0;
 };
@@ -153,7 +157,7 @@ EINPARALLEL_INLINE std::size_t transfer_now(const context_state& world, const ch
         here = on_host(from, meet(from.elements, there.elements));
         arriving = room_on_host(there);
         way.emplace(here, arriving, watch.rank);
-        way->lay_out(the_host, here.elements.data, arriving.elements.data);
+        way->lay_out(the_host, here, arriving);
         scratch = memory_block(the_host, way->moves().scratch_bytes());
         flight.reserve(way->moves().room());
     });
