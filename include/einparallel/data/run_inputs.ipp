@@ -105,7 +105,6 @@ public:
                                  ? "ep::distributed refers to it, but for one that is moved in"
                                  : "ep::borrow refers to it; from_root without it keeps a copy"));
             }
-            refuse_other_memory(*origin);
             sources[number] = origin->kind() == source_kind::placeholder ? bound_source(number) : origin;
         }
         for (std::size_t number = 0; number < call_.bound.size(); ++number) {
@@ -131,13 +130,6 @@ public:
     }
 
 private:
-    /// Refuses elements on a device in runs on the host.
-    EINPARALLEL_INLINE void refuse_other_memory(const source& origin) const {
-        if (!call_.is_on_device() && origin.is_on_device()) {
-            throw error("run: " + origin.description() + ": " + call_.cache.space.refuses(nullptr, true));
-        }
-    }
-
     EINPARALLEL_INLINE [[nodiscard]] const vertex* value_for(const planned_vertex& input) {
         const binding* found = nullptr;
         for (std::size_t number = 0; number < call_.bound.size(); ++number) {
@@ -192,7 +184,6 @@ private:
         check(input, given);
         const source& value = *given->origin;
         call_.bound_signature.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(value.kind()));
-        refuse_other_memory(value);
         return value.kind() == source_kind::everywhere ? &value
                                                        : bring(number, dynamic_cast<const memory_source&>(value));
     }
@@ -201,6 +192,9 @@ private:
     EINPARALLEL_INLINE const source* bring(std::size_t number, const memory_source& value) {
         const planned_vertex& input = call_.asked.vertices()[number];
         distributed_part from = value.part();
+        if (from.elements.is_on_device && !call_.is_on_device()) {
+            throw error("run: " + value.description() + ": " + call_.cache.space.refuses(nullptr, true));
+        }
         if (from.where == nullptr) {
             from.where = std::make_shared<const distribution>(held_by_one(input.bounds, value.root()));
         }
