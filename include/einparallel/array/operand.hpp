@@ -88,7 +88,7 @@ struct other_access : refused_node {
 };
 
 template <class T, std::size_t Rank, class Labels>
-class target;  // what can be assigned to: kernel/assign.hpp
+class target;  // what can be assigned to: array/assign.hpp
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
 

@@ -1,6 +1,6 @@
 #pragma once
 // Expression nodes: what the user wrote, as a value. Nothing is computed here, and nothing here can be assigned to;
-// operands that can live with arrays (kernel) and with tensors (graph).
+// operands that can live with arrays (array) and with tensors (graph).
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/label.hpp>
