@@ -4,7 +4,7 @@
 
 #include <einparallel/data/execute.hpp>
 #include <einparallel/graph/einsum.hpp>
-#include <einparallel/notation/random.hpp>
+#include <einparallel/graph/random.hpp>
 #include <einparallel/run/decompose.hpp>
 
 #include <support/graphs.hpp>
