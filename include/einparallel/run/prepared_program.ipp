@@ -86,10 +86,10 @@ public:
         }
     }
 
-    /// Carries the program out; without results its last work may go on. The messages always, the work until something
-    /// throws. The first failure is noted in `failure`, with this rank's number; where it is not empty at the start, no
-    /// work is done. `again`: on all ranks what earlier runs have kept is there. `scratch`: scratch_bytes(), of which
-    /// others may use what is there before and after.
+    /// Carries the program out: the messages always, the work until something throws. The first failure is noted in
+    /// `failure`, with this rank's number; where it is not empty at the start, no work is done. `again`: on all ranks
+    /// what earlier runs have kept is there. `scratch`: scratch_bytes(), of which others may use what is there before
+    /// and after.
     EINPARALLEL_INLINE void replay(const memory_space& space, transport& ranks, std::byte* scratch,
                                    const run_watch& watch, std::string& failure, bool again = false) {
         const auto attempt = [&](std::size_t vertex, function_ref<void()> f) {
@@ -123,9 +123,7 @@ public:
             static_cast<void>(space.times(activity::copy_out, current == no_vertex ? 0 : current));
             attempt(no_vertex, [&] { bring_out(space); });
         }
-        if (!of_rank().results.empty()) {
-            attempt(current, [&] { space.finish(space.given()); });
-        }
+        attempt(current, [&] { space.finish(space.given()); });
     }
 
 private:

@@ -58,7 +58,7 @@ public:
     EINPARALLEL_INLINE void begin(const run_watch& watch) {
         watch_ = &watch;
         next_poll_ = MPI_Wtime() + seconds_between_polls;
-        attempt([&] { given_ = space_.given(); });
+        given_ = no_work;
     }
 
     /// Starts the messages of a step. `starts`: where each buffer begins.
@@ -74,8 +74,9 @@ public:
             return;
         }
         side_ = 1 - side_;
-        if (const work_token earlier = passes_host_ ? std::exchange(copied_in_[side_], no_work) : given_;
-            earlier != no_work) {
+        if (!passes_host_) {
+            attempt([&] { space_.finish(given_); });
+        } else if (const work_token earlier = std::exchange(copied_in_[side_], no_work); earlier != no_work) {
             attempt([&] { space_.finish(earlier); });
         }
         has_device_time_ = space_.times(activity::transfer, of_step.vertex);
