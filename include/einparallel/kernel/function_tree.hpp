@@ -69,23 +69,6 @@ struct tree_function {
     }
 };
 
-}  // namespace einparallel::EINPARALLEL_DETAIL
-
-namespace einparallel::detail {
-
-template <std::size_t Leaf>
-inline constexpr bool is_plain<pick<Leaf>> = true;
-template <class T>
-inline constexpr bool is_plain<number<T>> = true;
-template <class Function, class... Branches>
-inline constexpr bool is_plain<apply<Function, Branches...>> = is_plain<Function> && (is_plain<Branches> && ...);
-template <class Tree>
-inline constexpr bool is_plain<tree_function<Tree>> = is_plain<Tree>;
-
-}  // namespace einparallel::detail
-
-namespace einparallel::EINPARALLEL_DETAIL {
-
 /// The tree f(leaf 0, leaf 1, …) is f itself.
 template <class Function, class... Branches, std::size_t... Leaf>
 constexpr bool applies_to_leaves_in_order(std::type_identity<apply<Function, Branches...>> /*tree*/,

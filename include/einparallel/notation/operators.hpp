@@ -318,14 +318,6 @@ struct unchanged {
     }
 };
 
-template <class T, class... Some>
-inline constexpr bool is_among = (std::is_same_v<T, Some> || ...);
-
-/// Functors of the library that are instructions of the processor and nothing else: what they do to its flags is known.
-template <class Functor>
-inline constexpr bool is_plain = is_among<Functor, op::sum_type, op::prod_type, op::max_type, op::min_type, plus, minus,
-                                          times, over, negate, larger, smaller, absolute>;
-
 }  // namespace detail
 
 template <>
