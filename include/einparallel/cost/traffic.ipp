@@ -7,6 +7,8 @@
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -295,34 +297,33 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
         (minimised != objective::time && !limited)) {
         return;
     }
-    const auto travel = [&](int travelling) {
-        work.travelling = travelling;
-        work.held = 0;
-        for (std::size_t operand = 0; operand < work.operands.size() && may_hold != 0; ++operand) {
-            work.held |= std::uint64_t{work.travels(operand) ? 0U : 1U} << operand;
+    const auto travel = [&](int way) {
+        work.travelling = way;
+        const bool is_operand = way >= 0 && way < 64 && work.travels(static_cast<std::size_t>(way));
+        work.held = is_operand ? may_hold & ~(std::uint64_t{1} << way) : may_hold;
+    };
+    std::vector<int> ways{work.travelling, nothing_travels};
+    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+        if (fills_ring(work.operands[operand], 1)) {
+            ways.push_back(static_cast<int>(operand));
         }
-        work.held &= may_hold;
-    };
-    // What is beyond the limit counts before seconds do.
-    const auto measure = [&] {
+    }
+    if (k_ring_suits(work)) {
+        ways.push_back(output_travels);
+    }
+    int best = nothing_travels;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::pair<double, double> least{infinity, infinity};  // what is beyond the limit counts before seconds do
+    for (const int way : ways) {
+        travel(way);
         const double memory = limited ? task_memory(work) : 0;
-        return std::pair{memory > static_cast<double>(memory_limit) ? memory : 0.0,
-                         task_seconds(work, operations_per_point, constants, lasting)};
-    };
-    int best = work.travelling;
-    std::pair<double, double> least = measure();
-    const auto consider = [&](int travelling, bool suits) {
-        travel(suits ? travelling : best);
-        if (const std::pair<double, double> measured = suits ? measure() : least; measured < least) {
-            best = travelling;
+        const std::pair<double, double> measured{memory > static_cast<double>(memory_limit) ? memory : 0.0,
+                                                 task_seconds(work, operations_per_point, constants, lasting)};
+        if (measured < least) {
+            best = way;
             least = measured;
         }
-    };
-    consider(nothing_travels, true);
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        consider(static_cast<int>(operand), fills_ring(work.operands[operand], 1));
     }
-    consider(output_travels, k_ring_suits(work));
     travel(best);
 }
 

@@ -43,32 +43,16 @@ void pack_messages(program& of_rank, std::vector<message>& messages, const packi
     }
 }
 
-/// Appends a step with one before it and one behind, where these have work. Phases are counted anew, three for one.
-EINPARALLEL_INLINE void append_widened(std::vector<step>& to, step before, step now, step behind) {
-    before.phase = 3 * now.phase;
-    behind.phase = 3 * now.phase + 2;
-    before.vertex = behind.vertex = now.vertex;
-    before.once = behind.once = now.once;
-    now.phase = 3 * now.phase + 1;
-    if (!before.work.empty()) {
-        to.push_back(std::move(before));
-    }
-    to.push_back(std::move(now));
-    if (!behind.work.empty()) {
-        to.push_back(std::move(behind));
-    }
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel {
 
 EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule) {
     std::vector<step> steps;
-    steps.reserve(of_rank.steps.size());
     for (step& each : of_rank.steps) {
-        step before;
-        step behind;
+        const std::size_t phase = std::exchange(each.phase, 3 * each.phase + 1);
+        step before{.phase = 3 * phase, .vertex = each.vertex, .once = each.once};
+        step behind{.phase = 3 * phase + 2, .vertex = each.vertex, .once = each.once};
         const bool computes =
             detail::any_in(each.work, [](const action& done) { return std::holds_alternative<contraction>(done); });
         detail::pack_messages(of_rank, each.sends, rule, computes, [&](buffer_id packed, const message& sent) {
@@ -77,7 +61,11 @@ EINPARALLEL_INLINE void pack_strided(program& of_rank, const packing_rule& rule)
         detail::pack_messages(of_rank, each.receives, rule, computes, [&](buffer_id packed, const message& received) {
             behind.work.emplace_back(local_move{received.place, packed, received.region});
         });
-        detail::append_widened(steps, std::move(before), std::move(each), std::move(behind));
+        for (step* const part : {&before, &each, &behind}) {
+            if (part == &each || !part->is_idle()) {
+                steps.push_back(std::move(*part));
+            }
+        }
     }
     of_rank.steps = std::move(steps);
 }

@@ -108,11 +108,14 @@ using action = std::variant<read_source, contraction, local_move>;
 /// of a message stand in the same phase, so that running every program in order cannot deadlock.
 struct step {
     std::size_t phase = 0;
-    std::vector<message> receives;
-    std::vector<message> sends;
-    std::vector<action> work;
+    std::vector<message> receives{};
+    std::vector<message> sends{};
+    std::vector<action> work{};
     std::size_t vertex = 0;  ///< that it serves: computes it, or brings its operands
     bool once = false;       ///< left out by later runs, which read what it wrote: the same in all steps of a phase
+
+    /// True where there is nothing to do.
+    [[nodiscard]] bool is_idle() const { return receives.empty() && sends.empty() && work.empty(); }
 
     /// Adds messages, and moves of this rank's own elements, where the region is not empty.
     EINPARALLEL_INLINE void send(int peer, buffer_id place, const box& region);

@@ -59,16 +59,14 @@ struct replica_ring {
 /// phase first and appended to the program in order; phases in which the rank has nothing to do leave no step.
 class recorder {
 public:
-    recorder(program& into, std::size_t first_phase, int rank)
-        : program_(into), first_phase_(first_phase), rank_(rank) {}
-
-    /// For a vertex. `ranges`: by label, the rank's part of the iteration space.
-    recorder(program& into, std::size_t first_phase, int rank, const task& work, std::size_t vertex,
-             std::vector<interval> ranges, std::vector<buffer_id> operands)
+    /// Of a task's vertex `operands` are the buffers in which it finds them, and `ranges`, by label, the rank's part of
+    /// the iteration space.
+    recorder(program& into, std::size_t first_phase, int rank, const task* work = nullptr, std::size_t vertex = 0,
+             std::vector<interval> ranges = {}, std::vector<buffer_id> operands = {})
         : program_(into),
           first_phase_(first_phase),
           rank_(rank),
-          work_(&work),
+          work_(work),
           vertex_(vertex),
           ranges_(std::move(ranges)),
           blocks_(std::move(operands)) {}
@@ -178,7 +176,7 @@ public:
 
     EINPARALLEL_INLINE void append() {
         for (auto& [phase, each] : steps_) {
-            if (!each.receives.empty() || !each.sends.empty() || !each.work.empty()) {
+            if (!each.is_idle()) {
                 each.phase = first_phase_ + phase;
                 program_.steps.push_back(std::move(each));
             }
@@ -195,8 +193,8 @@ private:
     program& program_;
     std::size_t first_phase_;
     int rank_;
-    const task* work_ = nullptr;
-    std::size_t vertex_ = 0;
+    const task* work_;
+    std::size_t vertex_;
     std::vector<interval> ranges_;
     std::vector<buffer_id> blocks_;
     std::map<std::size_t, step> steps_;

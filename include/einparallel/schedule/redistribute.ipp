@@ -41,7 +41,7 @@ EINPARALLEL_INLINE buffer_id schedule_redistribution(program& of_rank, const dis
     const std::size_t element_bytes = of_rank[resting].element_bytes;
     const buffer_id arriving = of_rank.add_buffer(wanted, element_bytes);
     step moving = detail::redistribution_step(from, to, rank, resting, arriving);
-    if (!moving.receives.empty() || !moving.sends.empty() || !moving.work.empty()) {
+    if (!moving.is_idle()) {
         moving.phase = first_phase;
         of_rank.steps.push_back(std::move(moving));
     }

@@ -22,10 +22,6 @@ EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, c
     return labels;
 }
 
-EINPARALLEL_INLINE bool are_same_labels(const std::vector<label_id>& one, const std::vector<label_id>& other) {
-    return one.size() == other.size() && std::is_permutation(one.begin(), one.end(), other.begin());
-}
-
 /// The softmax that four einsums are, by the labels of the last one; none where they are another thing. Equal tensors
 /// come first, so they give labels the same numbers (recording_builder::record).
 EINPARALLEL_INLINE softmax_call softmax_of(const einsum_form& largest, const einsum_form& exponentials,
@@ -36,14 +32,15 @@ EINPARALLEL_INLINE softmax_call softmax_of(const einsum_form& largest, const ein
     const auto is_made = [&](label_id each) { return found_in(each, exponentials.output); };
     if (largest.operands[0] != exponentials.operands[0] || largest.output != exponentials.operands[1] ||
         sums.operands[0] != all || sums.output != rows || missing == all.end() || found_in(no_label, all) ||
-        !are_same_labels(all, quotient.output) || !all_in(exponentials.operands[0], is_made) ||
+        !std::ranges::is_permutation(all, quotient.output) || !all_in(exponentials.operands[0], is_made) ||
         !all_in(exponentials.operands[1], is_made)) {
         return {};
     }
     softmax_call made{renamed(exponentials.operands[0], exponentials.output, all), *missing};
-    const bool same_rows = are_same_labels(rows, renamed(exponentials.operands[1], exponentials.output, all));
+    const bool same_rows =
+        std::ranges::is_permutation(rows, renamed(exponentials.operands[1], exponentials.output, all));
     rows.push_back(made.along);
-    return same_rows && are_same_labels(rows, all) &&
+    return same_rows && std::ranges::is_permutation(rows, all) &&
                    all_in(all, [&](label_id each) { return found_in(each, made.labels); })
                ? made
                : softmax_call{};
@@ -123,7 +120,7 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
             const auto* const call = std::get_if<contraction>(&done);
             return call != nullptr && call->output == no_buffer;
         });
-        return left_out > 0 && each.work.empty() && each.receives.empty() && each.sends.empty();
+        return left_out > 0 && each.is_idle();
     });
 }
 

@@ -60,7 +60,7 @@ EINPARALLEL_INLINE buffer_id schedule_vertex(program& of_rank, std::size_t verte
     if (rank >= work.ranks.size()) {
         return output;
     }
-    detail::recorder steps(of_rank, first_phase, rank, work, vertex, detail::ranges_of(work, rank),
+    detail::recorder steps(of_rank, first_phase, rank, &work, vertex, detail::ranges_of(work, rank),
                            {operands.begin(), operands.end()});
     if (work.travelling == all_travel && rank != work.feed.master) {
         steps.work_for_master();
