@@ -166,6 +166,12 @@ TEST_CASE("what has stayed on a device reaches the host by copies, and never by 
     refused("in a device's memory", [&] { static_cast<void>(on_fixed.run(of.world)); });
     const ep::distributed<double, 2> t = on_fixed.run(of.world, ep::on_device);
     CHECK(std::abs(t.allgather()(4, 3) - 2 * expected[3 * columns + 4]) < 1e-14);
+    const ep::plan checked = ep::decompose(of.world, {.objective = ep::objective::paper, .check_inputs = true}, of.Z);
+    const device_doubles all(rows * columns);
+    refused("options.check_inputs compares values of the host", [&] {
+        static_cast<void>(
+            checked.run(of.world, stays, ep::bind(of.X, ep::device_view<double, 2>(all.data, {rows, columns}))));
+    });
     if (of.world.size() > 1) {
         refused("results stay on the device on some ranks only", [&] {
             static_cast<void>(

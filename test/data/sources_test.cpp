@@ -1,5 +1,5 @@
 // Where inputs have their elements: what is copied, owned and referred to, what a placeholder takes, and what a run
-// says of an array that is gone. Against loops written here.
+// says of an array that is gone or that differs between ranks. Against loops written here.
 
 #include <doctest/doctest.h>
 #include <Eigen/Core>
@@ -40,8 +40,8 @@ struct row_sums {
     ep::tensor<double, 1> Z;
 
     explicit row_sums(const ep::tensor<double, 2>& of) : X(of) { Z(i) = X(i, j); }
-    [[nodiscard]] ep::plan plan(ep::context& world) const {
-        return ep::decompose(world, {.objective = ep::objective::bytes}, Z);
+    [[nodiscard]] ep::plan plan(ep::context& world, bool check_inputs = false) const {
+        return ep::decompose(world, {.objective = ep::objective::bytes, .check_inputs = check_inputs}, Z);
     }
 };
 
@@ -258,6 +258,33 @@ TEST_CASE("whatever has the data can be bound") {
     CHECK(refused(ep::generate<double>({rows, 4}, [](auto...) { return 0.0; })) ==
           "run: the value bound to placeholder 'X' has other elements or extents: f8, " + std::to_string(rows) +
               " x 4, the placeholder has f8, " + std::to_string(rows) + " x 5");
+}
+
+TEST_CASE("options.check_inputs: an array that differs between ranks") {
+    ep::context world(MPI_COMM_WORLD);
+    const row_sums graph(ep::placeholder<double>({rows, columns}).named("X"));
+    const ep::plan plan = graph.plan(world, true);
+    const int last = world.size() - 1;
+    ep::array<double, 2> elements = filled(1);
+    CHECK(total_of(world, plan, ep::bind(graph.X, elements)) == 30);
+    if (world.rank() == last) {
+        elements(rows - 1, columns - 1) = 2;
+    }
+    const auto said = [&](const ep::binding& bound) { return sentence_of([&] { plan.run(world, bound); }); };
+    const std::string wanted =
+        last == 0 ? ""
+                  : "run: the array bound to placeholder 'X' is not the same on rank 0 and rank " +
+                        std::to_string(last) + "; where one rank has the data, bind ep::from_root(array, rank)";
+    const std::string heard = said(ep::bind(graph.X, elements));
+    CHECK(heard == wanted);
+    CHECK(same_everywhere(world, heard));
+    // transposed, so that what differs is found in strided memory too
+    const ep::view<double, 2> strided(elements.data(), {rows, columns}, {1, rows});
+    CHECK(said(ep::bind(graph.X, strided)) == wanted);
+    // Where one rank has the data there is nothing to compare, and a function's values are taken for equal.
+    CHECK(total_of(world, plan, ep::bind(graph.X, ep::from_root(elements, last))) == 31);
+    CHECK(said(ep::bind(graph.X, ep::generate<double>({rows, columns}, [](auto...) { return 1.0; }))).empty());
+    CHECK(plan.asked().check_inputs);
 }
 
 }  // namespace sources_test

@@ -158,11 +158,15 @@ TEST_CASE("plans that are cut alike, and run otherwise on one rank") {
     const ep::tensor<double, 2> X(input_vertex({6, 6}, std::make_shared<ep::detail::function_source>("placeholder"), "X"));
     const ep::tensor<double, 2> Z = ep::einsum<"ij,jk->ik">(X, X);
     const ep::array<double, 2> value({6, 6});
+    ep::options checking{.processes = world.size(), .objective = ep::objective::bytes};
+    checking.check_inputs = last;  // a comparison that the others take no part in
     ep::options limited{.processes = world.size(), .objective = ep::objective::bytes};
     limited.memory_limit = last ? std::size_t{1} << 40U : 0;  // messages that are packed on the others, in other phases
-    const ep::plan plan = ep::decompose(limited, Z);
-    CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, value)); }) ==
-          (world.size() > 1 ? "run: the plan is not the same on all ranks" : ""));
+    for (const ep::options& asked : {checking, limited}) {
+        const ep::plan plan = ep::decompose(asked, Z);
+        CHECK(sentence_of([&] { ep::execute(plan, world, ep::bind(X, value)); }) ==
+              (world.size() > 1 ? "run: the plan is not the same on all ranks" : ""));
+    }
 }
 
 TEST_CASE("results say what they do not have") {

@@ -47,6 +47,7 @@ public:
         std::string failure = failure_of(cache.doing, [&] { prepare(); });
         const double ready = MPI_Wtime();
         const bool again = start(failure);
+        inputs_.compare();
         const run_watch watch{world.progress ? &world.progress : nullptr, world.vertices ? &world.vertices : nullptr,
                               seen_, cache.rank};
         if (seen_ != nullptr) {

@@ -44,6 +44,12 @@ public:
     [[nodiscard]] bool is_on_device() const override { return part_.elements.is_on_device; }
     [[nodiscard]] bool lasts() const override { return part_.keep.use_count() > 0; }  // null on a rank without elements
     [[nodiscard]] bool is_gone() const override { return part_.is_gone(); }
+    [[nodiscard]] std::uint64_t checksum() const override {
+        const strided_box& elements = part_.elements;
+        const distributed_part dense = on_host(part_, elements.strides != dense_strides(elements.held));
+        const auto* const letters = reinterpret_cast<const char*>(dense.elements.data);
+        return fingerprint().add(std::string_view(letters, elements.bytes())).value();
+    }
     [[nodiscard]] int root() const override { return root_.value_or(0); }
     [[nodiscard]] int holders() const override { return part_.where != nullptr ? part_.where->holders() : 0; }
     [[nodiscard]] box held_by(int rank) const override { return part_.where->held_by(rank); }

@@ -115,6 +115,22 @@ public:
         }
     }
 
+    /// Arrays that are bound on every rank must be equal, where options.check_inputs asks. Collective.
+    EINPARALLEL_INLINE void compare() const {
+        if (checksums_.empty()) {
+            return;
+        }
+        const communicator& control = call_.world->control;
+        std::vector<std::pair<std::size_t, std::uint64_t>> on_root = checksums_;
+        broadcast(control, on_root.data(), on_root.size() * sizeof on_root.front(), 0);
+        const auto [here, there] = std::ranges::mismatch(checksums_, on_root);
+        agree(control, here == checksums_.end()
+                           ? std::string()
+                           : "run: the array bound to placeholder '" + call_.asked.vertices()[here->first].name +
+                                 "' is not the same on rank 0 and rank " + std::to_string(control.rank()) +
+                                 "; where one rank has the data, bind ep::from_root(array, rank)");
+    }
+
     /// The most spans that a trace of carry_out() has.
     [[nodiscard]] std::size_t most_spans() const { return spans_; }
 
@@ -184,6 +200,13 @@ private:
         check(input, given);
         const source& value = *given->origin;
         call_.bound_signature.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(value.kind()));
+        if (call_.asked.asked().check_inputs && value.kind() == source_kind::everywhere) {
+            if (value.is_on_device()) {
+                throw error("run: the value bound to placeholder '" + input.name +
+                            "' is on a device: options.check_inputs compares values of the host");
+            }
+            checksums_.emplace_back(number, value.checksum());
+        }
         return value.kind() == source_kind::everywhere ? &value
                                                        : bring(number, dynamic_cast<const memory_source&>(value));
     }
@@ -230,6 +253,7 @@ private:
     std::vector<std::pair<kept_transfer*, std::shared_ptr<const void>>> brought_;  ///< and who owns the value
     std::vector<bool> is_used_;                                                    ///< by binding
     std::size_t spans_ = 0;
+    std::vector<std::pair<std::size_t, std::uint64_t>> checksums_;  ///< by vertex
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -51,6 +51,9 @@ public:
     /// True where the elements were somebody else's and are no more.
     [[nodiscard]] virtual bool is_gone() const { return false; }
 
+    /// A checksum of all elements where they are this rank's own copy, which others must have too.
+    [[nodiscard]] virtual std::uint64_t checksum() const { return 0; }
+
     /// The rank that has the elements. @pre kind() == root
     [[nodiscard]] virtual int root() const { return 0; }
 

@@ -104,8 +104,8 @@ namespace einparallel {
 ///     version       2
 ///     processes     ranks that the plan is for
 ///     options       as asked: processes, objective, memory_limit, algorithm, method, powers_of_two, effort,
-///                   machine {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed, operations_per_touch},
-///                   order, runs
+///                   check_inputs, machine {seconds_per_message, seconds_per_byte, seconds_per_flop, exposed,
+///                   operations_per_touch}, order, runs
 ///     cost          numbers moved, the paper's upper bound
 ///     bytes         sent by all ranks together
 ///     peak_bytes    held by rank 0

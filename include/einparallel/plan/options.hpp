@@ -53,6 +53,9 @@ struct options {
     /// More effort gives no worse plan as the search counts: of more than 32 ranks it estimates
     /// some traffic, which the plan's own cost counts exactly.
     std::size_t effort = 8'000'000;
+    /// Every run compares, by a checksum of all elements on each rank, the arrays that are bound on all ranks: they
+    /// must be equal there. Off, an array that differs is read where each rank needs it, and the result is a mixture.
+    bool check_inputs = false;
     /// Called after each round of a search: `.on_progress = [](const ep::search_progress& now) { … }`. Under a memory
     /// limit, and with order::best_plan, one search follows another, each from round 0. On a context every rank that
     /// has a callback calls its own. What it throws ends the planning, on a context on every rank, and nothing is kept.
@@ -70,6 +73,7 @@ constexpr void describe(const options& asked, const auto& visit) {
     visit("method", asked.method);
     visit("powers_of_two", asked.powers_of_two);
     visit("effort", asked.effort);
+    visit("check_inputs", asked.check_inputs);
     visit("machine", asked.machine);
     visit("order", asked.order);
     visit("runs", asked.runs);

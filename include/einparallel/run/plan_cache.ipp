@@ -23,7 +23,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE fingerprint contents_of(const plan& of) {
     fingerprint made;
     const bool packs = of.asked().memory_limit == 0;
-    made.add(of.processes()).add(of.asked().runs).add(packs).add(of.outputs());
+    made.add(of.processes()).add(of.asked().runs).add(packs).add(of.asked().check_inputs).add(of.outputs());
     for (const planned_vertex& each : of.vertices()) {
         made.add(each.element.kind).add(each.element.bytes).add(each.bounds).add(each.inputs).add(each.lasts);
         made.add(each.work.form.text()).add(each.work.travelling).add(each.work.held);
@@ -53,7 +53,7 @@ EINPARALLEL_INLINE std::vector<executed_vertex> executed_vertices(const plan& of
     return made;
 }
 
-struct kept_transfer;  // data/run_inputs.ipp
+struct kept_transfer;  // run/run_inputs.ipp
 
 /// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
 class prepared_plan {
