@@ -198,7 +198,8 @@ contraction_decision decision_of(const X& x, const Y& y) {
     static constexpr const auto& table = subscript_table_of<Text, X::rank, Y::rank>;
     const subscript_labels<table, 2> labels({x.extents().data(), y.extents().data()});
     auto output = new_output<Text>(x, y);
-    std::array<block_handle, 3> blocks{handle_of(view(output)), handle_of(x), handle_of(y)};
+    const view target(output);  // handles refer to extents and strides
+    std::array<block_handle, 3> blocks{handle_of(target), handle_of(x), handle_of(y)};
     small_vector<index, 16> extents;
     operand_block operands[2];
     return decide(checked_call(labels.form(), blocks, extents, operands, nullptr), element_type_of<T>());
