@@ -84,12 +84,13 @@ public:
         std::vector<placed_box> targets = boxes_of(to, cycles_);
         const auto place = [&](const distributed_part& part, std::vector<placed_box>& boxes,
                                std::vector<placed_box>& own) {
-            const std::span<placed_box> found = std::ranges::equal_range(boxes, rank, {}, &placed_box::rank);
-            for (placed_box& each : found) {
-                each.place = moves.add_buffer(each.held, part.elements.element.bytes);
-                moves[each.place].strides = memory_of_box(part, each.held, cycles_).strides;
+            for (placed_box& each : boxes) {
+                if (each.rank == rank) {
+                    each.place = moves.add_buffer(each.held, part.elements.element.bytes);
+                    moves[each.place].strides = memory_of_box(part, each.held, cycles_).strides;
+                    own.push_back(each);
+                }
             }
-            own.assign(found.begin(), found.end());
         };
         place(from, sources, from_);
         place(to, targets, to_);

@@ -226,7 +226,8 @@ EINPARALLEL_INLINE std::string dot_node(const plan& shown, std::size_t number) {
                 : each.algorithm == algorithm::k ? "\"#fde7cf\""
                                                  : "\"#e2f3e0\"";
     }
-    return "    v" + std::to_string(number) + " [label=\"" + joined(lines, "\\n", dot_text) + "\", " + look +
+    return "    v" + std::to_string(number) + " [label=\"" +
+           joined(lines, "\\n", [](const auto& line) { return dot_text(line); }) + "\", " + look +
            (found_in(number, shown.outputs()) ? ", peripheries=2];\n" : "];\n");
 }
 
