@@ -7,6 +7,7 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/host_device.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace einparallel::detail {
@@ -39,6 +40,52 @@ struct join_loops {
     }
 };
 
+/// Blocks and threads of a join.
+struct join_shape {
+    std::uint32_t points = 1;
+    std::uint32_t terms = 1;        ///< of each; 1 where nothing is summed
+    std::uint32_t pieces = 1;       ///< of a sum
+    std::uint32_t piece_terms = 1;  ///< of each, but the last
+    int across = 1;                 ///< points of a block
+    int along = 1;                  ///< threads of a point; powers of two, as across
+    bool sums = false;              ///< something is summed
+    bool sum_fast = true;           ///< neighbouring threads have neighbouring terms, else neighbouring points
+
+    [[nodiscard]] std::size_t workspace_bytes(std::size_t element) const {
+        return pieces == 1 ? 0 : std::size_t{pieces} * points * element;
+    }
+    /// Blocks, one for each piece of each group of points, `points_of_thread` of each thread.
+    [[nodiscard]] index blocks(index points_of_thread = 1) const {
+        return (points + across * points_of_thread - 1) / (across * points_of_thread) * pieces;
+    }
+    [[nodiscard]] int threads() const { return across * along; }
+
+    /// Which of the threads of a point, and which point of the block's, a thread has.
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE int lane(int thread) const {
+        return sum_fast ? thread & (along - 1) : thread / across;
+    }
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE int column(int thread) const {
+        return sum_fast ? thread / along : thread & (across - 1);
+    }
+
+    /// x ⊕ y of all threads of a point, in a fixed order, for its first one. `all`: shared memory for a value of each
+    /// thread.
+    template <class Context, class T, class Reduce>
+    EINPARALLEL_HOST_DEVICE T reduced(Context& at, T x, T* all, const Reduce& by) const {
+        const int thread = at.thread();
+        at.barrier();  // no thread needs what was there
+        all[thread] = x;
+        for (int distance = along / 2; distance > 0; distance /= 2) {
+            at.barrier();
+            if (lane(thread) < distance) {
+                x = by(x, all[thread + distance * (sum_fast ? 1 : across)]);
+                all[thread] = x;
+            }
+        }
+        return x;
+    }
+};
+
 /// Without a sum Z = f(x…), or Z ⊕ f(x…), point by point in the order of Z. With one Z = ⊕ f(x…), or Z ⊕ (⊕ f(x…)):
 /// `across` points of a block, each summed by `along` threads, in a fixed order; in pieces, each into a place of its
 /// own, where a sum is long and points are few.
@@ -49,21 +96,14 @@ struct join_body {
     Program program;
     void* output = nullptr;  ///< where there are pieces, dense memory: piece by piece, point by point
     const void* from[operands] = {};
-    std::uint32_t points = 0;
-    std::uint32_t terms = 0;
-    std::uint32_t piece_terms = 0;  ///< of each piece, but the last
-    std::uint32_t pieces = 1;
+    join_shape shape{};
     divisor by_pieces{};
-    int across = 1;  ///< powers of two; across · along threads
-    int along = 1;
-    bool sums = false;
-    bool sum_fast = true;  ///< neighbouring threads have neighbouring terms, else neighbouring points
     bool combine = false;
     join_loops<operands> loops{};
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
-        sums ? sum(at) : map(at);
+        shape.sums ? sum(at) : map(at);
     }
 
 private:
@@ -95,7 +135,9 @@ private:
         const auto threads = static_cast<std::uint32_t>(at.threads());
         const std::uint32_t first =
             static_cast<std::uint32_t>(at.block()) * (join_points * threads) + static_cast<std::uint32_t>(at.thread());
-        const auto is_inside = [&](int place) { return first + static_cast<std::uint32_t>(place) * threads < points; };
+        const auto is_inside = [&](int place) {
+            return first + static_cast<std::uint32_t>(place) * threads < shape.points;
+        };
         auto held = program.begin(at);
         const index base[1 + operands] = {};
         index targets[join_points];
@@ -115,44 +157,33 @@ private:
         using value = typename Program::value;
         const auto block = static_cast<std::uint32_t>(at.block());
         const std::uint32_t group = by_pieces.quotient(block);
-        const std::uint32_t piece = block - group * pieces;
-        const int thread = at.thread();
-        const int lane = sum_fast ? thread & (along - 1) : thread / across;
-        const int column = sum_fast ? thread / along : thread & (across - 1);
-        const std::uint32_t point = group * static_cast<std::uint32_t>(across) + static_cast<std::uint32_t>(column);
+        const std::uint32_t piece = block - group * shape.pieces;
+        const auto lane = static_cast<std::uint32_t>(shape.lane(at.thread()));
+        const std::uint32_t point =
+            group * static_cast<std::uint32_t>(shape.across) + static_cast<std::uint32_t>(shape.column(at.thread()));
         index base[1 + operands] = {};
         loops.add(false, point, program.operand_count(), base);
-        const std::uint32_t begin = piece * piece_terms;
-        const std::uint32_t end = begin + piece_terms < terms ? begin + piece_terms : terms;
+        const std::uint32_t begin = piece * shape.piece_terms;
+        const std::uint32_t end = begin + shape.piece_terms < shape.terms ? begin + shape.piece_terms : shape.terms;
         value total = program.identity;
-        const auto step = static_cast<std::uint32_t>(along);
+        const auto step = static_cast<std::uint32_t>(shape.along);
         for (std::uint32_t term = begin; term < end; term += step * join_points) {
-            const auto number = [&](int place) {
-                return term + static_cast<std::uint32_t>(place) * step + static_cast<std::uint32_t>(lane);
-            };
+            const auto number = [&](int place) { return term + static_cast<std::uint32_t>(place) * step + lane; };
             auto held = program.begin(at);
             for (int place = 0; place < join_points; ++place) {
-                load(at, held, place, number(place) < end && point < points, true, number(place), base);
+                load(at, held, place, number(place) < end && point < shape.points, true, number(place), base);
             }
             program.evaluate(held);
             for (int place = 0; place < join_points; ++place) {
-                if (number(place) < end && point < points) {
+                if (number(place) < end && point < shape.points) {
                     total = program.reduce(total, program.result(held, place));
                 }
             }
         }
-        at.barrier();  // no thread needs its registers any longer
-        auto* const all = reinterpret_cast<value*>(at.shared());
-        const int next = sum_fast ? 1 : across;
-        all[thread] = total;
-        for (int distance = along / 2; distance > 0; distance /= 2) {
-            at.barrier();
-            if (lane < distance) {
-                total = program.reduce(total, all[thread + distance * next]);
-                all[thread] = total;
-            }
-        }
-        store(at, lane == 0 && point<points, pieces> 1 ? index{piece} * points + point : base[0], total);
+        total = shape.reduced(at, total, reinterpret_cast<value*>(at.shared()),
+                              [&](value a, value b) { return program.reduce(a, b); });
+        store(at, lane == 0 && point<shape.points, shape.pieces> 1 ? index{piece} * shape.points + point : base[0],
+              total);
     }
 };
 

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -34,22 +35,18 @@ struct numbered_reduction {
     }
 };
 
-/// Some of the points of operand number `Operand`.
-template <std::size_t Operand, class T>
+/// Some of the points of an operand.
+template <class T>
 struct points_of {
     T x[join_points];
 };
-template <class Operands, class... In>
-struct points_of_all;
-template <std::size_t... Operand, class... In>
-struct points_of_all<std::index_sequence<Operand...>, In...> : points_of<Operand, In>... {};
 
 /// ⊕ over f(x1, …, xr), by functors.
 template <class Out, class Reduce, class Function, class... In>
 struct functor_program {
     using value = Out;
     using operands = std::index_sequence_for<In...>;
-    using registers = points_of_all<operands, In...>;
+    using registers = std::tuple<points_of<In>...>;
     static constexpr int most_operands = sizeof...(In);
 
     Reduce by;
@@ -85,22 +82,20 @@ struct functor_program {
     }
 
 private:
-    template <std::size_t Operand, class T, class Context>
-    static EINPARALLEL_HOST_DEVICE void load_one(Context& at, points_of<Operand, T>& into, int operand, int point,
-                                                 bool active, const void* first, index offset) {
-        if (operand == static_cast<int>(Operand)) {
-            into.x[point] = at.load(active, static_cast<const T*>(first) + offset);
-        }
-    }
     template <class Context, std::size_t... Operand>
     static EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
                                              const void* first, index offset, std::index_sequence<Operand...> /*all*/) {
-        (load_one<Operand, In>(at, held, operand, point, active, first, offset), ...);
+        const auto load_one = [&]<class T>(points_of<T>& into, std::size_t number) {
+            if (number == static_cast<std::size_t>(operand)) {
+                into.x[point] = at.load(active, static_cast<const T*>(first) + offset);
+            }
+        };
+        (load_one(std::get<Operand>(held), Operand), ...);
     }
     template <std::size_t... Operand>
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point,
                                                      std::index_sequence<Operand...> /*all*/) const {
-        return converted<Out>(function(static_cast<const points_of<Operand, In>&>(held).x[point]...));
+        return converted<Out>(function(std::get<Operand>(held).x[point]...));
     }
 };
 

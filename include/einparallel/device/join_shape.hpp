@@ -1,8 +1,7 @@
 #pragma once
 // How a join is given to threads, and its program in device code: pure functions of loops and instructions.
 
-#include <einparallel/device/body.hpp>
-#include <einparallel/device/join_programs.hpp>
+#include <einparallel/device/join_body.hpp>
 #include <einparallel/device/launch.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
@@ -31,22 +30,6 @@ struct join_code {
 
 /// @throws error where a device cannot run the program
 EINPARALLEL_INLINE join_code code_of(const op_program& program);
-
-/// Blocks and threads of a join.
-struct join_shape {
-    index points = 1;
-    index terms = 1;       ///< of each; 1 where nothing is summed
-    bool sums = false;     ///< something is
-    bool sum_fast = true;  ///< neighbouring threads have neighbouring terms
-    int across = 1;        ///< points of a block
-    int along = 1;         ///< threads of a point
-    index pieces = 1;
-    index piece_terms = 1;
-
-    [[nodiscard]] std::size_t workspace_bytes(std::size_t element) const {
-        return pieces == 1 ? 0 : static_cast<std::size_t>(pieces * points) * element;
-    }
-};
 
 /// @param threads  of a block at most, a power of two; pieces do not depend on it
 EINPARALLEL_INLINE [[gnu::visibility("default")]] join_shape shape_of(const launch::strided_join& work,

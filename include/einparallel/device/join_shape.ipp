@@ -152,33 +152,37 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
     const auto parts = [](index number, index length) { return (number + length - 1) / length; };
     join_shape made;
     made.sums = work.output_loops < work.loops;
+    index points = 1;
+    index terms = 1;
     for (int loop = 0; loop < work.loops; ++loop) {
-        (loop < work.output_loops ? made.points : made.terms) *= work.extents[loop];
+        (loop < work.output_loops ? points : terms) *= work.extents[loop];
     }
-    const index all = std::clamp<index>(power_above(parts(made.points * made.terms, join_points)), warp_size, threads);
+    made.points = static_cast<std::uint32_t>(points);
+    made.terms = static_cast<std::uint32_t>(terms);
+    const index all = std::clamp<index>(power_above(parts(points * terms, join_points)), warp_size, threads);
     made.across = static_cast<int>(all);
     if (!made.sums) {
         return made;
     }
     made.sum_fast = reads_along_sums(work);
     // Threads of a point: as many as have terms; where points are neighbours, no fewer points than a warp has threads.
-    const index least = made.sum_fast
-                            ? std::min<index>(power_above(made.terms), 8)
-                            : all / std::clamp<index>(power_above(made.points / enough_blocks), warp_size, all);
-    const index busy = std::min(power_above(parts(made.terms, join_points)), all);
-    const index along = made.sum_fast ? std::max(busy, std::min(least, all))
-                                      : std::min(std::max(least, all / power_above(made.points)), busy);
+    index along = std::min(power_above(parts(terms, join_points)), all);
+    if (made.sum_fast) {
+        along = std::max(along, std::min({power_above(terms), index{8}, all}));
+    } else {
+        const index few = all / std::clamp<index>(power_above(points / enough_blocks), warp_size, all);
+        along = std::min(along, std::max(few, all / power_above(points)));
+    }
     made.along = static_cast<int>(along);
     made.across = static_cast<int>(all / along);
-    // Pieces where points alone keep few multiprocessors busy.
+    // Pieces where points alone keep few multiprocessors busy; the sums of pieces are shorter.
     const index least_terms = made.sum_fast ? 4096 : 128;
-    const index groups = parts(made.points, made.sum_fast ? 1 : warp_size);
-    const index wanted = std::min(enough_blocks / groups, made.terms / least_terms);
-    if (wanted >= 4 && made.terms > enough_blocks) {  // sums of pieces are shorter
-        made.pieces = wanted;
-    }
-    made.piece_terms = std::max<index>(parts(made.terms, made.pieces), 1);
-    made.pieces = std::max<index>(parts(made.terms, made.piece_terms), 1);
+    const index groups = parts(points, made.sum_fast ? 1 : warp_size);
+    const index wanted = std::min(enough_blocks / groups, terms / least_terms);
+    const index pieces = wanted >= 4 && terms > enough_blocks ? wanted : 1;
+    const index piece_terms = std::max<index>(parts(terms, pieces), 1);
+    made.piece_terms = static_cast<std::uint32_t>(piece_terms);
+    made.pieces = static_cast<std::uint32_t>(std::max<index>(parts(terms, piece_terms), 1));
     return made;
 }
 

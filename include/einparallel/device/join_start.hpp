@@ -49,20 +49,11 @@ void start_join(launch::stream on, const launch::strided_join& work, const Progr
     join_body<Program> body{program};
     body.output = shape.pieces > 1 ? work.workspace : work.output;
     std::copy_n(work.operands, work.operand_count, body.from);
-    body.points = static_cast<std::uint32_t>(shape.points);
-    body.terms = static_cast<std::uint32_t>(shape.terms);
-    body.piece_terms = static_cast<std::uint32_t>(shape.piece_terms);
-    body.pieces = static_cast<std::uint32_t>(shape.pieces);
-    body.by_pieces = divisor(body.pieces);
-    body.across = shape.across;
-    body.along = shape.along;
-    body.sums = shape.sums;
-    body.sum_fast = shape.sum_fast;
+    body.shape = shape;
+    body.by_pieces = divisor(shape.pieces);
     body.combine = work.combine && shape.pieces == 1;
     body.loops = loops_of<Program::most_operands>(work);
-    const index of_block = shape.sums ? shape.across : index{join_points} * shape.across;
-    const index blocks = (shape.points + of_block - 1) / of_block * shape.pieces;
-    start(on, body, {blocks, shape.across * shape.along, shape.across * shape.along * bytes});
+    start(on, body, {shape.blocks(shape.sums ? 1 : join_points), shape.threads(), shape.threads() * bytes});
     if (shape.pieces > 1) {
         start_join(on, sum_of_pieces(work, shape), program.of_sums());
     }

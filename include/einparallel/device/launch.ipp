@@ -21,22 +21,17 @@ void join(stream on, const strided_join& work, const op_program& program) {
 
 template <class T>
 void softmax_of(stream on, const strided_join& work) {
-    const int row = work.loops - 1;
-    const join_shape shape = shape_of(work);
     strided_join rows = work;
-    rows.loops = row;
+    --rows.loops;
     softmax_body<T> body{};
     body.output = static_cast<T*>(work.output);
     body.from = static_cast<const T*>(work.operands[0]);
-    body.rows = static_cast<std::uint32_t>(shape.points);
-    body.length = work.extents[row];
-    std::copy_n(work.strides[row], 2, body.steps);
-    body.across = shape.across;
-    body.along = shape.along;
-    body.sum_fast = shape.sum_fast;
+    body.shape = shape_of(work);
+    body.shape.pieces = 1;
+    std::copy_n(work.strides[rows.loops], 2, body.steps);
     body.loops = loops_of<1>(rows);
-    const int threads = shape.across * shape.along;
-    start(on, body, {(shape.points + shape.across - 1) / shape.across, threads, threads * static_cast<int>(sizeof(T))});
+    const int threads = body.shape.threads();
+    start(on, body, {body.shape.blocks(), threads, threads * static_cast<int>(sizeof(T))});
 }
 
 void softmax(stream on, const strided_join& work, element_type element) {

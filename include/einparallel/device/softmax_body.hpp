@@ -17,42 +17,28 @@ template <class T>
 struct softmax_body {
     T* output = nullptr;
     const T* from = nullptr;
-    std::uint32_t rows = 0;
-    index length = 0;
-    index steps[2] = {};  ///< along a row
-    int across = 1;       ///< powers of two; across · along threads
-    int along = 1;
-    bool sum_fast = true;   ///< neighbouring threads have neighbouring elements of a row, else neighbouring rows
+    join_shape shape{};     ///< points are rows, terms their elements
+    index steps[2] = {};    ///< along a row
     join_loops<1> loops{};  ///< of rows
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
-        const int thread = at.thread();
-        const int lane = sum_fast ? thread & (along - 1) : thread / across;
-        const int column = sum_fast ? thread / along : thread & (across - 1);
-        const auto row = static_cast<std::uint32_t>(at.block() * across + column);
+        const index lane = shape.lane(at.thread());
+        const auto row = static_cast<std::uint32_t>(at.block() * shape.across + shape.column(at.thread()));
         index offsets[2] = {};
         loops.add(false, row, 1, offsets);
         T* const all = reinterpret_cast<T*>(at.shared());
         // visit(step, is inside, x) for elements x of the row.
         const auto for_each = [&](auto visit) {
-            for (index step = lane; step - lane < length; step += along) {
-                const bool is_inside = row < rows && step < length;
+            for (index step = lane; step - lane < shape.terms; step += shape.along) {
+                const bool is_inside = row < shape.points && step < shape.terms;
                 visit(step, is_inside, at.load(is_inside, from + offsets[1] + step * steps[1]));
             }
         };
-        // x ⊕ y of all threads of a row.
-        const auto reduced = [&](T x, auto by) {
+        const auto reduced = [&](T x, auto by) {  // for all threads of the row
+            x = shape.reduced(at, x, all, by);
             at.barrier();
-            all[thread] = x;
-            for (int distance = along / 2; distance > 0; distance /= 2) {
-                at.barrier();
-                if (lane < distance) {
-                    all[thread] = by(all[thread], all[thread + distance * (sum_fast ? 1 : across)]);
-                }
-            }
-            at.barrier();
-            return all[sum_fast ? thread - lane : column];
+            return all[shape.sum_fast ? at.thread() - static_cast<int>(lane) : shape.column(at.thread())];
         };
         T largest = op::max_type::identity<T>();
         for_each([&](index, bool is_inside, T x) { largest = is_inside ? op::max_type{}(largest, x) : largest; });
