@@ -110,16 +110,21 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
 /// Ranks keep something where all bits that both grids cut a dimension by agree; they all keep the same amount then.
 EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid& to) {
     constexpr std::size_t most_bits = 32;
-    std::array<std::uint8_t, most_bits + 1> together{};  // bits that are equal on all ranks that keep something
+    std::array<std::uint8_t, most_bits + 1> parent{};  // of bits that are equal on all ranks that keep something
     const auto from_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(from.ranks)));
     const auto to_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(to.ranks)));
     const std::size_t count = std::max(from_bits, to_bits);
-    std::iota(together.begin(), together.end(), std::uint8_t{0});
+    std::iota(parent.begin(), parent.begin() + static_cast<std::ptrdiff_t>(count) + 1, std::uint8_t{0});
     std::size_t classes = count + 1;
     const auto join = [&](std::size_t a, std::size_t b) {
-        const std::uint8_t merged = together[a];
-        classes -= merged != together[b] ? 1 : 0;
-        std::replace(together.begin(), together.end(), merged, std::uint8_t{together[b]});
+        while (parent[a] != a) {
+            a = parent[a];
+        }
+        while (parent[b] != b) {
+            b = parent[b];
+        }
+        classes -= a != b ? 1 : 0;
+        parent[a] = static_cast<std::uint8_t>(b);
     };
     for (std::size_t bit = std::min(from_bits, to_bits); bit < count; ++bit) {
         join(bit, count);  // ranks that have both boxes have zeroes there; the last class stands for zero

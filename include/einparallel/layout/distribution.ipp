@@ -20,9 +20,11 @@ EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, in
 EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, const mesh& ranks,
                                               const std::vector<label_id>& labels, std::size_t cut)
     : bounds_(std::move(bounds)), cut_(cut), holders_(ranks.size()) {
+    sides_.reserve(bounds_.size());
     for (const index bound : bounds_) {
         sides_.push_back({bound});
     }
+    digits_.reserve(ranks.axes.size());
     for (const bool is_piece : {true, false}) {  // the digits of a part stand before those of its pieces
         int stride = 1;
         for (std::size_t axis = ranks.axes.size(); axis-- > 0; stride *= ranks.axes[axis].parts) {
