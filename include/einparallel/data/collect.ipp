@@ -17,11 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A fingerprint of what a collective call on a part must agree about.
 EINPARALLEL_INLINE std::uint64_t fingerprint_of(const distributed_part& part, int root) {
-    return fingerprint()
-        .add(static_cast<std::uint64_t>(part.elements.element.bytes))
-        .add(root)
-        .add(*part.where)
-        .value();
+    return fingerprint().add(part.elements.element.bytes).add(root).add(*part.where).value();
 }
 
 EINPARALLEL_INLINE void gather_part(const distributed_part& part, std::optional<int> root,
@@ -68,7 +64,6 @@ EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const bo
 EINPARALLEL_INLINE void fetch_like(const distributed_part& part, const distributed_part& there) {
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "fetch");
-    std::uint64_t target = 0;
     const std::string failure = failure_of("fetch", [&] {
         if (there.where == nullptr) {
             throw error("fetch: the target is a handle on nothing");
@@ -82,11 +77,10 @@ EINPARALLEL_INLINE void fetch_like(const distributed_part& part, const distribut
                         std::to_string(had - part.where->bounds().begin()) + ", the tensor has " +
                         std::to_string(*had));
         }
-        target = fingerprint_of(there, 0);
     });
     agree(world->control, failure,
           {{fingerprint_of(part, 0), "fetch: the ranks do not fetch from the same tensor"},
-           {target, "fetch: the ranks do not fetch into the same tensor"}});
+           {failure.empty() ? fingerprint_of(there, 0) : 0, "fetch: the ranks do not fetch into the same tensor"}});
     transfer_now(*world, "fetch", {}, part, [&] { return there; });
 }
 

@@ -86,10 +86,8 @@ EINPARALLEL_INLINE std::vector<box> exchange_boxes(const communicator& control, 
 }
 
 EINPARALLEL_INLINE std::vector<index> corner_of(const box& part) {
-    std::vector<index> corner;
-    for (const interval& side : part.sides) {
-        corner.push_back(side.begin);
-    }
+    std::vector<index> corner(part.rank());
+    std::ranges::transform(part.sides, corner.begin(), &interval::begin);
     return corner;
 }
 

@@ -41,13 +41,8 @@ EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vecto
     if (region.empty() || !contains(held, region) || is_backwards(*this)) {
         return nullptr;
     }
-    index dense = 1;
-    for (std::size_t dimension = strides.size(); dimension-- > 0;) {
-        const index size = region.sides[dimension].size();
-        if (size > 1 && dense != strides[dimension]) {
-            found = strides;
-        }
-        dense *= size;
+    if (!is_dense(extents_of(region), strides.data())) {
+        found = strides;
     }
     return first(region);
 }

@@ -73,10 +73,6 @@ struct kept_transfer {
         arrived.emplace(std::move(to));
     }
 
-    [[nodiscard]] bool is_from(const distributed_part& value, const plan_cache& runs) const {
-        return home == &runs && (where == value.where || *where == *value.where);
-    }
-
     plan_cache* home;  ///< of the memory space that it runs in
     std::shared_ptr<const distribution> where;
     std::uint64_t signature;
@@ -234,7 +230,7 @@ private:
         plan_cache& home =
             from.elements.is_on_device ? call_.cache : cache_of(*call_.world, call_.cache.space.on_host());
         std::shared_ptr<kept_transfer>& way = call_.ready->way(number);
-        if (way == nullptr || !way->is_from(from, home)) {
+        if (way == nullptr || way->home != &home || (way->where != from.where && *way->where != *from.where)) {
             way = std::make_shared<kept_transfer>(from, input, number, home);
         }
         call_.bound_signature.add(way->signature);

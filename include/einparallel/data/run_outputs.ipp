@@ -59,15 +59,12 @@ public:
             here.elements.is_on_device = call_.is_on_device() && stay;
             here.keep = std::shared_ptr<const void>(block, block->data());
             here.world = call_.world;
-            if (into == nullptr) {
-                continue;
-            }
-            if (into->elements.is_on_device && *into->where == *here.where) {
+            if (into != nullptr && into->elements.is_on_device && *into->where == *here.where) {
                 copy_in(call_.cache.space, into->elements, here.elements);
-            } else {
+            } else if (into != nullptr) {
                 moved_.emplace_back(into->elements.is_on_device ? here : on_host(here), into);
             }
-            if (!into->cyclic) {
+            if (into != nullptr && !into->cyclic) {
                 here = *into;
             }
         }

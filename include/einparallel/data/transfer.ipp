@@ -34,15 +34,11 @@ EINPARALLEL_INLINE std::vector<placed_box> boxes_of(const distributed_part& part
     std::vector<placed_box> boxes;
     for (int rank = 0; rank < part.where->holders(); ++rank) {
         const box held = part.where->held_by(rank);
-        if (held.empty()) {
-            continue;
-        }
-        if (cycles.empty() || part.cyclic) {
-            boxes.push_back({rank, held});
-            continue;
-        }
-        for (box& each : in_cycles(held, cycles)) {
-            boxes.push_back({rank, std::move(each)});
+        const bool is_whole = cycles.empty() || part.cyclic;
+        for (box& each : is_whole ? std::vector<box>{held} : in_cycles(held, cycles)) {
+            if (!each.empty()) {
+                boxes.push_back({rank, std::move(each)});
+            }
         }
     }
     return boxes;
