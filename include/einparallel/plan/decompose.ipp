@@ -151,8 +151,7 @@ EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& aske
 
 /// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: what a search over
 /// states that alone keep to the limit has written down is searched again for states that fit together, and for the
-/// order in which the vertices take their turns; and searches over states that keep to a share of the limit may find
-/// cheaper plans.
+/// order in which the vertices take their turns.
 EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
     constexpr int rounds = 24;
     const std::size_t limit = asked.memory_limit;
@@ -203,15 +202,6 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
             memory.settle(static_cast<std::size_t>(std::ranges::find(number_of, at) - number_of.begin()),
                           static_cast<double>(peak.first));
             consider(std::move(made));
-        }
-        other.effort = asked.effort / 8;
-        for (std::size_t eighths = 7; eighths > 3; --eighths) {
-            other.memory_limit = limit / 8 * eighths;
-            try {
-                consider(best_plan(graph, other.memory_limit > 0 ? other : asked));
-            } catch (const error&) {
-                break;  // some vertex takes more in every way
-            }
         }
         plan_builder::made_for(best, asked);
     }

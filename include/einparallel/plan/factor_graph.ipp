@@ -121,8 +121,7 @@ public:
                 if (readings[number] == 1) {
                     continue;  // bound where its one reader wants it
                 }
-                const bool is_output = found_in(number, graph.outputs);
-                std::vector<index> key{-1, is_output ? 1 : 0};
+                std::vector<index> key{-1};
                 for (const tensor_reader& reader : made.readers) {
                     key.push_back(static_cast<index>(kind_of_[reader.variable]));
                     key.insert(key.end(), reader.operands.begin(), reader.operands.end());
@@ -134,7 +133,7 @@ public:
                 kind_of_.push_back(kinds.number_of(key).first);
                 if (kind_of_.back() == domains_.size()) {
                     domains_.emplace_back();
-                    bound_.push_back({kind_of_.back(), made.readers, is_output});
+                    bound_.push_back({kind_of_.back(), made.readers});
                 }
             } else if (!tensor.is_input()) {
                 made.maker = variable_of[number];
@@ -188,7 +187,7 @@ public:
     /// Brings the places of tensors that are bound up to date with where their readers want them.
     EINPARALLEL_INLINE void update_bound() {
         constexpr std::size_t most = 512;
-        for (const auto& [kind, readers, is_output] : bound_) {
+        for (const auto& [kind, readers] : bound_) {
             domain& places = domains_[kind];
             std::vector<place_id> wanted;
             std::vector<place_id> unknown;
@@ -206,9 +205,6 @@ public:
                         const place_id where = each.operands[operand];
                         if (!each.open || !table_.is_diagonal(where)) {
                             wanted.push_back(each.open ? where : table_.whole_of(where));
-                            if (!each.open && !is_output) {
-                                wanted.push_back(where);
-                            }
                         } else {
                             all = false;  // where it would be completed is not known
                         }
@@ -285,7 +281,6 @@ private:
     struct bound_kind {
         std::size_t kind = 0;
         std::vector<tensor_reader> readers;
-        bool is_output = false;
     };
 
     static constexpr std::size_t no_variable = static_cast<std::size_t>(-1);

@@ -37,9 +37,9 @@ struct factor {
     std::size_t first = 0;  ///< number of the first of these readers among those of the tensor
 };
 
-/// How moves are counted: as they are; as what they cost at least, open places being any that are cut so; or, likely,
-/// as they are between exact places, else at least.
-enum class counting : std::uint8_t { exact, likely, at_least };
+/// How moves between exact places are counted: as they are, or as what they cost at least. To or from an open place,
+/// which may be any that is cut so, they cost what they do at least.
+enum class counting : std::uint8_t { exact, at_least };
 
 /// The places that one reader wants a tensor at, by operand.
 using wanted_places = std::vector<place_id>;
@@ -53,15 +53,13 @@ public:
     /// no places, by the paper's formula for every reading.
     EINPARALLEL_INLINE double of(const factor& tensor, place_id from, std::span<const wanted_places* const> wanted,
                                  counting how) {
-        const bool is_part = tensor.is_bound && from >= 0 && table_.is_diagonal(from);
         double sum = 0;
         places_.clear();
         for (std::size_t reader = 0; reader < wanted.size(); ++reader) {
             const wanted_places& to = *wanted[reader];
             const bool has_own = from != wherever(tensor.first + reader);
-            if ((is_part && any_in(to, [&](place_id place) { return place >= 0 && place != from; })) ||
-                (!has_own && !found_in(anywhere, to))) {
-                return forbidden_move;  // not all that is wanted is there, or it is wanted elsewhere
+            if (!has_own && !found_in(anywhere, to)) {
+                return forbidden_move;  // it is wanted elsewhere
             }
             if (from < 0) {
                 continue;
@@ -137,10 +135,8 @@ private:
         if (table_.bounds(from) != table_.bounds(to)) {
             return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
         }
-        if (how == counting::likely) {
-            how = table_.is_open(from) || table_.is_open(to) ? counting::at_least : counting::exact;
-        }
-        const traffic moving = how == counting::at_least ? table_.at_least(from, to) : table_.between(from, to);
+        const bool is_least = how == counting::at_least || table_.is_open(from) || table_.is_open(to);
+        const traffic moving = is_least ? table_.at_least(from, to) : table_.between(from, to);
         return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
                                                     : redistribution_seconds(moving, element_bytes, asked_.machine);
     }

@@ -150,7 +150,7 @@ private:
         std::vector<const state*> all = pointers(rounded_);
         double least = std::numeric_limits<double>::infinity();
         for (const state& each : places) {
-            if (const double cost = each.output < 0 ? least : cost_with(variable, each, all, counting::likely);
+            if (const double cost = each.output < 0 ? least : cost_with(variable, each, all, counting::exact);
                 cost < least) {
                 least = cost;
                 rounded_[variable] = each;
@@ -174,7 +174,7 @@ private:
         std::vector<const state*> all = pointers(rounded_);
         std::vector<ranked> order;
         for (std::size_t number = 0; number < before && number < most; ++number) {
-            order.emplace_back(cost_with(variable, of.states[number], all, counting::likely), number);
+            order.emplace_back(cost_with(variable, of.states[number], all, counting::exact), number);
         }
         const std::size_t kept = std::min(others, order.size());
         std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());
@@ -232,7 +232,7 @@ private:
         std::vector<const state*> all = pointers(rounded_);
         std::vector<ranked> order;
         for (std::size_t place = 0; place < made.size(); ++place) {
-            order.emplace_back(cost_with(variable, made[place], all, counting::likely), place);
+            order.emplace_back(cost_with(variable, made[place], all, counting::exact), place);
         }
         const std::size_t kept = std::min(beam, order.size());
         std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());

@@ -13,11 +13,11 @@
 #include <einparallel/plan/pins.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -162,35 +162,6 @@ EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> 
     return {{std::move(family)}, unfed ? algorithm::automatic : like.wanted, like.fell_back || unfed};
 }
 
-/// Numbers of summands in which a vertex may leave its output, ascending: ranks over the labels that the output lacks.
-EINPARALLEL_INLINE std::vector<int> summands_left(const vertex& einsum, const vertex_cuts& may_be) {
-    std::vector<int> counts;
-    for (const partition_family& family : may_be.families) {
-        if (!family.sums.output) {
-            continue;
-        }
-        std::vector<index> kept = family.free;
-        std::vector<index> summed = family.free;
-        int fixed = 1;
-        for (std::size_t label = 0; label < family.free.size(); ++label) {
-            const bool in_output = einsum.form.in_output(static_cast<label_id>(label));
-            (in_output ? summed : kept)[label] = 1;
-            fixed *= in_output ? 1 : family.fixed[label];
-        }
-        for (const int product : family.products) {
-            for (const int count : divisors_of(product)) {
-                const bool known = found_in(count * fixed, counts);
-                if (!known && count * fixed > 1 && largest_product(summed, count) == count &&
-                    largest_product(kept, product / count) == product / count) {
-                    counts.push_back(count * fixed);
-                }
-            }
-        }
-    }
-    std::sort(counts.begin(), counts.end());
-    return counts;
-}
-
 /// Adds families in which some labels are cut at points that are known of them, each alone and several together; of as
 /// many ranks as without, under time of any number.
 EINPARALLEL_INLINE void add_families_at_points(const options& asked, const points_by_label& known, vertex_cuts& into) {
@@ -233,7 +204,9 @@ EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& gr
     const pending_offers offers = offers_of(graph, asked);
     const std::vector<points_by_label> points = known_points(graph);
     std::vector<vertex_cuts> made(graph.vertices.size());
-    std::vector<std::vector<int>> left(graph.vertices.size());  // numbers of summands
+    const std::array<index, 1> all{planned_processes(asked.processes, asked.powers_of_two)};
+    std::vector<int> counts = competing_products(all, asked.processes, true, asked.powers_of_two);  // of summands
+    counts.pop_back();                                                                              // not one
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& einsum = *graph.vertices[number];
         if (einsum.is_input()) {
@@ -247,22 +220,13 @@ EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& gr
             add_pending_family(einsum, asked, {0, 1, true}, made[number]);
         }
         for (const std::uint64_t operands : offers.reads[number]) {
-            std::optional<std::vector<int>> counts;  // that all makers of the operands may leave
-            for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
-                if (pending_sums{operands}.reads(operand)) {
-                    const std::vector<int>& of = left[graph.inputs[number][operand]];
-                    counts = counts ? *counts : of;
-                    std::erase_if(*counts, [&](int count) { return !found_in(count, of); });
-                }
-            }
-            for (const int count : *counts) {
+            for (const int count : counts) {
                 add_pending_family(einsum, asked, {operands, count, false}, made[number]);
                 if (offers.leaves[number]) {
                     add_pending_family(einsum, asked, {operands, count, true}, made[number]);
                 }
             }
         }
-        left[number] = summands_left(einsum, made[number]);
     }
     return made;
 }
