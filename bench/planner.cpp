@@ -18,9 +18,9 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/options.hpp>
-#include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/partition.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // Lists, numbers and objectives in the arguments of the planner's benchmarks, and numbers in their tables.
 
 #include <einparallel/notation/error.hpp>
-#include <einparallel/plan/options.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/options.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <functional>
 #include <memory>

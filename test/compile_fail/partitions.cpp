@@ -1,6 +1,6 @@
 // Mistakes about tables of partition vectors.
 
-#include <einparallel/plan/partition.hpp>
+#include <einparallel/search/partition.hpp>
 
 namespace ep = einparallel;
 

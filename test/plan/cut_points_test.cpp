@@ -1,12 +1,12 @@
 // Uneven blocks: inputs are read where they lie, results lie where a pin cuts them, and what cannot be is refused.
 
-#include "counted_traffic.hpp"
+#include <cost/counted_traffic.hpp>
 #include "random_graph.hpp"
 
+#include <einparallel/cost/places.hpp>
 #include <einparallel/graph/inputs.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/places.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <doctest/doctest.h>

@@ -7,8 +7,8 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/functions.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/offers.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/search/offers.hpp>
 
 #include <doctest/doctest.h>
 

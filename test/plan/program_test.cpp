@@ -5,9 +5,9 @@
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
+#include <einparallel/search/partition.hpp>
 
 #include <support/check_programs.hpp>
 #include <support/play.hpp>

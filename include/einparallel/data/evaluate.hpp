@@ -7,9 +7,9 @@
 #include <einparallel/data/results.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/options.hpp>
 #include <einparallel/run/context.hpp>
 #include <einparallel/run/decompose.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <array>
 #include <concepts>

@@ -1,14 +1,14 @@
 #pragma once
 // The order of contractions whose plan is fastest: orders that are worth a plan each, and those plans.
 
+#include <einparallel/cost/numbering.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/product_tree.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/order/contraction_order.hpp>
-#include <einparallel/plan/numbering.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/plan/solve.hpp>
+#include <einparallel/search/solver/solve.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -8,8 +8,8 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <cstddef>
 #include <functional>

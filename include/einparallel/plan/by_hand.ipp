@@ -7,8 +7,8 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/decompose.ipp>
-#include <einparallel/plan/partition.hpp>
 #include <einparallel/plan/plan.ipp>
+#include <einparallel/search/partition.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -9,11 +9,11 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/options.hpp>
-#include <einparallel/plan/partition.hpp>
-#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/task.hpp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/partition.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -7,11 +7,11 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/constraints.ipp>
-#include <einparallel/plan/memory_search.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
-#include <einparallel/plan/search.ipp>
-#include <einparallel/plan/vertex_cuts.ipp>
+#include <einparallel/search/memory_search.ipp>
+#include <einparallel/search/search.ipp>
+#include <einparallel/search/vertex_cuts.ipp>
 
 #include <algorithm>
 #include <cmath>

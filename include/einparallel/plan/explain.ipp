@@ -4,8 +4,8 @@
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/statistics.ipp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <charconv>

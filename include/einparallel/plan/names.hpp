@@ -3,8 +3,8 @@
 
 #include <einparallel/graph/names.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <cstddef>
 #include <string>

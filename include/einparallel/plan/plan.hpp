@@ -6,8 +6,8 @@
 #include <einparallel/layout/placement.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/refused.hpp>
-#include <einparallel/plan/options.hpp>
 #include <einparallel/schedule/task.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <cstddef>
 #include <memory>

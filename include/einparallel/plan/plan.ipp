@@ -3,16 +3,16 @@
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/cost/paper.hpp>
+#include <einparallel/cost/places.hpp>
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/factor_graph.ipp>
-#include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/places.hpp>
-#include <einparallel/plan/search.ipp>
-#include <einparallel/plan/vertex_cuts.ipp>
 #include <einparallel/schedule/program.hpp>
+#include <einparallel/search/factor_graph.ipp>
+#include <einparallel/search/partition.ipp>
+#include <einparallel/search/search.ipp>
+#include <einparallel/search/vertex_cuts.ipp>
 
 #include <algorithm>
 #include <cmath>

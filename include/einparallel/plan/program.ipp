@@ -2,7 +2,6 @@
 // From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/pins.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>
@@ -11,6 +10,7 @@
 #include <einparallel/schedule/redistribute.hpp>
 #include <einparallel/schedule/softmax.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -3,8 +3,8 @@
 
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/options.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <span>
 

@@ -6,9 +6,9 @@
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/plan/options.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <cstddef>
 #include <memory>

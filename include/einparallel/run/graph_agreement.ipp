@@ -6,9 +6,9 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/options.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/context.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,15 +2,15 @@
 // All that can be decided about a vertex at once: how it is cut, on which ranks its blocks are, along which dimension
 // shared blocks rest in pieces, which sums it takes and leaves unfinished, and whether a master feeds its ranks.
 
+#include <einparallel/cost/places.hpp>
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/options.hpp>
-#include <einparallel/plan/pins.hpp>
-#include <einparallel/plan/places.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <cstddef>

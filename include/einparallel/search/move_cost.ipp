@@ -2,13 +2,13 @@
 // What bringing a tensor from where it is made, or lies, to all its readers costs, in the unit of the objective.
 
 #include <einparallel/cost/paper.hpp>
+#include <einparallel/cost/places.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/domain.ipp>
-#include <einparallel/plan/options.hpp>
-#include <einparallel/plan/pins.hpp>
-#include <einparallel/plan/places.hpp>
+#include <einparallel/search/domain.ipp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -8,10 +8,10 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/linearize.ipp>
-#include <einparallel/plan/model_tables.ipp>
-#include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/placement_writer.ipp>
+#include <einparallel/search/linearize.ipp>
+#include <einparallel/search/model_tables.ipp>
+#include <einparallel/search/partition.ipp>
+#include <einparallel/search/placement_writer.ipp>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <einparallel/cost/places.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/places.hpp>
 
 #include <algorithm>
 #include <array>

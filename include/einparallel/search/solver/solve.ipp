@@ -1,10 +1,10 @@
 #pragma once
 
-#include <einparallel/plan/solve.hpp>
+#include <einparallel/search/solver/solve.hpp>
 
+#include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/bucket.ipp>
-#include <einparallel/plan/numbering.hpp>
+#include <einparallel/search/solver/bucket.ipp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/factor_graph.ipp>
+#include <einparallel/search/factor_graph.ipp>
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 #pragma once
 // What moves between two distributions, counted over all pairs of ranks' boxes.
 
+#include <einparallel/cost/places.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/plan/places.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,12 +1,12 @@
 #pragma once
 // A factor graph as a sum of tables over some of its states: what the solver takes.
 
+#include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/bucket.ipp>
-#include <einparallel/plan/factor_graph.ipp>
-#include <einparallel/plan/numbering.hpp>
-#include <einparallel/plan/solve.hpp>
+#include <einparallel/search/factor_graph.ipp>
+#include <einparallel/search/solver/bucket.ipp>
+#include <einparallel/search/solver/solve.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/options.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // What goes round a ring, and where nothing does because a ring would not pay.
 
-#include "graphs.hpp"
+#include <plan/graphs.hpp>
 
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/plan/decompose.hpp>

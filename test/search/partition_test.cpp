@@ -1,8 +1,8 @@
 // Counts and enumeration of partition vectors against brute force.
 
-#include "graphs.hpp"
+#include <plan/graphs.hpp>
 
-#include <einparallel/plan/partition.hpp>
+#include <einparallel/search/partition.hpp>
 
 #include <doctest/doctest.h>
 

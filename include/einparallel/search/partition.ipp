@@ -1,12 +1,12 @@
 #pragma once
 
-#include <einparallel/plan/partition.hpp>
+#include <einparallel/search/partition.hpp>
 
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/options.hpp>
 #include <einparallel/schedule/pending.hpp>
+#include <einparallel/search/options.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -23,19 +23,19 @@
 //                              what a rank then holds); decompose.ipp puts the stages together, plan.ipp writes the
 //                              plan
 
+#include <einparallel/cost/numbering.hpp>
+#include <einparallel/cost/places.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/domain.ipp>
-#include <einparallel/plan/move_cost.ipp>
-#include <einparallel/plan/numbering.hpp>
-#include <einparallel/plan/options.hpp>
-#include <einparallel/plan/pins.hpp>
-#include <einparallel/plan/places.hpp>
-#include <einparallel/plan/solve.hpp>
+#include <einparallel/search/domain.ipp>
+#include <einparallel/search/move_cost.ipp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/pins.hpp>
+#include <einparallel/search/solver/solve.hpp>
 
 #include <algorithm>
 #include <bit>

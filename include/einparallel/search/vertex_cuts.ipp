@@ -6,11 +6,11 @@
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/domain.ipp>
-#include <einparallel/plan/offers.hpp>
-#include <einparallel/plan/options.hpp>
-#include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/pins.hpp>
+#include <einparallel/search/domain.ipp>
+#include <einparallel/search/offers.hpp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/partition.ipp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <array>

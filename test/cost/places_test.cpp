@@ -1,9 +1,9 @@
 // What moves between two places of a tensor, against a count over all pairs of boxes.
 
-#include "counted_traffic.hpp"
+#include <cost/counted_traffic.hpp>
 
+#include <einparallel/cost/places.hpp>
 #include <einparallel/layout/distribution.hpp>
-#include <einparallel/plan/places.hpp>
 
 #include <doctest/doctest.h>
 

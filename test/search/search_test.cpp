@@ -1,7 +1,7 @@
 // The search against brute force over all assignments of partition vectors.
 
-#include "random_constraints.hpp"
-#include "random_graph.hpp"
+#include <plan/random_constraints.hpp>
+#include <plan/random_graph.hpp>
 
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/plan.hpp>

@@ -1,20 +1,20 @@
 #pragma once
 // The states of a vertex, made as they are asked for.
 
+#include <einparallel/cost/numbering.hpp>
+#include <einparallel/cost/places.hpp>
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/numbering.hpp>
-#include <einparallel/plan/options.hpp>
-#include <einparallel/plan/partition.ipp>
-#include <einparallel/plan/pins.hpp>
-#include <einparallel/plan/places.hpp>
-#include <einparallel/plan/state.ipp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
+#include <einparallel/search/options.hpp>
+#include <einparallel/search/partition.ipp>
+#include <einparallel/search/pins.hpp>
+#include <einparallel/search/state.ipp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The smallest sum of tables against brute force over all assignments.
 
-#include <einparallel/plan/solve.hpp>
+#include <einparallel/search/solver/solve.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 // Each path is a chain, which dynamic programming solves exactly; edges that leave it are not looked at.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/plan/solve.hpp>
+#include <einparallel/search/solver/solve.hpp>
 
 #include <algorithm>
 #include <cstddef>

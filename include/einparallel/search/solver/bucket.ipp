@@ -1,11 +1,11 @@
 #pragma once
 // One step of the elimination: some tables over one variable, for all that its neighbours can do.
 
+#include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/plan/numbering.hpp>
-#include <einparallel/plan/solve.hpp>
+#include <einparallel/search/solver/solve.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,8 +5,8 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/factor_graph.ipp>
-#include <einparallel/plan/held_memory.ipp>
+#include <einparallel/search/factor_graph.ipp>
+#include <einparallel/search/held_memory.ipp>
 
 #include <algorithm>
 #include <iterator>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <einparallel/plan/offers.hpp>
+#include <einparallel/search/offers.hpp>
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/pins.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // The search under bytes and time against brute force over whole placements: partition vectors, orders of the mesh axes
 // and cuts of what rests in pieces.
 
-#include "random_constraints.hpp"
-#include "random_graph.hpp"
+#include <plan/random_constraints.hpp>
+#include <plan/random_graph.hpp>
 
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/einsum_graph.hpp>

@@ -4,8 +4,8 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/plan/factor_graph.ipp>
 #include <einparallel/schedule/vertex_schedule.hpp>
+#include <einparallel/search/factor_graph.ipp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/plan/pins.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <einparallel/notation/search_range.hpp>
 
