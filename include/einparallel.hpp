@@ -60,9 +60,9 @@ namespace einparallel {}
 #include <einparallel/plan/by_hand.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/plan/names.hpp>
+#include <einparallel/plan/partitions.hpp>
 #include <einparallel/plan/statistics.hpp>
 #include <einparallel/search/options.hpp>
-#include <einparallel/search/partition.hpp>
 
 // Runs, on a communicator.
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI

@@ -1,6 +1,6 @@
 // Mistakes about tables of partition vectors.
 
-#include <einparallel/search/partition.hpp>
+#include <einparallel/plan/partitions.hpp>
 
 namespace ep = einparallel;
 

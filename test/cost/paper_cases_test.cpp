@@ -6,7 +6,7 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/schedule/task.hpp>
-#include <einparallel/search/partition.hpp>
+#include <einparallel/plan/partitions.hpp>
 
 #include <support/json.hpp>
 

@@ -2,6 +2,7 @@
 
 #include <plan/graphs.hpp>
 
+#include <einparallel/plan/partitions.hpp>
 #include <einparallel/search/partition.hpp>
 
 #include <doctest/doctest.h>

@@ -1,12 +1,12 @@
 #pragma once
 // Where a tensor may lie, and what moving it from one place to another costs.
 
+#include <einparallel/cost/machine.hpp>
 #include <einparallel/cost/numbering.hpp>
 #include <einparallel/cost/redistribution_traffic.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/search/options.hpp>
 
 #include <cstddef>
 #include <map>

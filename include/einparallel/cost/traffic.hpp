@@ -4,7 +4,6 @@
 
 #include <einparallel/cost/lasting.hpp>
 #include <einparallel/cost/machine.hpp>
-#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -57,10 +56,6 @@ EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, 
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const machine& constants, objective minimised, std::size_t memory_limit,
                                                const lasting_work& lasting = {});
-
-/// The operand that a vertex may be computed in place of (schedule/in_place.hpp) once nobody else reads it.
-EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_graph& graph, std::size_t number,
-                                                                  const lasting_tensors& lasting);
 
 /// Which tensors of a vertex may lie in one place.
 struct shared_memory {

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <einparallel/cost/traffic.hpp>
-#include <einparallel/notation/search_range.hpp>
 
-#include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <cmath>
@@ -325,21 +323,6 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
         }
     }
     travel(best);
-}
-
-EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_graph& graph, std::size_t number,
-                                                                  const lasting_tensors& lasting) {
-    const vertex& einsum = *graph.vertices[number];
-    const std::vector<std::size_t>& inputs = graph.inputs[number];
-    const auto is_kept = [&](std::size_t each) { return found_in(each, graph.outputs) || lasting.lasts(each); };
-    for (std::size_t operand = 0; operand < inputs.size() && !is_kept(number); ++operand) {
-        if (is_elementwise_in(einsum.form, operand) && !is_kept(inputs[operand]) &&
-            !einsum.operands[operand]->is_input() && einsum.operands[operand]->element.bytes == einsum.element.bytes &&
-            std::ranges::count(inputs, inputs[operand]) == 1) {
-            return operand;
-        }
-    }
-    return std::nullopt;
 }
 
 EINPARALLEL_INLINE double task_memory(const task& work, const shared_memory& sharing) {

@@ -9,9 +9,9 @@
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
-#include <einparallel/search/memory_search.ipp>
-#include <einparallel/search/search.ipp>
-#include <einparallel/search/vertex_cuts.ipp>
+#include <einparallel/search/partition.hpp>
+#include <einparallel/search/pins.hpp>
+#include <einparallel/search/search.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -78,10 +78,12 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
         }
     }
     constexpr std::size_t enough = 1'000'000;  // with one vector each there is little to choose, and no bound to prove
+    asked.effort = std::min(asked.effort, enough);
+    asked.method = method::exact;
     asked.objective = objective::bytes;
     asked.memory_limit = 0;
     asked.on_progress = {};
-    return placement_search(graph, asked, may_be, table).run(std::min(asked.effort, enough)).states;
+    return best_placement(graph, asked, may_be, table).states;
 }
 
 /// Ranks whose peaks are looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
@@ -138,8 +140,7 @@ EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked,
 EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked) {
     place_table table(asked.objective != objective::time);
     const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
-    placement_search search(graph, asked, may_be, table);
-    placed_graph best = asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
+    placed_graph best = best_placement(graph, asked, may_be, table);
     plan made = plan_of(graph, asked, may_be, std::move(best.states), table);
     if (broken_marks(made) == 0) {
         const double cost = made.objective_cost();
@@ -177,10 +178,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     if (smallest.first > limit) {
         place_table table(asked.objective != objective::time);
         const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
-        placement_search search(graph, asked, may_be, table);
-        const placed_graph found =
-            asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort / 8, true);
-        memory_search memory(graph, asked, may_be, search.factors(), found.states);
+        limited_search memory(graph, asked, may_be, table);
         for (int round = 0; round < rounds && smallest.first > limit; ++round) {
             std::vector<std::size_t> order;
             const std::vector<state> states = memory.fit(order);

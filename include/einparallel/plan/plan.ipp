@@ -9,10 +9,9 @@
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
-#include <einparallel/search/factor_graph.ipp>
-#include <einparallel/search/partition.ipp>
-#include <einparallel/search/search.ipp>
-#include <einparallel/search/vertex_cuts.ipp>
+#include <einparallel/search/partition.hpp>
+#include <einparallel/search/pins.hpp>
+#include <einparallel/search/search.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -14,6 +14,7 @@
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/partition.ipp>
 #include <einparallel/search/pins.hpp>
+#include <einparallel/search/search.hpp>
 #include <einparallel/search/state.ipp>
 
 #include <algorithm>
@@ -24,13 +25,6 @@
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// How a vertex may be cut.
-struct vertex_cuts {
-    std::vector<partition_family> families;
-    algorithm wanted = algorithm::automatic;
-    bool fell_back = false;
-};
 
 /// The tensors of a vertex that others see: which operands move to it, and whether anybody reads its output.
 struct seen_tensors {

@@ -7,6 +7,8 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/search/factor_graph.ipp>
 #include <einparallel/search/held_memory.ipp>
+#include <einparallel/search/search.hpp>
+#include <einparallel/search/search.ipp>
 
 #include <algorithm>
 #include <iterator>
@@ -236,5 +238,29 @@ private:
     int misses_ = 0;
     std::size_t spent_ = 0, until_ = 0;
 };
+
+struct limited_search::searches {
+    EINPARALLEL_INLINE searches(const einsum_graph& graph, const options& asked, const std::vector<vertex_cuts>& may_be,
+                                place_table& table)
+        : search(graph, asked, may_be, table),
+          found(asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort / 8, true)),
+          memory(graph, asked, may_be, search.factors(), found.states) {}
+
+    placement_search search;
+    placed_graph found;
+    memory_search memory;
+};
+
+EINPARALLEL_INLINE limited_search::limited_search(const einsum_graph& graph, const options& asked,
+                                                  const std::vector<vertex_cuts>& may_be, place_table& table)
+    : searches_(std::make_shared<searches>(graph, asked, may_be, table)) {}
+
+EINPARALLEL_INLINE std::vector<state> limited_search::fit(std::vector<std::size_t>& order) {
+    return searches_->memory.fit(order);
+}
+
+EINPARALLEL_INLINE void limited_search::settle(std::size_t vertex, double bytes) {
+    searches_->memory.settle(vertex, bytes);
+}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -7,6 +7,7 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/search/options.hpp>
+#include <einparallel/search/search.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -66,17 +67,6 @@ private:
 
     std::vector<index> extents_;
     std::map<std::pair<std::size_t, int>, choice_set> known_;
-};
-
-/// The vectors that compete for a vertex which takes and leaves its sums in one way.
-struct partition_family {
-    pending_sums sums;
-    std::vector<std::vector<label_id>> tensors;  ///< labels of the operands, then of the output
-    std::vector<index> extents;                  ///< by label; the label of carried summands stands behind the others
-    std::vector<int> fixed;                      ///< by label: parts that are not to choose
-    std::vector<index> free;                     ///< by label: 1 where nothing is to choose, its extent elsewhere
-    std::vector<int> products;                   ///< of the parts to choose: the numbers of ranks that compete
-    std::vector<std::vector<index>> points{};    ///< by label, or fewer: cut points of the fixed parts; none: even
 };
 
 /// A partition vector, and what a vertex that is cut so costs at least.

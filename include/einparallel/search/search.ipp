@@ -4,6 +4,7 @@
 // gives a bound. Where the second takes an open state, its exact ones are written down. When it takes none, or bound
 // and plan meet, the plan is the best of all placements.
 
+#include <einparallel/graph/names.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -12,6 +13,7 @@
 #include <einparallel/search/model_tables.ipp>
 #include <einparallel/search/partition.ipp>
 #include <einparallel/search/placement_writer.ipp>
+#include <einparallel/search/search.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -20,13 +22,6 @@
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
-
-/// A state for every vertex.
-struct placed_graph {
-    std::vector<state> states;  ///< by number of the vertex; of inputs only those that are bound have one
-    double cost = std::numeric_limits<double>::infinity();  ///< as the search counts
-    double bound = 0;                                       ///< what no placement costs less than
-};
 
 /// Searches the placements of a graph.
 class placement_search {
@@ -328,5 +323,11 @@ private:
     std::size_t factor_limit_ = 0;  // entries of a factor beyond which it is split into pairs
     std::size_t split_limit_ = 0;   // entries that the elimination of a variable may look at
 };
+
+EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
+                                               const std::vector<vertex_cuts>& may_be, place_table& table) {
+    placement_search search(graph, asked, may_be, table);
+    return asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort);
+}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -2,15 +2,20 @@
 // All that can be decided about a vertex at once: how it is cut, on which ranks its blocks are, along which dimension
 // shared blocks rest in pieces, which sums it takes and leaves unfinished, and whether a master feeds its ranks.
 
+#include <einparallel/cost/lasting.hpp>
 #include <einparallel/cost/places.hpp>
 #include <einparallel/cost/traffic.hpp>
+#include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/pins.hpp>
+#include <einparallel/search/search.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -23,19 +28,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// One state of a vertex. An open one stands for every placement with its partition vector.
-struct state {
-    mesh ranks;
-    task_cuts cuts;
-    pending_sums sums;
-    std::vector<place_id> operands;  ///< where each is wanted; anywhere where every rank reads what it wants
-    place_id output = anywhere;      ///< anywhere where nobody reads it
-    feeding feed;                    ///< exact states that are run as master–worker
-    double cost = 0;                 ///< of the vertex's own work, in the unit of the objective
-    std::size_t memory = 0;          ///< bytes that its work may take where that is less than the limit
-    bool open = false;
-};
-
 EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsum) {
     std::vector<std::size_t> bytes;
     for (const std::shared_ptr<vertex>& operand : einsum.operands) {
@@ -44,7 +36,22 @@ EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsu
     return bytes;
 }
 
-/// What a vertex does in a state. @param wanted how its kind is asked to run
+/// The operand that a vertex may be computed in place of (schedule/in_place.hpp) once nobody else reads it.
+EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_graph& graph, std::size_t number,
+                                                                  const lasting_tensors& lasting) {
+    const vertex& einsum = *graph.vertices[number];
+    const std::vector<std::size_t>& inputs = graph.inputs[number];
+    const auto is_kept = [&](std::size_t each) { return found_in(each, graph.outputs) || lasting.lasts(each); };
+    for (std::size_t operand = 0; operand < inputs.size() && !is_kept(number); ++operand) {
+        if (is_elementwise_in(einsum.form, operand) && !is_kept(inputs[operand]) &&
+            !einsum.operands[operand]->is_input() && einsum.operands[operand]->element.bytes == einsum.element.bytes &&
+            std::ranges::count(inputs, inputs[operand]) == 1) {
+            return operand;
+        }
+    }
+    return std::nullopt;
+}
+
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,
                                 const lasting_work& lasting) {
     task work = make_task(with_sums(einsum.form, einsum.extents, chosen.sums, chosen.ranks), operand_bytes_of(einsum),
@@ -57,7 +64,6 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
     return work;
 }
 
-/// Where an exact state has a tensor with these labels. @param extents by label, with that of summands
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<index>& extents,
                                         const std::vector<label_id>& labels, std::size_t cut, place_table& table) {
     const std::vector<index> bounds = bounds_of(labels, extents);

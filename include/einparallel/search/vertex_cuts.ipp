@@ -11,6 +11,7 @@
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/partition.ipp>
 #include <einparallel/search/pins.hpp>
+#include <einparallel/search/search.hpp>
 
 #include <algorithm>
 #include <array>
@@ -150,7 +151,6 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
     return made;
 }
 
-/// One partition vector and no other.
 EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> parts, const vertex_cuts& like) {
     partition_family family = family_of(einsum);
     family.fixed = std::move(parts);
@@ -199,7 +199,6 @@ EINPARALLEL_INLINE void add_families_at_points(const options& asked, const point
     }
 }
 
-/// How every vertex may be cut, with the sums that may be left pending.
 EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked) {
     const pending_offers offers = offers_of(graph, asked);
     const std::vector<points_by_label> points = known_points(graph);

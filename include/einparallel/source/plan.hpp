@@ -45,6 +45,7 @@
 #include <einparallel/search/factor_graph.ipp>
 #include <einparallel/search/held_memory.ipp>
 #include <einparallel/search/linearize.ipp>
+#include <einparallel/search/memory_search.ipp>
 #include <einparallel/search/model_tables.ipp>
 #include <einparallel/search/move_cost.ipp>
 #include <einparallel/search/offers.ipp>

@@ -1,0 +1,97 @@
+#pragma once
+// What a search is asked, how every vertex may be cut, and what it answers: a state for every vertex.
+
+#include <einparallel/cost/lasting.hpp>
+#include <einparallel/cost/places.hpp>
+#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/layout/mesh.hpp>
+#include <einparallel/notation/box.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/einsum_form.hpp>
+#include <einparallel/schedule/pending.hpp>
+#include <einparallel/schedule/task.hpp>
+#include <einparallel/search/options.hpp>
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The vectors that compete for a vertex which takes and leaves its sums in one way.
+struct partition_family {
+    pending_sums sums;
+    std::vector<std::vector<label_id>> tensors;  ///< labels of the operands, then of the output
+    std::vector<index> extents;                  ///< by label; the label of carried summands stands behind the others
+    std::vector<int> fixed;                      ///< by label: parts that are not to choose
+    std::vector<index> free;                     ///< by label: 1 where nothing is to choose, its extent elsewhere
+    std::vector<int> products;                   ///< of the parts to choose: the numbers of ranks that compete
+    std::vector<std::vector<index>> points{};    ///< by label, or fewer: cut points of the fixed parts; none: even
+};
+
+/// How a vertex may be cut.
+struct vertex_cuts {
+    std::vector<partition_family> families;
+    algorithm wanted = algorithm::automatic;
+    bool fell_back = false;
+};
+
+/// How every vertex may be cut, with the sums that may be left pending.
+EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked);
+
+/// One partition vector and no other.
+EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> parts, const vertex_cuts& like);
+
+/// One state of a vertex. An open one stands for every placement with its partition vector.
+struct state {
+    mesh ranks;
+    task_cuts cuts;
+    pending_sums sums;
+    std::vector<place_id> operands;  ///< where each is wanted; anywhere where every rank reads what it wants
+    place_id output = anywhere;      ///< anywhere where nobody reads it
+    feeding feed;                    ///< exact states that are run as master–worker
+    double cost = 0;                 ///< of the vertex's own work, in the unit of the objective
+    std::size_t memory = 0;          ///< bytes that its work may take where that is less than the limit
+    bool open = false;
+};
+
+/// What a vertex does in a state. @param wanted how its kind is asked to run
+EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,
+                                const lasting_work& lasting);
+
+/// Where an exact state has a tensor with these labels. @param extents by label, with that of summands
+EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<index>& extents,
+                                        const std::vector<label_id>& labels, std::size_t cut, place_table& table);
+
+/// A state for every vertex.
+struct placed_graph {
+    std::vector<state> states;  ///< by number of the vertex; of inputs only those that are bound have one
+    double cost = std::numeric_limits<double>::infinity();  ///< as the search counts
+    double bound = 0;                                       ///< what no placement costs less than
+};
+
+/// The best placement found, by options.method, in options.effort. @param table of all places that it may have
+EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
+                                               const std::vector<vertex_cuts>& may_be, place_table& table);
+
+/// Placements that take less of a rank's memory than the limit, one after the other.
+class limited_search {
+public:
+    EINPARALLEL_INLINE limited_search(const einsum_graph& graph, const options& asked,
+                                      const std::vector<vertex_cuts>& may_be, place_table& table);
+
+    /// By number of the vertex other states each time, or none where none are found.
+    /// @param order becomes the numbers of the einsums, in the order that goes with them
+    EINPARALLEL_INLINE std::vector<state> fit(std::vector<std::size_t>& order);
+
+    /// Notes how many bytes are really held during a vertex with the states found.
+    EINPARALLEL_INLINE void settle(std::size_t vertex, double bytes);
+
+private:
+    struct searches;
+    std::shared_ptr<searches> searches_;
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
