@@ -9,22 +9,23 @@
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(INCLUDE_DIR "${INCLUDE_DIR}" ABSOLUTE)
 
-set(floor_notation 0)
-set(floor_mpi 1)
-set(floor_cuda 1)
-set(floor_kernel 1)
-set(floor_io 2)
-set(floor_order 1)
-set(floor_array 2)
-set(floor_layout 2)
-set(floor_device 2)
-set(floor_graph 3)
-set(floor_schedule 4)
-set(floor_cost 5)
-set(floor_search 6)
-set(floor_plan 7)
-set(floor_run 8)
-set(floor_data 9)
+# The map: each room on its floor.
+set(floor_notation 0)  # labels, subscripts, expressions; the values that they end in: einsum_form, op_program
+set(floor_mpi 1)       # communicators, datatypes, transfers: RAII, nothing more
+set(floor_cuda 1)      # streams, memory, cuBLAS: RAII, nothing more
+set(floor_kernel 1)    # products, joins, rows and copies on strided blocks; simd/: bodies for each instruction set
+set(floor_order 1)     # contraction orders of networks of tensors
+set(floor_io 2)        # .npy files: header, and any box of the elements
+set(floor_array 2)     # arrays, views, statements that run at once, other libraries' tensors
+set(floor_layout 2)    # mesh and placement, and the distribution that follows: which rank holds which boxes
+set(floor_device 2)    # contractions, copies and op programs on device memory; the memory space of a device
+set(floor_graph 3)     # the EinGraph: vertices, tensors, inputs
+set(floor_schedule 4)  # each algorithm once, over a sink that records a rank's program or counts
+set(floor_cost 5)      # the paper's units, traffic and seconds of a task, traffic between two distributions
+set(floor_search 6)    # states of vertices, the factor graph over them, its solver, the memory limit
+set(floor_plan 7)      # plans as users hold them: printed, explained, made by hand
+set(floor_run 8)       # a plan carried out: context, agreement, prepared programs, transport, trace
+set(floor_data 9)      # inputs, results, distributed tensors, the application's layouts, files by all ranks
 set(unit_data run)
 set(may_see_mpi mpi run data)
 set(may_see_cuda cuda device)
