@@ -15,24 +15,24 @@ namespace einparallel {}
 
 // What has something to say to the user, by itself: a compiler writes a line for each include on the way to it.
 // clang-format off
-#include <einparallel/array/array.hpp>
-#include <einparallel/array/einsum.hpp>
-#include <einparallel/array/operand.hpp>
-#include <einparallel/array/view.hpp>
-#include <einparallel/graph/inputs.hpp>
-#include <einparallel/graph/tensor.hpp>
-#include <einparallel/notation/analysis.hpp>
+#include <einparallel/notation/label.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/functions.hpp>
-#include <einparallel/notation/label.hpp>
 #include <einparallel/notation/subscripts.hpp>
+#include <einparallel/array/operand.hpp>
+#include <einparallel/array/view.hpp>
+#include <einparallel/array/array.hpp>
+#include <einparallel/array/einsum.hpp>
+#include <einparallel/graph/tensor.hpp>
+#include <einparallel/graph/inputs.hpp>
 #include <einparallel/plan/plan.hpp>
 #if defined(EINPARALLEL_HAS_MPI) && EINPARALLEL_HAS_MPI
+#include <einparallel/run/context.hpp>
 #include <einparallel/data/distributed.hpp>
 #include <einparallel/data/results.hpp>
 #include <einparallel/data/sources.hpp>
-#include <einparallel/run/context.hpp>
 #endif
 // clang-format on
 

@@ -5,8 +5,8 @@
 #include <einparallel/cost/paper.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/plan/decompose.hpp>
-#include <einparallel/schedule/task.hpp>
 #include <einparallel/plan/partitions.hpp>
+#include <einparallel/schedule/task.hpp>
 
 #include <support/json.hpp>
 

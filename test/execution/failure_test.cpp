@@ -94,8 +94,10 @@ TEST_CASE("memory that runs out on one rank, before anything has moved") {
 
 TEST_CASE("placeholders: unbound, bound twice, bound to the wrong thing, bound on some ranks only") {
     ep::context world(MPI_COMM_WORLD);
-    const ep::tensor<double, 2> X(input_vertex({4, 6}, std::make_shared<ep::detail::function_source>("placeholder"), "X"));
-    const ep::tensor<double, 2> other(input_vertex({4, 6}, std::make_shared<ep::detail::function_source>("placeholder"), "W"));
+    const ep::tensor<double, 2> X(
+        input_vertex({4, 6}, std::make_shared<ep::detail::function_source>("placeholder"), "X"));
+    const ep::tensor<double, 2> other(
+        input_vertex({4, 6}, std::make_shared<ep::detail::function_source>("placeholder"), "W"));
     const ep::einsum_form form{{"i", "j"}, {{0, 1}}, {1}};
     const auto Z = einsum_vertex(form, {4, 6}, {X.node()},
                                  std::make_shared<told_kernel>(played_operators::sum_of_products, 1), "Z");
@@ -155,7 +157,8 @@ TEST_CASE("plans that do not fit the context or each other") {
 TEST_CASE("plans that are cut alike, and run otherwise on one rank") {
     ep::context world(MPI_COMM_WORLD);
     const bool last = world.rank() == world.size() - 1;
-    const ep::tensor<double, 2> X(input_vertex({6, 6}, std::make_shared<ep::detail::function_source>("placeholder"), "X"));
+    const ep::tensor<double, 2> X(
+        input_vertex({6, 6}, std::make_shared<ep::detail::function_source>("placeholder"), "X"));
     const ep::tensor<double, 2> Z = ep::einsum<"ij,jk->ik">(X, X);
     const ep::array<double, 2> value({6, 6});
     ep::options checking{.processes = world.size(), .objective = ep::objective::bytes};

@@ -28,6 +28,9 @@ namespace op_program_test {
 namespace {
 
 using namespace einparallel;
+
+template <class T, class... Some>
+constexpr bool is_among = (std::is_same_v<T, Some> || ...);
 using namespace einparallel::detail;
 using einparallel::index;  // not that of <strings.h>
 using testing::json;

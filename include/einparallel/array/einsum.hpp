@@ -246,7 +246,7 @@ auto explain(const X& x, const Y& y) {
 
 /// The same into memory that exists; its extents are checked. The output may not share memory with an operand.
 template <subscripts Text, detail::DenseOperand Output, detail::DenseOperand... Operands>
-auto einsum_into(Output&& output, const Operands&... operands) {
+void einsum_into(Output&& output, const Operands&... operands) {
     if constexpr (detail::are_sound_for<Text, Operands...>) {
         const view target(output);
         constexpr bool fits = std::remove_const_t<decltype(target)>::rank ==
@@ -256,7 +256,7 @@ auto einsum_into(Output&& output, const Operands&... operands) {
             detail::einsum_views<Text>(target, detail::readable(operands)...);
         }
     } else {
-        return detail::mistaken_subscripts<Text, Operands...>();
+        static_cast<void>(detail::mistaken_subscripts<Text, Operands...>());
     }
 }
 
