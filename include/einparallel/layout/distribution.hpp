@@ -19,11 +19,14 @@ struct cut_side {
     int pieces = 1;
     std::vector<index> points{};  ///< parts + 1 cut points; none: parts that differ by at most one
 
+    /// Number of cells.
     [[nodiscard]] int cells() const { return parts * pieces; }
+    /// Indices of a part.
     [[nodiscard]] interval part(int number) const {
         const auto first = static_cast<std::size_t>(number);
         return points.empty() ? block_of(extent, parts, number) : interval{points[first], points[first + 1]};
     }
+    /// Indices of a cell.
     [[nodiscard]] interval cell(int number) const { return block_of(part(number / pieces), pieces, number % pieces); }
 
     friend bool operator==(const cut_side&, const cut_side&) = default;
@@ -38,6 +41,7 @@ struct rank_digit {
     std::size_t dimension = 0;
     bool is_piece = false;
 
+    /// Its value in the number of `rank`.
     [[nodiscard]] int of(int rank) const { return rank / stride % radix; }
 
     friend bool operator==(const rank_digit&, const rank_digit&) = default;

@@ -57,7 +57,7 @@ public:
     /// What a vertex may be, by its number; see cuts_of_graph().
     EINPARALLEL_INLINE factor_graph(const einsum_graph& graph, const options& asked,
                                     const std::vector<vertex_cuts>& may_be, place_table& table)
-        : graph_(graph), asked_(asked), table_(table), moves_(asked, table) {
+        : graph_(graph), table_(table), moves_(asked, table) {
         const std::size_t count = graph.vertices.size();
         const lasting_tensors lasting(graph, asked.runs, asked.objective);
         std::vector<place_id> lies(count, anywhere);
@@ -286,7 +286,6 @@ private:
     static constexpr std::size_t no_variable = static_cast<std::size_t>(-1);
 
     const einsum_graph& graph_;
-    const options& asked_;
     place_table& table_;
     move_cost moves_;
     std::vector<std::size_t> vertex_of_;
