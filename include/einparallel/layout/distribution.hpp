@@ -14,9 +14,9 @@ namespace einparallel {
 /// How the indices of one dimension are cut: into parts, and each part into pieces that rest on different ranks. A cell
 /// is a piece of a part; cells are numbered part by part.
 struct cut_side {
-    index extent = 1;
-    int parts = 1;
-    int pieces = 1;
+    index extent = 1;             ///< of the dimension
+    int parts = 1;                ///< that the mesh cuts it into
+    int pieces = 1;               ///< of each part
     std::vector<index> points{};  ///< parts + 1 cut points; none: parts that differ by at most one
 
     /// Number of cells.
@@ -35,11 +35,11 @@ struct cut_side {
 /// A digit of the ranks' numbers: rank / stride % radix, times the weight, counts in the number of the cell that a rank
 /// has along a dimension; pieces come before parts.
 struct rank_digit {
-    int stride = 1;
-    int radix = 1;
-    int weight = 1;
-    std::size_t dimension = 0;
-    bool is_piece = false;
+    int stride = 1;             ///< of the digit in a rank's number
+    int radix = 1;              ///< values that it takes
+    int weight = 1;             ///< in the number of the cell
+    std::size_t dimension = 0;  ///< whose cells it counts
+    bool is_piece = false;      ///< it counts pieces of a part, not parts
 
     /// Its value in the number of `rank`.
     [[nodiscard]] int of(int rank) const { return rank / stride % radix; }
@@ -69,10 +69,12 @@ public:
     /// Extents of the tensor.
     [[nodiscard]] const std::vector<index>& bounds() const { return bounds_; }
 
-    /// How the dimensions are cut, and which digits of the ranks' numbers say who has which cell. @pre regular
+    /// How the dimensions are cut; digits of the ranks' numbers say who has which cell. @pre regular
     [[nodiscard]] const std::vector<cut_side>& sides() const { return sides_; }
+    /// The digits. @pre regular
     [[nodiscard]] const std::vector<rank_digit>& digits() const { return digits_; }
 
+    /// True where a mesh describes it, false where boxes do.
     [[nodiscard]] bool is_regular() const { return regular_; }
 
     /// True where a label stands twice: the blocks lie on a diagonal and do not cover the tensor.
