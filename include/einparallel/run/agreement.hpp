@@ -14,11 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -81,14 +79,5 @@ inline constexpr std::size_t longest_sentence = 2048;
 /// the call.
 EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_view failure,
                                        std::initializer_list<common> numbers = {}, std::uint64_t ready = 1);
-
-/// Runs f() on every rank; where it throws on one of them, all throw the sentence of the lowest. Collective; f itself
-/// must not communicate. Returns what f returns.
-template <class F>
-auto agreed(const communicator& control, std::string_view doing, F&& f) {
-    std::optional<decltype(f())> made;
-    agree(control, failure_of(doing, [&] { made.emplace(f()); }));
-    return std::move(*made);
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
