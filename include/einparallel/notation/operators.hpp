@@ -26,6 +26,12 @@ inline constexpr bool is_number = std::is_integral_v<T> && !std::is_same_v<T, bo
 template <class T>
 inline constexpr bool is_ordered = std::is_arithmetic_v<T>;
 
+/// What a program calls a functor, an operator ⊕ as it would call it as ⊗: the base of the library's own ones.
+template <op_code Code>
+struct coded {
+    static constexpr op_code code = Code;
+};
+
 }  // namespace detail
 
 /// What may stand for ⊕: an associative and commutative operator that declares so, with an identity.
@@ -41,9 +47,8 @@ concept Reduction = requires(const Op& op, T x) {
 namespace op {
 
 /// ⊕ = +, the default. On bool it is "or".
-struct sum_type {
+struct sum_type : detail::coded<op_code::add> {
     static constexpr bool associative_commutative = true;
-    static constexpr op_code code = op_code::add;  ///< as ⊗
     template <class T>
     EINPARALLEL_HOST_DEVICE static constexpr T identity() {
         return T(0);
@@ -61,9 +66,8 @@ struct sum_type {
 };
 
 /// ⊕ = ×. On bool it is "and".
-struct prod_type {
+struct prod_type : detail::coded<op_code::multiply> {
     static constexpr bool associative_commutative = true;
-    static constexpr op_code code = op_code::multiply;  ///< as ⊗
     template <class T>
     EINPARALLEL_HOST_DEVICE static constexpr T identity() {
         return T(1);
@@ -84,9 +88,8 @@ struct prod_type {
 
 /// ⊕ = max or min; a NaN wins over every number.
 template <bool Largest>
-struct extreme_type {
+struct extreme_type : detail::coded<Largest ? op_code::larger : op_code::smaller> {
     static constexpr bool associative_commutative = true;
-    static constexpr op_code code = Largest ? op_code::larger : op_code::smaller;  ///< as ⊗
     template <class T>
     requires detail::is_ordered<T> EINPARALLEL_HOST_DEVICE static constexpr T identity() {
         using limits = std::numeric_limits<T>;
@@ -118,10 +121,18 @@ inline constexpr bool distributes_over = false;
 
 namespace detail {
 
+template <class T>
+EINPARALLEL_HOST_DEVICE constexpr auto difference(T a, T b) {
+    if constexpr (is_number<T>) {
+        return static_cast<T>(static_cast<wrapping<T>>(a) - static_cast<wrapping<T>>(b));
+    } else {
+        return a - b;
+    }
+}
+
 /// Functors of two elements x and y of the type that arithmetic on them has.
 #define EINPARALLEL_DETAIL_PAIR(functor, operation, result)                 \
-    struct functor {                                                        \
-        static constexpr op_code code = op_code::operation;                 \
+    struct functor : coded<op_code::operation> {                            \
         template <class A, class B>                                         \
         EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const { \
             using T = arithmetic_t<A, B>;                                   \
@@ -131,6 +142,7 @@ namespace detail {
         }                                                                   \
     }
 EINPARALLEL_DETAIL_PAIR(plus, add, op::sum_type{}(x, y));
+EINPARALLEL_DETAIL_PAIR(minus, subtract, difference(x, y));
 EINPARALLEL_DETAIL_PAIR(times, multiply, op::prod_type{}(x, y));
 EINPARALLEL_DETAIL_PAIR(over, divide, static_cast<T>(x / y));
 EINPARALLEL_DETAIL_PAIR(larger, larger, op::max_type{}(x, y));
@@ -143,22 +155,7 @@ EINPARALLEL_DETAIL_PAIR(equal, equal, x == y);
 EINPARALLEL_DETAIL_PAIR(not_equal, not_equal, x != y);
 #undef EINPARALLEL_DETAIL_PAIR
 
-struct minus {
-    static constexpr op_code code = op_code::subtract;
-    template <class A, class B>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a, B b) const {
-        using T = arithmetic_t<A, B>;
-        if constexpr (is_number<T>) {
-            return static_cast<T>(static_cast<wrapping<T>>(converted<T>(a)) -
-                                  static_cast<wrapping<T>>(converted<T>(b)));
-        } else {
-            return converted<T>(a) - converted<T>(b);
-        }
-    }
-};
-
-struct negate {
-    static constexpr op_code code = op_code::negate;
+struct negate : coded<op_code::negate> {
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
         if constexpr (std::is_integral_v<A>) {
@@ -169,8 +166,7 @@ struct negate {
     }
 };
 
-struct power {
-    static constexpr op_code code = op_code::power;
+struct power : coded<op_code::power> {
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
         using std::pow;
@@ -183,8 +179,7 @@ struct power {
     }
 };
 
-struct absolute {
-    static constexpr op_code code = op_code::absolute;
+struct absolute : coded<op_code::absolute> {
     template <class A>
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
         if constexpr (std::is_unsigned_v<A>) {
@@ -198,8 +193,7 @@ struct absolute {
     }
 };
 
-struct conjugate {
-    static constexpr op_code code = op_code::conjugate;
+struct conjugate : coded<op_code::conjugate> {
     template <class A>
     EINPARALLEL_HOST_DEVICE auto operator()(A a) const {
         if constexpr (is_complex<A>::value) {
@@ -212,8 +206,7 @@ struct conjugate {
 
 /// Functors of one element x, real or complex; integers are computed in double. `function` is what the result calls.
 #define EINPARALLEL_DETAIL_MAP(functor, operation, function, result)        \
-    struct functor {                                                        \
-        static constexpr op_code code = op_code::operation;                 \
+    struct functor : coded<op_code::operation> {                            \
         template <class A>                                                  \
         EINPARALLEL_HOST_DEVICE auto operator()(A a) const {                \
             using std::function;                                            \
@@ -238,8 +231,7 @@ EINPARALLEL_DETAIL_MAP(gelu_function, gelu, erf, x*(T(1) + erf(x * T(0.707106781
 
 /// Functions to whole numbers, which integers are already. Halves are rounded away from zero, as std::round does.
 #define EINPARALLEL_DETAIL_TO_WHOLE(function)                \
-    struct function##_function {                             \
-        static constexpr op_code code = op_code::function;   \
+    struct function##_function : coded<op_code::function> {  \
         template <class A>                                   \
         EINPARALLEL_HOST_DEVICE auto operator()(A a) const { \
             using std::function;                             \
@@ -255,16 +247,14 @@ EINPARALLEL_DETAIL_TO_WHOLE(round);
 #undef EINPARALLEL_DETAIL_TO_WHOLE
 
 /// −1, 0 or 1; a NaN stays one.
-struct sign_function {
-    static constexpr op_code code = op_code::sign;
+struct sign_function : coded<op_code::sign> {
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
         return a != a ? a : static_cast<A>(static_cast<A>(A(0) < a) - static_cast<A>(a < A(0)));
     }
 };
 
-struct atan2_function {
-    static constexpr op_code code = op_code::angle;
+struct atan2_function : coded<op_code::angle> {
     template <class A, class B>
     EINPARALLEL_HOST_DEVICE auto operator()(A a, B b) const {
         using std::atan2;
@@ -273,8 +263,7 @@ struct atan2_function {
 };
 
 /// a where c is true (not 0), else b.
-struct choice {
-    static constexpr op_code code = op_code::choice;
+struct choice : coded<op_code::choice> {
     template <class C, class A, class B>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(C c, A a, B b) const {
         using T = arithmetic_t<A, B>;
@@ -283,16 +272,14 @@ struct choice {
 };
 
 /// Where an extreme element is: its index, or one beyond all others. A NaN is as extreme as it gets.
-struct place_of {
-    static constexpr op_code code = op_code::place;
+struct place_of : coded<op_code::place> {
     template <class A, class Index>
     EINPARALLEL_HOST_DEVICE constexpr Index operator()(A a, A extreme, Index at) const {
         return a == extreme || a != a ? at : std::numeric_limits<Index>::max();
     }
 };
 
-struct relu_function {
-    static constexpr op_code code = op_code::relu;
+struct relu_function : coded<op_code::relu> {
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
         return op::max_type{}(a, A(0));
@@ -300,8 +287,7 @@ struct relu_function {
 };
 
 /// exp(x − c), the third line of the paper's softmax.
-struct shifted_exponential {
-    static constexpr op_code code = op_code::shifted_exponential;
+struct shifted_exponential : coded<op_code::shifted_exponential> {
     template <class T>
     EINPARALLEL_HOST_DEVICE T operator()(T x, T c) const {
         using std::exp;
@@ -310,8 +296,7 @@ struct shifted_exponential {
 };
 
 /// x as it is, for the type that a vertex stores it in.
-struct unchanged {
-    static constexpr op_code code = op_code::cast;
+struct unchanged : coded<op_code::cast> {
     template <class T>
     EINPARALLEL_HOST_DEVICE constexpr T operator()(T x) const {
         return x;
