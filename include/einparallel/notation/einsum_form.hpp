@@ -33,24 +33,24 @@ private:
     value_type value_;
 };
 
-/// Which operands (bit r for operand r) and whether the output carry a label, as a class.
+/// Which class a label is that the operands has_label(0), has_label(1), … and maybe the output carry.
 /// With more than two operands: c is in all of them and in the output; m and n are output labels missing somewhere (m
 /// if the first operand has it, else n); k is contracted and in more than one; x_only / y_only are contracted and in
 /// one (x_only if that one is the first).
-constexpr label_class classify(std::uint64_t in_operands, std::size_t operand_count, bool in_output) {
-    const std::uint64_t all = operand_count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << operand_count) - 1;
-    const bool in_first = (in_operands & 1U) != 0;
+template <class HasLabel>
+constexpr label_class classify(std::size_t operand_count, const HasLabel& has_label, bool in_output) {
+    std::size_t having = 0;
+    for (std::size_t operand = 0; operand < operand_count; ++operand) {
+        having += has_label(operand) ? 1 : 0;
+    }
+    const bool in_first = operand_count > 0 && has_label(0);
     if (in_output) {
-        if (in_operands == all) {
-            return label_class::c;
-        }
-        return in_first ? label_class::m : label_class::n;
+        return having == operand_count ? label_class::c : in_first ? label_class::m : label_class::n;
     }
-    const bool in_one_only = (in_operands & (in_operands - 1)) == 0;
-    if (in_one_only && operand_count > 1) {
-        return in_first ? label_class::x_only : label_class::y_only;
+    if (operand_count > 1 && having > 1) {
+        return label_class::k;
     }
-    return operand_count > 1 ? label_class::k : label_class::x_only;
+    return in_first || operand_count <= 1 ? label_class::x_only : label_class::y_only;
 }
 
 namespace detail {
@@ -103,11 +103,8 @@ struct einsum_form {
     [[nodiscard]] bool in_output(label_id label) const { return detail::found_in(label, output); }
 
     [[nodiscard]] label_class class_of(label_id label) const {
-        std::uint64_t mask = 0;
-        for (std::size_t operand = 0; operand < operands.size(); ++operand) {
-            mask |= in_operand(operand, label) ? std::uint64_t{1} << (operand < 63 ? operand : 63) : 0;
-        }
-        return classify(mask, operands.size(), in_output(label));
+        return classify(
+            operands.size(), [&](std::size_t operand) { return in_operand(operand, label); }, in_output(label));
     }
 
     /// The einsum as a reader would write it: `ij,jk->ik`, with spaces between labels where a name is longer than a

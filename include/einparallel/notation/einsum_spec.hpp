@@ -14,19 +14,9 @@ namespace einparallel {
 
 namespace detail {
 
-/// Operands that a subscript string names.
-constexpr std::size_t operand_count(subscripts spelled) {
-    const std::string_view inputs = spelled.view().substr(0, spelled.view().find("->"));
-    return 1 + static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), ','));
-}
-
-/// Rank of operand `wanted` of a subscript string without an ellipsis.
-constexpr std::size_t spelled_rank(subscripts spelled, std::size_t wanted) {
-    std::string_view inputs = spelled.view().substr(0, spelled.view().find("->"));
-    for (; wanted > 0; --wanted) {
-        inputs.remove_prefix(inputs.find(',') + 1);
-    }
-    return measure_subscript(inputs.substr(0, inputs.find(','))).labels;
+/// Rank of operand `operand` of a subscript string without an ellipsis.
+constexpr std::size_t spelled_rank(subscripts spelled, std::size_t operand) {
+    return spelled_labels(input_subscript(spelled.view(), operand));
 }
 
 template <subscripts Text, class Operands>
@@ -43,18 +33,14 @@ struct spec_table<Text, std::index_sequence<Operand...>> {
 template <subscripts Text>
 struct einsum_spec {
     /// Number of operands.
-    static constexpr std::size_t operands = detail::operand_count(Text);
+    static constexpr std::size_t operands = detail::input_count(Text.view());
 
 private:
     static constexpr const auto& table = detail::spec_table<Text, std::make_index_sequence<operands>>::value;
 
-    static constexpr label_id find(std::string_view name) {
-        for (std::size_t label = 0; label < table.label_count; ++label) {
-            if (table.names[label].view() == name) {
-                return static_cast<label_id>(label);
-            }
-        }
-        return no_label;
+    static constexpr label_id find(const label_name& name) {
+        const std::size_t label = table.find(name);
+        return label < table.label_count ? static_cast<label_id>(label) : no_label;
     }
 
 public:
@@ -66,18 +52,15 @@ public:
     /// Which of c, m, n, k, x_only, y_only a label is.
     template <label_name Name>
     static constexpr einparallel::label_class label_class() {
-        constexpr label_id wanted = find(Name.view());
+        constexpr label_id wanted = find(Name);
         static_assert(wanted != no_label, "einsum_spec::label_class: this label appears in no operand");
-        std::uint64_t mask = 0;
-        for (std::size_t operand = 0; operand < operands; ++operand) {
-            mask |= in_operand(operand, wanted) ? std::uint64_t{1} << operand : 0;
-        }
-        return classify(mask, operands, in_output(wanted));
+        return classify(
+            operands, [](std::size_t operand) { return in_operand(operand, wanted); }, in_output(wanted));
     }
 
     /// Number of a label, in order of first appearance over operands; no_label where it appears in no operand.
     template <label_name Name>
-    static constexpr label_id id = find(Name.view());
+    static constexpr label_id id = find(Name);
 
     /// True where the operand has the label.
     static constexpr bool in_operand(std::size_t operand, label_id label) {

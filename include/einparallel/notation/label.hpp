@@ -3,6 +3,7 @@
 
 #include <einparallel/notation/einsum_form.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -22,12 +23,12 @@ struct fixed_text {
 
     /// From a literal. The text must fit.
     template <std::size_t Length>
-    constexpr fixed_text(const char (&literal)[Length]) {  // implicit: label<"i">, einsum<"ij,jk->ik">
+    constexpr fixed_text(const char (&literal)[Length])  // implicit: label<"i">, einsum<"ij,jk->ik">
+        : fixed_text(std::string_view(literal, std::min(Length - 1, Capacity))) {
         static_assert(Length <= Capacity + 1, "einparallel: this label or subscript string is too long");
-        for (std::size_t position = 0; position + 1 < Length && position < Capacity; ++position) {
-            characters[position] = literal[position];
-        }
     }
+    /// From text that fits.
+    explicit constexpr fixed_text(std::string_view text) { std::copy(text.begin(), text.end(), characters); }
 
     /// The text without the zero.
     [[nodiscard]] constexpr std::string_view view() const {

@@ -34,49 +34,36 @@ enum class subscript_problem : std::uint8_t {
 };
 
 /// What a subscript string says for operands of given ranks. `Size` bounds the number of labels of all operands
-/// together.
+/// together, and of the output.
 template <std::size_t Size, std::size_t Operands>
 struct subscript_table {
-    struct name {
-        std::array<char, 8> text{};
-        std::size_t length = 0;
-        [[nodiscard]] constexpr std::string_view view() const { return {text.data(), length}; }
-        friend constexpr bool operator==(const name&, const name&) = default;
-    };
-
     subscript_problem problem = subscript_problem::none;
     std::size_t label_count = 0;
-    std::array<name, Size + 1> names{};
+    std::array<label_name, Size + 1> names{};
     bool has_ellipsis = false;
     std::array<bool, Size + 1> is_ellipsis{};       ///< by label: extent 1 may stand against a longer one
     std::array<label_id, Size + 1> dimensions{};    ///< labels of all operands, one after another
     std::array<std::size_t, Operands + 1> first{};  ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
     std::array<label_id, Size + 1> output{};
     std::size_t output_rank = 0;
-    name culprit{};  ///< the output label that is unknown or repeated
+    label_name culprit{};  ///< the output label that is unknown or repeated
 
-    constexpr label_id find_or_add(const name& wanted) {
-        for (std::size_t label = 0; label < label_count; ++label) {
-            if (names[label] == wanted) {
-                return static_cast<label_id>(label);
-            }
-        }
-        names[label_count] = wanted;
-        return static_cast<label_id>(label_count++);
+    /// Number of a label; label_count where there is none of this name.
+    [[nodiscard]] constexpr std::size_t find(const label_name& name) const {
+        const label_name* const first_name = names.data();
+        return static_cast<std::size_t>(std::find(first_name, first_name + label_count, name) - first_name);
     }
-
-    /// A label by its own spelling, or number `number` (counted from the last) of the ellipsis dimensions.
-    static constexpr name spelled(std::string_view text) {
-        name made;
-        for (const char character : text) {
-            made.text[made.length++] = character;
-        }
-        return made;
+    constexpr label_id find_or_add(const label_name& name) {
+        const std::size_t label = find(name);
+        names[label] = name;
+        label_count = std::max(label_count, label + 1);
+        return static_cast<label_id>(label);
     }
-    static constexpr name ellipsis(std::size_t number) {
-        name made = spelled("...");
-        made.text[made.length++] = static_cast<char>('0' + number);
-        return made;
+    /// … of number `number` (counted from the last) of the dimensions that an ellipsis stands for.
+    constexpr label_id ellipsis(std::size_t number) {
+        label_name name("...");
+        name.characters[3] = static_cast<char>('0' + number);
+        return find_or_add(name);
     }
 };
 
@@ -101,63 +88,57 @@ constexpr std::size_t label_length(std::string_view text) {
 }
 
 /// One operand's or the output's subscript: appends its labels to `into` (from position `count` on) and returns the
-/// problem. `rank` is the operand's rank; for the output, `ellipsis_rank` says how many dimensions "..." stands for.
-template <class Table, std::size_t Capacity>
-constexpr subscript_problem read_subscript(Table& table, std::string_view text, std::array<label_id, Capacity>& into,
-                                           std::size_t& count, std::size_t ellipsis_rank, bool is_output) {
+/// problem. `ellipsis_rank` says how many dimensions "..." stands for.
+template <class Table, class Labels>
+constexpr subscript_problem read_subscript(Table& table, std::string_view text, Labels& into, std::size_t& count,
+                                           std::size_t ellipsis_rank) {
     bool seen_ellipsis = false;
     while (!text.empty()) {
-        if (text.front() == ' ') {
-            text.remove_prefix(1);
-            continue;
-        }
+        std::size_t length = 1;
         if (text.front() == '.') {
             if (!text.starts_with("...") || seen_ellipsis) {
                 return subscript_problem::dots;
             }
             seen_ellipsis = true;
-            text.remove_prefix(3);
+            length = 3;
             for (std::size_t number = ellipsis_rank; number-- > 0;) {
-                const label_id label = table.find_or_add(Table::ellipsis(number));
-                table.has_ellipsis = table.is_ellipsis[static_cast<std::size_t>(label)] = true;
-                into[count++] = label;
+                into[count] = table.ellipsis(number);
+                table.has_ellipsis = table.is_ellipsis[static_cast<std::size_t>(into[count++])] = true;
             }
-            continue;
+        } else if (text.front() != ' ') {
+            length = label_length(text);
+            if (length == 0) {
+                return subscript_problem::character;
+            }
+            into[count++] = table.find_or_add(label_name(text.substr(0, length)));
         }
-        const std::size_t length = label_length(text);
-        if (length == 0) {
-            return subscript_problem::character;
-        }
-        if (count + 1 >= Capacity) {
-            return is_output ? subscript_problem::output_repeated : subscript_problem::rank;
-        }
-        const std::size_t known = table.label_count;
-        const label_id label = table.find_or_add(Table::spelled(text.substr(0, length)));
-        const auto end = into.begin() + static_cast<std::ptrdiff_t>(count);
-        if (is_output && (table.label_count > known || std::find(into.begin(), end, label) != end)) {
-            table.culprit = table.names[static_cast<std::size_t>(label)];
-            return table.label_count > known ? subscript_problem::output_unknown : subscript_problem::output_repeated;
-        }
-        into[count++] = label;
         text.remove_prefix(length);
     }
     return subscript_problem::none;
 }
 
-/// Labels spelled in one subscript, "..." not counted; and whether "..." is there.
-struct subscript_size {
-    std::size_t labels = 0;
-    bool ellipsis = false;
-};
-constexpr subscript_size measure_subscript(std::string_view text) {
-    subscript_size size;
-    while (!text.empty()) {
-        const std::size_t length = text.front() == ' ' || text.front() == '.' ? 0 : label_length(text);
-        size.ellipsis = size.ellipsis || text.front() == '.';
-        size.labels += length > 0 ? 1 : 0;
-        text.remove_prefix(length > 0 ? length : 1);
+/// The subscripts of the operands.
+constexpr std::string_view input_subscripts(std::string_view text) {
+    return text.substr(0, text.find("->"));
+}
+/// The subscript of one of them. @pre there are as many
+constexpr std::string_view input_subscript(std::string_view text, std::size_t operand) {
+    std::string_view inputs = input_subscripts(text);
+    for (; operand > 0; --operand) {
+        inputs.remove_prefix(inputs.find(',') + 1);
     }
-    return size;
+    return inputs.substr(0, inputs.find(','));
+}
+/// How many there are.
+constexpr std::size_t input_count(std::string_view text) {
+    const std::string_view inputs = input_subscripts(text);
+    return 1 + static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), ','));
+}
+/// Labels spelled in one subscript, "..." not counted: characters of UTF-8 but dots and spaces.
+constexpr std::size_t spelled_labels(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
+        return byte != ' ' && byte != '.' && (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+    }));
 }
 
 template <std::size_t Size, std::size_t Operands>
@@ -165,73 +146,70 @@ constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
                                                           const std::array<std::size_t, Operands>& ranks) {
     // By value: g++ 12 under UBSan takes no address of a template argument for a constant.
     const std::string_view text = spelled.view();
-    using table_type = subscript_table<Size, Operands>;
-    table_type table;
+    subscript_table<Size, Operands> table;
     const auto fail = [&](subscript_problem problem) {
         table.problem = problem;
         return table;
     };
-    const std::size_t arrow = text.find("->");
-    std::string_view inputs = text.substr(0, arrow);
-    const std::string_view output = arrow == std::string_view::npos ? std::string_view{} : text.substr(arrow + 2);
+    const std::string_view inputs = input_subscripts(text);
+    const std::string_view output = text.substr(std::min(inputs.size() + 2, text.size()));
     if (inputs.find_first_of("->") != std::string_view::npos || output.find_first_of("->,") != std::string_view::npos) {
         return fail(subscript_problem::arrow);
+    }
+    if (const std::size_t count = input_count(text); count != Operands) {
+        return fail(count < Operands ? subscript_problem::operand_count_more : subscript_problem::operand_count_less);
     }
 
     std::size_t count = 0;
     std::size_t widest_ellipsis = 0;
     for (std::size_t operand = 0; operand < Operands; ++operand) {
-        const std::size_t comma = inputs.find(',');
-        const std::string_view one = inputs.substr(0, comma);
-        const subscript_size size = measure_subscript(one);
-        table.first[operand] = count;
-        const std::size_t ellipsis_rank =
-            size.ellipsis && ranks[operand] >= size.labels ? ranks[operand] - size.labels : 0;
-        const subscript_problem problem = read_subscript(table, one, table.dimensions, count, ellipsis_rank, false);
+        const std::string_view one = input_subscript(text, operand);
+        const bool has_ellipsis = one.find('.') != std::string_view::npos;
+        const std::size_t labels = spelled_labels(one);
+        const std::size_t ellipsis_rank = has_ellipsis && ranks[operand] > labels ? ranks[operand] - labels : 0;
+        const subscript_problem problem = read_subscript(table, one, table.dimensions, count, ellipsis_rank);
         if (problem != subscript_problem::none) {
             return fail(problem);
         }
-        if (count - table.first[operand] != ranks[operand]) {
-            return fail(size.ellipsis ? subscript_problem::ellipsis_rank : subscript_problem::rank);
+        if (labels + ellipsis_rank != ranks[operand]) {
+            return fail(has_ellipsis ? subscript_problem::ellipsis_rank : subscript_problem::rank);
         }
-        widest_ellipsis = ellipsis_rank > widest_ellipsis ? ellipsis_rank : widest_ellipsis;
-        const bool last = operand + 1 == Operands;
-        if (last != (comma == std::string_view::npos)) {
-            return fail(last ? subscript_problem::operand_count_less : subscript_problem::operand_count_more);
-        }
-        inputs = last ? std::string_view{} : inputs.substr(comma + 1);
+        widest_ellipsis = std::max(widest_ellipsis, ellipsis_rank);
+        table.first[operand + 1] = count;
     }
-    table.first[Operands] = count;
 
-    if (arrow != std::string_view::npos) {
-        const subscript_problem problem =
-            read_subscript(table, output, table.output, table.output_rank, widest_ellipsis, true);
-        if (problem != subscript_problem::none) {
-            return fail(problem);
+    // An implicit output: the ellipsis, then the labels that stand exactly once, in the order of their characters.
+    const bool is_implicit = inputs.size() == text.size();
+    const std::size_t known = table.label_count;
+    const subscript_problem problem =
+        read_subscript(table, is_implicit ? "..." : output, table.output, table.output_rank, widest_ellipsis);
+    if (problem != subscript_problem::none) {
+        return fail(problem);
+    }
+    if (is_implicit) {
+        const std::size_t spelled_once = table.output_rank;
+        for (std::size_t label = 0; label < known; ++label) {
+            const label_id* const dimensions = table.dimensions.data();
+            if (!table.is_ellipsis[label] &&
+                std::count(dimensions, dimensions + count, static_cast<label_id>(label)) == 1) {
+                table.output[table.output_rank++] = static_cast<label_id>(label);
+            }
         }
-        if (widest_ellipsis > 0 && output.find('.') == std::string_view::npos) {
-            return fail(subscript_problem::ellipsis_output);
-        }
+        std::sort(&table.output[spelled_once], &table.output[table.output_rank], [&](label_id a, label_id b) {
+            return table.names[static_cast<std::size_t>(a)].view() < table.names[static_cast<std::size_t>(b)].view();
+        });
         return table;
     }
-
-    // Implicit output: the ellipsis, then the labels that stand exactly once, in the order of their characters.
-    for (std::size_t number = widest_ellipsis; number-- > 0;) {
-        table.output[table.output_rank++] = table.find_or_add(table_type::ellipsis(number));
-    }
-    const auto spelled_once = table.output.begin() + static_cast<std::ptrdiff_t>(table.output_rank);
-    const auto end = table.dimensions.begin() + static_cast<std::ptrdiff_t>(count);
-    for (std::size_t label = 0; label < table.label_count; ++label) {
-        if (!table.is_ellipsis[label] && std::count(table.dimensions.begin(), end, static_cast<label_id>(label)) == 1) {
-            table.output[table.output_rank++] = static_cast<label_id>(label);
+    const label_id* const labels = table.output.data();
+    for (std::size_t at = 0; at < table.output_rank; ++at) {
+        const auto label = static_cast<std::size_t>(labels[at]);
+        if (label >= known || std::find(labels, labels + at, labels[at]) != labels + at) {
+            table.culprit = table.names[label];
+            return fail(label >= known ? subscript_problem::output_unknown : subscript_problem::output_repeated);
         }
     }
-    std::sort(spelled_once, table.output.begin() + static_cast<std::ptrdiff_t>(table.output_rank),
-              [&](label_id a, label_id b) {
-                  return table.names[static_cast<std::size_t>(a)].view() <
-                         table.names[static_cast<std::size_t>(b)].view();
-              });
-    return table;
+    const bool lacks_ellipsis = widest_ellipsis > 0 && output.find('.') == std::string_view::npos;
+    return fail(lacks_ellipsis ? subscript_problem::ellipsis_output : subscript_problem::none);
 }
 
 /// The table of a subscript string for operands of these ranks.
@@ -241,14 +219,9 @@ inline constexpr auto subscript_table_of =
 
 /// The output label that breaks a rule, empty where none does: the note below the sentence shows it.
 template <subscript_problem Problem, subscripts Text, std::size_t... Ranks>
-inline constexpr label_name culprit_of = [] {
-    label_name found;
-    const auto& table = subscript_table_of<Text, Ranks...>;
-    for (std::size_t letter = 0; table.problem == Problem && letter < table.culprit.length; ++letter) {
-        found.characters[letter] = table.culprit.text[letter];
-    }
-    return found;
-}();
+inline constexpr label_name culprit_of = subscript_table_of<Text, Ranks...>.problem == Problem
+                                             ? subscript_table_of<Text, Ranks...>.culprit
+                                             : label_name();
 template <label_name Label>
 inline constexpr bool output_label_is_in_an_operand = Label == label_name();
 template <label_name Label>
