@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <tuple>
 #include <type_traits>
 
@@ -36,32 +35,34 @@ struct statement {
     }
     static constexpr flags on_left = set_of(LeftLabels{});
 
-    template <class Combine>
-    static constexpr flags combined(const flags& a, const flags& b, const Combine& combine) {
+    /// The labels of which holds(label) is true.
+    template <class Holds>
+    static constexpr flags those(const Holds& holds) {
         flags set{};
         for (std::size_t label = 0; label < set.size(); ++label) {
-            set[label] = combine(a[label], b[label]);
+            set[label] = holds(label);
         }
         return set;
     }
-    static constexpr flags both(const flags& a, const flags& b) { return combined(a, b, std::logical_and<>()); }
-    static constexpr flags either(const flags& a, const flags& b) { return combined(a, b, std::logical_or<>()); }
-    static constexpr flags without(const flags& a, const flags& b) { return combined(a, b, std::greater<>()); }
+    template <class... Flags>
+    static constexpr flags any_of(const Flags&... sets) {
+        return those([&](std::size_t label) { return (sets[label] || ...); });
+    }
+    static constexpr flags both(const flags& a, const flags& b) {
+        return those([&](std::size_t label) { return a[label] && b[label]; });
+    }
+    static constexpr flags without(const flags& a, const flags& b) {
+        return those([&](std::size_t label) { return a[label] && !b[label]; });
+    }
 
     /// Labels that an expression still has after its own reductions.
-    template <class Operand, class Labels>
-    static constexpr flags unbound(std::type_identity<leaf<Operand, Labels>> /*node*/) {
-        return set_of(Labels{});
-    }
-    template <class T>
-    static constexpr flags unbound(std::type_identity<constant<T>> /*node*/) {
-        return {};
+    template <class E>
+    static constexpr flags unbound(std::type_identity<E> /*leaf or number*/) {
+        return set_of(typename E::labels{});
     }
     template <class Function, class... Arguments>
     static constexpr flags unbound(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-        flags all{};
-        ((all = either(all, unbound(std::type_identity<Arguments>{}))), ...);
-        return all;
+        return any_of(unbound(std::type_identity<Arguments>{})...);
     }
     template <class Op, class Over, class Inner>
     static constexpr flags unbound(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
@@ -84,9 +85,7 @@ struct statement {
     }
     template <class Function, class... Arguments>
     static constexpr flags escaping(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-        flags all{};
-        ((all = either(all, escaping(std::type_identity<Arguments>{}))), ...);
-        return all;
+        return any_of(escaping(std::type_identity<Arguments>{})...);
     }
     template <class Op, class Over, class Inner>
     static constexpr flags escaping(std::type_identity<reduce_node<Op, Over, Inner>> /*node*/) {
@@ -98,7 +97,7 @@ struct statement {
     }
     template <class Over, class Inner>
     static constexpr flags escaping(std::type_identity<softmax_node<Over, Inner>> /*node*/) {
-        return without(either(escaping(std::type_identity<Inner>{}), missing_of<Inner>), set_of(label_list<Over>{}));
+        return without(any_of(escaping(std::type_identity<Inner>{}), missing_of<Inner>), set_of(label_list<Over>{}));
     }
 
     /// Labels that a reduction goes over.
@@ -178,8 +177,10 @@ inline constexpr bool is_storable = keeps_imaginary<From, To>&& keeps_fraction<F
 
 /// Inside a term, + and − join operands that miss the same labels on the left; otherwise nobody can tell over which of
 /// them the user wants the sum. Numbers are exempt, and whatever stands inside an explicit reduction.
+template <class Statement, class... Terms>
+inline constexpr bool miss_the_same = true;
 template <class Statement, class A, class B>
-inline constexpr bool misses_the_same =
+inline constexpr bool miss_the_same<Statement, A, B> =
     is_constant<A> || is_constant<B> || Statement::template missing_of<A> == Statement::template missing_of<B>;
 
 /// Top-level +, − and sign join terms; those inside a term are looked at.
@@ -197,9 +198,7 @@ constexpr auto absent_of(std::type_identity<E> /*node*/) {
 template <class Statement, class Function, class... Terms>
     requires joins_terms<Function>
 constexpr auto absent_of(std::type_identity<join_node<Function, Terms...>> /*node*/) {
-    typename Statement::flags all{};
-    ((all = Statement::either(all, absent_of<Statement>(std::type_identity<Terms>{}))), ...);
-    return all;
+    return Statement::any_of(absent_of<Statement>(std::type_identity<Terms>{})...);
 }
 
 template <class Statement, bool InTerm, class E>
@@ -208,24 +207,14 @@ constexpr bool are_sound_terms(std::type_identity<E> /*node*/) {
 }
 template <class Statement, bool InTerm, class Function, class... Arguments>
 constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
-    if constexpr (InTerm && joins_terms<Function> && sizeof...(Arguments) == 2) {
-        if constexpr (!misses_the_same<Statement, Arguments...>) {
-            return false;
-        }
-    }
     constexpr bool in_term = InTerm || !joins_terms<Function>;
-    return (are_sound_terms<Statement, in_term>(std::type_identity<Arguments>{}) && ...);
+    constexpr bool sound = !InTerm || !joins_terms<Function> || miss_the_same<Statement, Arguments...>;
+    return sound && (are_sound_terms<Statement, in_term>(std::type_identity<Arguments>{}) && ...);
 }
 
 /// The label at a position, `nothing` behind the last.
 template <std::size_t Position, class... Labels>
-constexpr auto label_at(label_list<Labels...> /*list*/) {
-    if constexpr (Position == sizeof...(Labels)) {
-        return nothing{};
-    } else {
-        return std::tuple_element_t<Position, std::tuple<Labels...>>{};
-    }
-}
+auto label_at(label_list<Labels...> /*list*/) -> std::tuple_element_t<Position, std::tuple<Labels..., nothing>>;
 
 /// The first labels of a statement that break a rule; `nothing` where none does. Where some tensor had the wrong number
 /// of labels, that has been said already.
