@@ -5,8 +5,7 @@
 
 #include <einparallel/notation/op_program.ipp>
 
-#include <cstdio>
-#include <cstdlib>
+#include <charconv>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -64,26 +63,23 @@ EINPARALLEL_INLINE formula_part call_part(std::string_view name, std::vector<for
 
 /// A number in the fewest digits that tell it from others of its type, six and more: 0.5, 2, 1e-09, (0,1).
 EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
-    const auto written = [](double value, bool is_float) {
+    const auto written = [](auto value) {
         std::array<char, 32> text{};
-        for (int digits = 6; digits <= 17; ++digits) {
-            std::snprintf(text.data(), text.size(), "%.*g", digits, value);
-            const double read = std::strtod(text.data(), nullptr);
-            if (read == value || (is_float && static_cast<float>(read) == static_cast<float>(value))) {
-                break;
-            }
+        char* end = text.data();
+        auto read = value;
+        for (int digits = 6; digits <= 17 && (digits == 6 || read != value); ++digits) {
+            end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits).ptr;
+            std::from_chars(text.data(), end, read);
         }
-        return std::string(text.data());
+        return std::string(text.data(), end);
     };
     std::string text;
     with_element(number.type(), [&]<class T>(std::type_identity<T> /*type*/) {
         const T value = number.value<T>();
         if constexpr (is_complex<T>::value) {
-            constexpr bool is_single = std::is_same_v<T, std::complex<float>>;
-            text = "(" + written(static_cast<double>(value.real()), is_single) + "," +
-                   written(static_cast<double>(value.imag()), is_single) + ")";
+            text = "(" + written(value.real()) + "," + written(value.imag()) + ")";
         } else {
-            text = written(static_cast<double>(value), std::is_same_v<T, float>);
+            text = written(static_cast<std::conditional_t<std::is_integral_v<T>, double, T>>(value));
         }
     });
     return text;
