@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -54,23 +53,11 @@ EINPARALLEL_INLINE void* new_lines(std::size_t bytes, const char* who = "ep::arr
 /// @param lines from new_lines(), or null
 EINPARALLEL_INLINE void delete_lines(void* lines);
 
-/// Owner of lines from new_lines().
-class lines_owner {
-public:
-    lines_owner() = default;
-    lines_owner(lines_owner&& other) noexcept : lines_(std::exchange(other.lines_, nullptr)) {}
-    lines_owner& operator=(lines_owner&& other) noexcept {
-        reset(std::exchange(other.lines_, nullptr));
-        return *this;
-    }
-    ~lines_owner() { delete_lines(lines_); }
-
-    [[nodiscard]] void* get() const { return lines_; }
-    void reset(void* lines) { delete_lines(std::exchange(lines_, lines)); }
-
-private:
-    void* lines_ = nullptr;
+struct lines_release {
+    void operator()(void* lines) const { delete_lines(lines); }
 };
+/// Owner of lines from new_lines().
+using lines_owner = std::unique_ptr<void, lines_release>;
 
 /// Expires with these lines. For who refers to them and reads them later. @pre lines from new_lines()
 EINPARALLEL_INLINE std::weak_ptr<const void> life_of(const void* lines);
