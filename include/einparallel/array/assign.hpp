@@ -67,6 +67,21 @@ auto with_sign(const E& term) {
     }
 }
 
+/// Calls visit(term, std::bool_constant of its being subtracted) for every term of a sum, in the order written.
+template <bool Negative, class E, class Visit>
+void for_each_term(const E& term, const Visit& visit) {
+    visit(term, std::bool_constant<Negative>{});
+}
+template <bool Negative, class Sign, class... Terms, class Visit>
+    requires joins_terms<Sign>
+void for_each_term(const join_node<Sign, Terms...>& node, const Visit& visit) {
+    constexpr std::size_t last = sizeof...(Terms) - 1;
+    if constexpr (last > 0) {
+        for_each_term<Negative>(detail::argument<0>(node.arguments), visit);
+    }
+    for_each_term<Negative == std::is_same_v<Sign, plus>>(detail::argument<last>(node.arguments), visit);
+}
+
 /// No term.
 struct no_terms {};
 
@@ -105,24 +120,6 @@ auto elementwise_part(const join_node<negate, A>& node) {
                       minus{});
 }
 
-/// Calls visit(summand with its sign) for every direct term, in the order written.
-template <class Statement, bool Negative, class E, class Visit>
-void for_each_direct(const E& node, Visit&& visit) {
-    if constexpr (is_direct<Statement, E>) {
-        visit(with_sign<Negative>(summand(node)));
-    }
-}
-template <class Statement, bool Negative, class Sign, class A, class B, class Visit>
-    requires joins_terms<Sign>
-void for_each_direct(const join_node<Sign, A, B>& node, Visit&& visit) {
-    for_each_direct<Statement, Negative>(detail::argument<0>(node.arguments), visit);
-    for_each_direct<Statement, Negative != std::is_same_v<Sign, minus>>(detail::argument<1>(node.arguments), visit);
-}
-template <class Statement, bool Negative, class A, class Visit>
-void for_each_direct(const join_node<negate, A>& node, Visit&& visit) {
-    for_each_direct<Statement, !Negative>(detail::argument<0>(node.arguments), visit);
-}
-
 // --- what a statement reads, as values
 // ---------------------------------------------------------------------------
 
@@ -130,24 +127,22 @@ void for_each_direct(const join_node<negate, A>& node, Visit&& visit) {
 template <class E>
 inline constexpr std::size_t read_count = leaves_t<E>::size;
 
-/// Lists the leaves of a statement term by term, from `next` on.
+/// Lists the leaves of a statement term by term.
 template <class Statement, class E>
-void list_leaves(const E& term, statement_leaf*& next) {
-    for_each_leaf(term, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto reduced) {
-        constexpr bool in_place = !decltype(reduced)::value && !Statement::template aggregates<E>;
-        *next++ = {{handle_of(node.operand), Statement::ids::template ids<Labels>}, in_place, false};
+auto listed_leaves(const E& right) {
+    std::array<statement_leaf, read_count<E>> leaves;
+    statement_leaf* next = leaves.data();
+    for_each_term<false>(right, [&]<class Term>(const Term& term, auto /*negative*/) {
+        const statement_leaf* const first = next;
+        for_each_leaf(term, [&]<class Operand, class Labels>(const leaf<Operand, Labels>& node, auto reduced) {
+            constexpr bool in_place = !decltype(reduced)::value && !Statement::template aggregates<Term>;
+            *next++ = {{handle_of(node.operand), Statement::ids::template ids<Labels>}, in_place, false};
+        });
+        if (next != first) {
+            next[-1].ends_term = true;
+        }
     });
-    if constexpr (constexpr std::size_t count = read_count<E>; count > 0) {
-        next[-1].ends_term = true;
-    }
-}
-template <class Statement, class Function, class... Terms>
-    requires joins_terms<Function>
-void list_leaves(const join_node<Function, Terms...>& node, statement_leaf*& next) {
-    [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-        (list_leaves<Statement>(detail::argument<Position>(node.arguments), next), ...);
-    }
-    (std::index_sequence_for<Terms...>{});
+    return leaves;
 }
 
 // --- products of arrays, views and numbers: one value, one call
@@ -168,10 +163,8 @@ inline constexpr bool is_one_product = [] {
 /// The same vertex by vertex.
 template <assignment How, class Out, class Statement, class E>
 void execute_in_steps(const block_handle& output, const E& right, growth grow) {
-    std::array<statement_leaf, read_count<E>> leaves;
-    statement_leaf* next = leaves.data();
-    list_leaves<Statement>(right, next);
-    immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, leaves, grow);
+    immediate_builder builder(Statement::ids::names, {output, Statement::left_labels}, listed_leaves<Statement>(right),
+                              grow);
     lowering<immediate_builder, Statement> lower(builder);
 
     constexpr bool subtracts = How == assignment::subtract;
@@ -187,7 +180,11 @@ void execute_in_steps(const block_handle& output, const E& right, growth grow) {
         if constexpr (!std::is_same_v<std::remove_const_t<decltype(part)>, no_terms>) {
             accumulate(with_sign<subtracts>(part));
         }
-        for_each_direct<Statement, subtracts>(right, accumulate);
+        for_each_term<subtracts>(right, [&]<class Term>(const Term& term, auto negative) {
+            if constexpr (is_direct<Statement, Term>) {
+                accumulate(with_sign<decltype(negative)::value>(summand(term)));
+            }
+        });
     }
 }
 
