@@ -156,19 +156,6 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
     }
 }
 
-/// Extents of the result.
-template <subscripts Text, class... Operands>
-auto einsum_extents(const Operands&... operands) {
-    static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
-    const auto longest =
-        extents_by_label<table>(std::array<const index*, sizeof...(Operands)>{operands.extents().data()...});
-    std::array<index, table.output_rank> extents{};
-    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        extents[dimension] = longest[static_cast<std::size_t>(table.output[dimension])];
-    }
-    return extents;
-}
-
 template <class... Operands>
 struct other_than_dense : refused {
     static_assert(
@@ -179,9 +166,15 @@ struct other_than_dense : refused {
 
 template <subscripts Text, class... Operands>
 auto new_output(const Operands&... operands) {
+    static constexpr const auto& table = subscript_table_of<Text, Operands::rank...>;
+    const auto longest =
+        extents_by_label<table>(std::array<const index*, sizeof...(Operands)>{operands.extents().data()...});
+    std::array<index, table.output_rank> extents{};
+    for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
+        extents[dimension] = longest[static_cast<std::size_t>(table.output[dimension])];
+    }
     using Out = typename common_element<typename Operands::value_type...>::type;
-    return array<Out, subscript_table_of<Text, Operands::rank...>.output_rank>(einsum_extents<Text>(operands...),
-                                                                               first_elements::unwritten);
+    return array<Out, table.output_rank>(extents, first_elements::unwritten);
 }
 
 template <subscripts Text, class... Operands>

@@ -31,11 +31,6 @@ constexpr std::array<index, Rank> row_major(const std::array<index, Rank>& exten
     dense_strides(extents, strides.data());
     return strides;
 }
-template <std::size_t Rank>
-constexpr index element_count(const std::array<index, Rank>& extents) {
-    std::array<index, Rank> strides{};
-    return dense_strides(extents, strides.data());
-}
 
 /// T is an array, a view, a tensor: is_a<T, array>.
 template <class T, template <class, std::size_t> class Of>

@@ -282,11 +282,7 @@ EINPARALLEL_INLINE device_contraction decide_on_device(const block_call& call, e
 }
 
 EINPARALLEL_INLINE index device_contraction::calls() const {
-    index count = 1;
-    for (const index extent : loops.extents) {
-        count *= extent;
-    }
-    return count;
+    return element_count(loops.extents);
 }
 
 EINPARALLEL_INLINE std::string device_contraction::text() const {

@@ -126,10 +126,7 @@ EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, in
 EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_t element_bytes, first_elements are,
                                       const void* from) {
     check_extents(extents);
-    auto bytes = static_cast<index>(element_bytes);
-    for (const index extent : extents) {
-        bytes *= extent;
-    }
+    const index bytes = element_count(extents) * static_cast<index>(element_bytes);
     void* const made = new_lines(static_cast<std::size_t>(bytes));
     if (are != first_elements::unwritten) {
         touch_first(static_cast<std::byte*>(made), static_cast<const std::byte*>(from), bytes);

@@ -46,6 +46,10 @@ public:
         }
     }
 
+    [[nodiscard]] contraction_decision sizes() const {
+        return {contraction_way::nothing, m.size, n.size, k.size, batch.size};
+    }
+
     group m;
     group n;
     group k;
@@ -60,11 +64,7 @@ public:
         : nest_(nest), type_(type), mode_(mode), groups_(nest) {}
 
     [[nodiscard]] contraction_decision decide() {
-        contraction_decision made;
-        made.m = groups_.m.size;
-        made.n = groups_.n.size;
-        made.k = groups_.k.size;
-        made.batch = groups_.batch.size;
+        contraction_decision made = groups_.sizes();
         made.swapped = groups_.m.closest != 0 && (groups_.n.closest == 0 || groups_.m.closest < groups_.n.closest);
         made.way = way(made);
         share(made);
@@ -190,19 +190,13 @@ namespace einparallel {
 
 EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_type type) {
     detail::loop_nest nest(call);
-    contraction_decision made;
     if (nest.output_empty || nest.sum_empty) {
-        made.way = nest.output_empty ? contraction_way::nothing : contraction_way::identities;
-        return made;
+        return {nest.output_empty ? contraction_way::nothing : contraction_way::identities};
     }
     detail::drop_resting(nest);
     if (detail::few_loops(call).fits) {
-        const detail::product_groups groups(nest);
+        contraction_decision made = detail::product_groups(nest).sizes();
         made.way = contraction_way::few_points;
-        made.m = groups.m.size;
-        made.n = groups.n.size;
-        made.k = groups.k.size;
-        made.batch = groups.batch.size;
         return made;
     }
     bool sums[2] = {false, false};
@@ -215,7 +209,7 @@ EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_t
     if (sums[0] || sums[1]) {
         nest.fuse();
     }
-    made = detail::decide(nest, type, call.mode);
+    contraction_decision made = detail::decide(nest, type, call.mode);
     made.sums_first = sums[0];
     made.sums_second = sums[1];
     return made;

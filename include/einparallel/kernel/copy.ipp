@@ -296,10 +296,7 @@ private:
 
 EINPARALLEL_INLINE void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from) {
     const auto bytes = static_cast<index>(element_bytes);
-    index total = bytes;
-    for (const index extent : nest.extents) {
-        total *= extent;
-    }
+    const index total = element_count(nest.extents) * bytes;
     if (nest.size() == 0 || (nest.size() == 1 && nest.of(0)[0] == 1 && nest.of(0)[1] == 1 && total < threaded_bytes)) {
         copy_bytes(static_cast<std::byte*>(into), static_cast<const std::byte*>(from), static_cast<std::size_t>(total));
     } else {

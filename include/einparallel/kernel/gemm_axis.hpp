@@ -18,6 +18,8 @@ struct gemm_axis {
         index first;   ///< stride in the one matrix
         index second;  ///< stride in the other
         index tile;    ///< length in a block
+
+        [[nodiscard]] index parts() const { return (extent + tile - 1) / tile; }
     };
 
     index size = 1;
@@ -77,7 +79,7 @@ struct gemm_axis {
     EINPARALLEL_INLINE [[nodiscard]] index block_count() const {
         index count = 1;
         for (const loop& each : loops) {
-            count *= (each.extent + each.tile - 1) / each.tile;
+            count *= each.parts();
         }
         return count;
     }
@@ -106,7 +108,7 @@ public:
         place found;
         for (std::size_t position = axis_.loops.size(); position-- > 0;) {
             const gemm_axis::loop& each = axis_.loops[position];
-            const index parts = (each.extent + each.tile - 1) / each.tile;
+            const index parts = each.parts();
             found.first += number % parts * each.tile * each.first;
             found.second += number % parts * each.tile * each.second;
             number /= parts;
@@ -120,7 +122,7 @@ public:
         bool same = filled_;
         for (std::size_t position = axis_.loops.size(); position-- > 0;) {
             const gemm_axis::loop& each = axis_.loops[position];
-            const index parts = (each.extent + each.tile - 1) / each.tile;
+            const index parts = each.parts();
             const index length = std::min(each.tile, each.extent - number % parts * each.tile);
             same = same && lengths_[position] == length;
             lengths_[position] = length;

@@ -110,14 +110,14 @@ EINPARALLEL_INLINE void loop_nest::sort_by(std::size_t slot) {
     }
 }
 
-EINPARALLEL_INLINE odometer output_points(const loop_nest& nest) {
+EINPARALLEL_INLINE odometer::loop_list output_loops(const loop_nest& nest) {
     odometer::loop_list loops;
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
         if (nest.in_output(loop)) {
             loops.push_back(loop);
         }
     }
-    return {nest, loops};
+    return loops;
 }
 
 EINPARALLEL_INLINE index drop_resting(loop_nest& nest) {

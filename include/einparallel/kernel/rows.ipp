@@ -79,10 +79,7 @@ class row_walk {
 public:
     /// @pre no extent of the nest is 0; loops sorted by the output's stride; the nest outlives the walk
     EINPARALLEL_INLINE explicit row_walk(const loop_nest& nest)
-        : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1) {
-        for (const index extent : nest.extents) {
-            points_ *= extent;
-        }
+        : nest_(&nest), order_(order_rows(nest)), own_(0, 0, 1), points_(element_count(nest.extents)) {
         streams_ = points_ >= streamed_points && nest.all_in_output();
     }
 
@@ -146,7 +143,7 @@ private:
     row_order order_;
     std::size_t shared_ = row_order::none;  ///< none: all of the nest is walked
     even_part own_;
-    index points_ = 1;  ///< of all of the nest
+    index points_;  ///< of all of the nest
     bool streams_ = false;
 };
 
@@ -246,7 +243,7 @@ EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_work
             worker.run_own(walk.part(piece, pieces), piece * elements);
         }
     });
-    odometer point = output_points(nest);
+    odometer point(nest, output_loops(nest));
     small_vector<index, 12> offsets(nest.slots, 0);
     for (index element = 0; element < elements; ++element) {
         worker.write_total(offsets[0], element, elements, pieces);

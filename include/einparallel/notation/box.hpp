@@ -41,6 +41,19 @@ constexpr bool is_countable(const Extents& extents) {
     return room > 0;
 }
 
+namespace detail {
+
+/// The product of the extents.
+constexpr index element_count(std::span<const index> extents) {
+    index count = 1;
+    for (const index extent : extents) {
+        count *= extent;
+    }
+    return count;
+}
+
+}  // namespace detail
+
 /// Half-open range of indices [begin, end) along one dimension.
 struct interval {
     index begin = 0;  ///< first index

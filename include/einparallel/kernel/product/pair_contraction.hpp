@@ -70,7 +70,7 @@ private:
                 return;
             }
             if (decision.way == contraction_way::dots) {
-                dots(decision.threads);
+                dots(decision.k, decision.threads);
                 return;
             }
         }
@@ -189,30 +189,20 @@ private:
             return;
         }
         plane.rows = 1;
-        for_each_point(nest_, outer, 1, [&](const index* at) {
-            const index lines = (plane.columns + line - 1) / line;
-            visit_points(nest_, {}, lines, line, threads, [&](const index* /*start*/, index first, index count) {
-                product_plane<T> own = plane;
-                own.columns = std::min(count * line, plane.columns - first * line);
-                compute(own, at, 0, first * line);
-            });
+        const index lines = (plane.columns + line - 1) / line;
+        visit_points(nest_, outer, lines, line, threads, [&](const index* at, index first, index count) {
+            product_plane<T> own = plane;
+            own.columns = std::min(count * line, plane.columns - first * line);
+            compute(own, at, 0, first * line);
         });
     }
 
     /// One label is contracted and contiguous in both operands: a dot product per element of the output. A long one is
     /// summed in stretches of one length, so that its order of summation does not depend on the number of threads.
-    void dots(int threads) {
+    void dots(index length, int threads) {
         constexpr index stretch = index{1} << 16;
-        index length = 1;
-        odometer::loop_list points;
         nest_.sort_by(z_slot);
-        for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            if (nest_.in_output(loop)) {
-                points.push_back(loop);
-            } else {
-                length = nest_.extents[loop];
-            }
-        }
+        const odometer::loop_list points = output_loops(nest_);
         const index stretches = (length + stretch - 1) / stretch;
         if (stretches == 1 && !points.empty() && nest_.extents[points[points.size() - 1]] >= dots_at_once) {
             rows_of_dots(points, length, threads);
