@@ -5,7 +5,10 @@
 #include <einparallel/kernel/array_memory.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
+#include <array>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -63,40 +66,30 @@ EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const inde
     if (is_dense(extents, strides)) {
         return false;
     }
-    struct loop {
-        index extent;
-        index stride;
-    };
-    small_vector<loop, 8> loops;  // by their strides, whose signs make no difference
-    index count = 1;
+    small_vector<std::array<index, 2>, 8> loops;  // strides, whose signs make no difference, and extents
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        count *= extents[dimension];
         if (extents[dimension] > 1) {
-            loops.push_back({extents[dimension], strides[dimension] < 0 ? -strides[dimension] : strides[dimension]});
-            for (std::size_t at = loops.size() - 1; at > 0 && loops[at].stride < loops[at - 1].stride; --at) {
-                std::swap(loops[at], loops[at - 1]);
-            }
+            loops.push_back({std::abs(strides[dimension]), extents[dimension]});
         }
     }
-    if (count == 0) {
-        return false;
-    }
+    sort_range(loops);
+    const index count = element_count(extents);
     index reach = 0;
     bool nested = true;  // each loop steps over all that those inside it reach
-    for (const loop& each : loops) {
-        nested = nested && each.stride > reach;
-        reach += (each.extent - 1) * each.stride;
+    for (const auto& [stride, extent] : loops) {
+        nested = nested && stride > reach;
+        reach += (extent - 1) * stride;
     }
-    if (nested || count > reach + 1) {
-        return !nested;
+    if (nested || count == 0 || count > reach + 1) {
+        return !nested && count > 0;
     }
     std::vector<bool> taken(static_cast<std::size_t>(reach + 1));
     for (index number = 0; number < count; ++number) {
         index place = 0;
         index rest = number;
-        for (const loop& each : loops) {
-            place += rest % each.extent * each.stride;
-            rest /= each.extent;
+        for (const auto& [stride, extent] : loops) {
+            place += rest % extent * stride;
+            rest /= extent;
         }
         if (taken[static_cast<std::size_t>(place)]) {
             return true;
