@@ -5,6 +5,7 @@
 
 #include <einparallel/kernel/gemm_axis.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/kernel/threads.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
@@ -68,11 +69,6 @@ const char* einparallel_detail_openblas_core() __asm__("openblas_get_corename") 
 void einparallel_detail_mkl_version(char*, int) __asm__("MKL_Get_Version_String") __attribute__((weak));
 int einparallel_detail_blis_architecture() __asm__("bli_arch_query_id") __attribute__((weak));
 const char* einparallel_detail_blis_name(int) __asm__("bli_arch_string") __attribute__((weak));
-}
-
-template <class Symbol>
-bool is_present(Symbol* symbol) {
-    return symbol != nullptr;
 }
 
 #endif

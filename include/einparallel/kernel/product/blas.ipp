@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -34,7 +35,7 @@ EINPARALLEL_INLINE const blas_library& blas_library::get() {
 EINPARALLEL_INLINE blas_library blas_library::look() {
     blas_library found;
 #if EINPARALLEL_DETAIL_HAS_WEAK
-    if (!is_present(&einparallel_detail_blas)) {
+    if (!is_linked(&einparallel_detail_blas)) {
         return found;
     }
     found.linked = true;
@@ -43,20 +44,19 @@ EINPARALLEL_INLINE blas_library blas_library::look() {
     const std::int64_t step = 1;
     const float numbers[3] = {1, 3, 2};
     found.wide = static_cast<std::int32_t>(einparallel_detail_blas.largest(&count, numbers, &step)) == 0;
-    if (is_present(&einparallel_detail_openblas_core)) {
+    const auto is = [&](std::string name, instruction_set set) {
+        found.name = std::move(name);
+        found.set = set;
+        found.knows_itself = true;
+    };
+    if (is_linked(&einparallel_detail_openblas_core)) {
         const char* const core = einparallel_detail_openblas_core();
-        found.name = "OpenBLAS (" + std::string(core) + ")";
-        found.set = set_of(core);
-        found.knows_itself = true;
-    } else if (is_present(&einparallel_detail_mkl_version)) {  // chooses by what the processor can do
-        found.name = "MKL";
-        found.set = best_instruction_set();
-        found.knows_itself = true;
-    } else if (is_present(&einparallel_detail_blis_architecture) && is_present(&einparallel_detail_blis_name)) {
+        is("OpenBLAS (" + std::string(core) + ")", set_of(core));
+    } else if (is_linked(&einparallel_detail_mkl_version)) {  // chooses by what the processor can do
+        is("MKL", best_instruction_set());
+    } else if (is_linked(&einparallel_detail_blis_architecture) && is_linked(&einparallel_detail_blis_name)) {
         const char* const core = einparallel_detail_blis_name(einparallel_detail_blis_architecture());
-        found.name = "BLIS (" + std::string(core) + ")";
-        found.set = set_of(core);
-        found.knows_itself = true;
+        is("BLIS (" + std::string(core) + ")", set_of(core));
     } else {
         found.name = "a BLAS that does not say what it is";
     }
