@@ -63,10 +63,9 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
     const auto summands = [&](label_id label) {
         return label == no_label ? index{1} : work.extents[static_cast<std::size_t>(label)];
     };
-    std::vector<index> parts;
+    std::vector<int> parts;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
-        const auto one = static_cast<label_id>(label);
-        parts.push_back(one == work.pending ? work.extents[label] : work.ranks.parts(one));
+        parts.push_back(work.parts(static_cast<label_id>(label)));
     }
     std::vector<std::optional<std::size_t>> cuts;
     for (const distribution& operand : work.operands) {

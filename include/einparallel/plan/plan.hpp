@@ -10,6 +10,7 @@
 #include <einparallel/search/options.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,8 @@ struct planned_vertex {
     double seconds_again = 0;     ///< of each later run
     double numbers_again = 0;     ///< paper units, of each later run: join, aggregation and repartition
 
+    /// Paper units, of the first run.
+    [[nodiscard]] double numbers() const { return join + aggregation + repartition; }
     /// It makes what this vertex of the EinGraph stands for.
     EINPARALLEL_INLINE [[nodiscard]] bool makes(const vertex& asked) const;
     /// True for an input of the graph.
@@ -87,22 +90,22 @@ public:
     [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
 
     /// Numbers moved, the paper's upper bound: join + aggregation + repartition over all vertices.
-    EINPARALLEL_INLINE [[nodiscard]] double cost() const;
+    [[nodiscard]] double cost() const { return sum_of(&planned_vertex::numbers); }
     /// Element bytes that `rank` hands to MPI for other ranks in the first run; sources and redistribution included,
     /// agreement traffic and gather excluded.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent(int rank) const;
     /// The same over all ranks, without going through their programs.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent() const;
+    [[nodiscard]] std::size_t bytes_sent() const { return sum_of(&planned_vertex::bytes); }
     /// The same in each later run, which finds what was kept; without options.runs every run is a first one.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again(int rank) const;
     /// The same over all ranks.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t bytes_sent_again() const;
+    [[nodiscard]] std::size_t bytes_sent_again() const { return sum_of(&planned_vertex::bytes_again); }
     /// Bytes that a run holds at once on `rank`: tensors and buffers, and what is kept for later runs.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t peak_bytes(int rank) const;
     /// Time model, of the first run.
-    EINPARALLEL_INLINE [[nodiscard]] double seconds() const;
+    [[nodiscard]] double seconds() const { return sum_of(&planned_vertex::seconds); }
     /// Time model, of each later run.
-    EINPARALLEL_INLINE [[nodiscard]] double seconds_again() const;
+    [[nodiscard]] double seconds_again() const { return sum_of(&planned_vertex::seconds_again); }
 
     /// What the objective that the plan was made for says of all runs (options.runs) together: the sum of cost(),
     /// bytes_sent() or seconds() of each.
@@ -166,6 +169,16 @@ public:
 
 private:
     friend struct plan_builder;
+
+    /// The sum over all vertices of a member, or of what a function of theirs says.
+    template <class Member>
+    std::remove_cvref_t<std::invoke_result_t<Member, const planned_vertex&>> sum_of(Member member) const {
+        std::remove_cvref_t<std::invoke_result_t<Member, const planned_vertex&>> sum{};
+        for (const planned_vertex& each : vertices_) {
+            sum += std::invoke(member, each);
+        }
+        return sum;
+    }
 
     int processes_ = 1;
     options options_;

@@ -30,54 +30,16 @@ EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vert
     std::vector<axis_placements> all;
     for (const mesh_axis& axis : each.work.ranks.axes) {
         all.push_back(placements_along(each.work.form, axis));
-        if (axis.label == each.work.carried) {  // the summands of operands, which the output adds up to its own
-            for (std::size_t operand = 0; operand < all.back().operands.size(); ++operand) {
-                const bool comes = each.work.form.in_operand(operand, axis.label);
-                all.back().operands[operand] = comes ? placement::partial() : placement::replicate();
-            }
-            all.back().output = placement::partial();
-        }
+        std::ranges::replace(all.back().operands, placement::shard(each.work.carried), placement::partial());
     }
     return all;
-}
-
-namespace EINPARALLEL_DETAIL {
-
-/// The sum of a member, or of what a function says, over some vertices.
-auto sum_over(const std::vector<planned_vertex>& vertices, auto of) {
-    std::remove_cvref_t<std::invoke_result_t<decltype(of), const planned_vertex&>> sum{};
-    std::ranges::for_each(vertices, [&](const planned_vertex& each) { sum += std::invoke(of, each); });
-    return sum;
-}
-
-}  // namespace EINPARALLEL_DETAIL
-
-EINPARALLEL_INLINE double plan::cost() const {
-    return detail::sum_over(vertices_,
-                            [](const planned_vertex& each) { return each.join + each.aggregation + each.repartition; });
-}
-
-EINPARALLEL_INLINE double plan::seconds() const {
-    return detail::sum_over(vertices_, &planned_vertex::seconds);
-}
-
-EINPARALLEL_INLINE double plan::seconds_again() const {
-    return detail::sum_over(vertices_, &planned_vertex::seconds_again);
-}
-
-EINPARALLEL_INLINE std::size_t plan::bytes_sent() const {
-    return detail::sum_over(vertices_, &planned_vertex::bytes);
-}
-
-EINPARALLEL_INLINE std::size_t plan::bytes_sent_again() const {
-    return detail::sum_over(vertices_, &planned_vertex::bytes_again);
 }
 
 EINPARALLEL_INLINE double plan::objective_cost() const {
     const auto again = static_cast<double>(options_.runs - 1);
     switch (options_.objective) {
         case objective::paper:
-            return cost() + again * detail::sum_over(vertices_, &planned_vertex::numbers_again);
+            return cost() + again * sum_of(&planned_vertex::numbers_again);
         case objective::bytes:
             return static_cast<double>(bytes_sent()) + again * static_cast<double>(bytes_sent_again());
         default:
@@ -136,8 +98,8 @@ struct plan_builder {
         const std::size_t count = graph.vertices.size();
         const detail::lasting_tensors lasting(graph, asked.runs, asked.objective);
         made.vertices_.resize(count);
-        std::vector<std::optional<detail::place_id>> resting(count);  // nothing: read as each reader wants it
-        std::vector<std::vector<detail::place_id>> copies(count);     // shared by all who want the same
+        std::vector<detail::place_id> lies(count);                    // anywhere: read as each reader wants it
+        std::vector<std::vector<const distribution*>> copies(count);  // shared by all who want the same
         std::vector<std::vector<const distribution*>> blocks(count);  // the same of blocks that are held
         for (std::size_t number = 0; number < count; ++number) {
             planned_vertex& each = made.vertices_[number];
@@ -150,63 +112,52 @@ struct plan_builder {
             each.inputs = graph.inputs[number];
             each.lasts = lasting.lasts(number);
             const vertex& einsum = *graph.vertices[number];
+            const detail::state& chosen = states[number];
+            lies[number] =
+                detail::lies_somewhere(einsum) ? table.exact(detail::resting_of_source(einsum)) : chosen.output;
             if (einsum.is_input()) {
-                if (detail::lies_somewhere(einsum)) {
-                    resting[number] = table.exact(detail::resting_of_source(einsum));
-                } else if (states[number].output != detail::anywhere) {
-                    resting[number] = states[number].output;
-                }
-                each.resting = resting[number] ? table.resting(*resting[number])
-                                               : detail::spread_out(each.bounds, made.processes_);
+                each.resting = lies[number] == detail::anywhere ? detail::spread_out(each.bounds, made.processes_)
+                                                                : table.resting(lies[number]);
                 continue;
             }
-            const detail::state& chosen = states[number];
             each.work = detail::task_of(einsum, chosen, may_be[number].wanted, asked, lasting.work_of(number));
             each.resting = each.work.output;
             each.algorithm = algorithm_of(each.work);
             each.fell_back = may_be[number].fell_back;
-            add_costs(each, einsum, made.vertices_, asked);
-            const auto place = [&](const std::vector<label_id>& labels, std::size_t cut) {
-                return detail::exact_place(chosen, each.work.extents, labels, cut, table);
+            add_numbers(each, made.vertices_);
+            double bytes = 0;
+            double bytes_again = 0;
+            const auto charge = [&](double seconds, double sent, bool once) {
+                each.seconds += seconds;
+                bytes += sent;
+                each.seconds_again += once ? 0 : seconds;
+                bytes_again += once ? 0 : sent;
             };
-            const std::vector<label_id>& output = each.work.form.output;
-            resting[number] = chosen.output >= 0 ? chosen.output : place(output, chosen.cuts.output);
-            double bytes = detail::task_bytes(each.work);
-            double bytes_again = each.lasts ? 0 : bytes;
-            each.seconds_again = each.lasts ? 0 : each.seconds;
+            const auto has_same_blocks = [](const distribution& known, const distribution& next) {
+                return detail::have_same_blocks(known, next);
+            };
+            charge(detail::task_seconds(each.work, einsum.work->operations_per_point(), asked.machine),
+                   detail::task_bytes(each.work), each.lasts);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
                 const std::size_t input = each.inputs[operand];
-                const vertex& read = *graph.vertices[input];
-                const detail::place_id where = place(each.work.form.operands[operand], chosen.cuts.operands[operand]);
-                const bool is_output = detail::found_in(input, made.outputs_);
-                if (!resting[input] && copies[input].empty()) {
-                    made.vertices_[input].resting = table.resting(is_output ? table.whole_of(where) : where);
-                    if (detail::is_placeholder(read)) {
-                        resting[input] = is_output ? table.whole_of(where) : where;
-                    }
+                planned_vertex& read = made.vertices_[input];
+                const distribution& wanted = each.work.operands[operand];
+                const bool is_first = copies[input].empty();
+                const bool is_new = adds(copies[input], wanted, std::equal_to<>());
+                if (each.work.holds(operand) && adds(blocks[input], wanted, has_same_blocks)) {
+                    charge(detail::gather_seconds(each.work, operand, asked.machine),
+                           detail::gathered_bytes(each.work, operand), true);
                 }
-                if (const distribution& pieces = each.work.operands[operand];
-                    each.work.holds(operand) && !detail::any_in(blocks[input], [&](const distribution* known) {
-                        return detail::have_same_blocks(*known, pieces);
-                    })) {
-                    blocks[input].push_back(&pieces);
-                    each.seconds += detail::gather_seconds(each.work, operand, asked.machine);
-                    bytes += detail::gathered_bytes(each.work, operand);
-                }
-                if (detail::any_in(copies[input], [&](detail::place_id known) {  // of many ranks by two descriptions
-                        return known == where || table.resting(known) == table.resting(where);
-                    })) {
-                    continue;
-                }
-                copies[input].push_back(where);
-                if (resting[input]) {
-                    const detail::traffic moving = table.counted(*resting[input], where);
-                    const double seconds = detail::redistribution_seconds(moving, read.element.bytes, asked.machine);
-                    const double moved = moving.elements * static_cast<double>(read.element.bytes);
-                    each.seconds += seconds;
-                    bytes += moved;
-                    each.seconds_again += lasting.lasts(input) ? 0 : seconds;
-                    bytes_again += lasting.lasts(input) ? 0 : moved;
+                if (lies[input] != detail::anywhere && is_new) {
+                    const detail::traffic moving = table.counted(lies[input], chosen.operands[operand]);
+                    charge(detail::redistribution_seconds(moving, read.element.bytes, asked.machine),
+                           moving.elements * static_cast<double>(read.element.bytes), read.lasts);
+                } else if (lies[input] == detail::anywhere && is_first) {
+                    const detail::place_id where =
+                        detail::exact_place(chosen, each.work.extents, each.work.form.operands[operand],
+                                            chosen.cuts.operands[operand], table);
+                    const bool is_output = detail::found_in(input, made.outputs_);
+                    read.resting = is_output ? table.resting(table.whole_of(where)) : wanted;
                 }
             }
             each.bytes = static_cast<std::size_t>(std::llround(bytes));
@@ -225,40 +176,41 @@ struct plan_builder {
     }
 
 private:
-    /// Parts of every dimension of a tensor with these labels. Summands that are left pending are one part each.
-    EINPARALLEL_INLINE static std::vector<int> parts_of(const task& work, const std::vector<label_id>& labels) {
-        std::vector<int> parts;
-        for (const label_id label : labels) {
-            const bool is_pending = label != no_label && label == work.pending;
-            parts.push_back(is_pending ? static_cast<int>(work.output.bounds().front()) : work.ranks.parts(label));
+    /// Notes a distribution; false where one that is alike is known.
+    static bool adds(std::vector<const distribution*>& known, const distribution& next, auto is_alike) {
+        if (detail::any_in(known, [&](const distribution* each) { return is_alike(*each, next); })) {
+            return false;
         }
-        return parts;
+        known.push_back(&next);
+        return true;
     }
 
-    EINPARALLEL_INLINE static void add_costs(planned_vertex& each, const vertex& einsum,
-                                             const std::vector<planned_vertex>& vertices, const options& asked) {
+    /// What the paper counts.
+    EINPARALLEL_INLINE static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
         const task& work = each.work;
         std::vector<int> parts;
         for (std::size_t label = 0; label < work.extents.size(); ++label) {
             parts.push_back(work.ranks.parts(static_cast<label_id>(label)));
         }
+        const auto parts_of = [](const task& of, const std::vector<label_id>& labels) {
+            std::vector<int> made;
+            std::ranges::for_each(labels, [&](label_id label) { made.push_back(of.parts(label)); });
+            return made;
+        };
         each.join = cost::join(work.form, work.extents, parts);
         each.aggregation = work.pending != no_label ? 0 : cost::aggregate(work.form, work.extents, parts);
-        each.seconds = detail::task_seconds(work, einsum.work->operations_per_point(), asked.machine);
         each.numbers_again = each.lasts ? 0 : each.aggregation;
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
-            const planned_vertex& producer = vertices[each.inputs[operand]];
-            double numbers = 0;
-            if (!producer.is_input()) {
-                numbers =
-                    cost::repartition(producer.work.output.bounds(), parts_of(producer.work, producer.work.form.output),
-                                      parts_of(work, work.form.operands[operand]));
-                each.repartition += numbers;
-            }
-            if (!producer.lasts) {
+            const planned_vertex& read = vertices[each.inputs[operand]];
+            const std::vector<label_id>& labels = work.form.operands[operand];
+            const double moved =
+                read.is_input() ? 0
+                                : cost::repartition(read.work.output.bounds(),
+                                                    parts_of(read.work, read.work.form.output), parts_of(work, labels));
+            each.repartition += moved;
+            if (!read.lasts) {
                 each.numbers_again +=
-                    numbers +
-                    cost::kernel_calls(parts) * cost::block_elements(work.form.operands[operand], work.extents, parts);
+                    moved + cost::kernel_calls(parts) * cost::block_elements(labels, work.extents, parts);
             }
         }
     }
