@@ -92,7 +92,7 @@ EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
 }
 
 /// What is out of the ordinary.
-EINPARALLEL_INLINE std::string notes_text(const plan& shown, const repeated_layers& layers) {
+EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<repetition>& layers) {
     std::string written;
     const auto note = [&](const std::string& text) { written += "note: " + text + "\n"; };
     const options& asked = shown.asked();
@@ -103,7 +103,7 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const repeated_laye
     for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
         const std::string name = printable(each.name);
-        if (layers.shown_for(number) != number) {
+        if (layers[number].layer_of(number) > 0) {
             continue;
         }
         if (each.constraints.pin) {
@@ -166,15 +166,15 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
     table.add(std::move(heads));
     const auto bytes_text = [](std::size_t bytes) { return counted(static_cast<double>(bytes)); };
     const plan_statistics statistics = statistics_of(shown);
-    const repeated_layers layers = layers_of(shown, statistics.vertices);
+    const std::vector<repetition> layers = layers_of(shown, statistics.vertices);
     for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
-        const repetition* const run = layers.run_of(number);
-        if (run != nullptr && number == run->first + run->length) {
-            table.add({"× " + std::to_string(run->times), std::to_string(run->length) + " rows",
-                       cell("to " + shown.vertices()[run->first + run->length * run->times - 1].name, 32)});
+        const repetition& run = layers[number];
+        if (number == run.first + run.length) {
+            table.add({"× " + std::to_string(run.times), std::to_string(run.length) + " rows",
+                       cell("to " + shown.vertices()[run.first + run.length * run.times - 1].name, 32)});
         }
-        if (layers.shown_for(number) != number) {
+        if (run.layer_of(number) > 0) {
             continue;
         }
         const std::string name = each.lasts ? cell(each.name, 22) + " *" : cell(each.name, 24);
@@ -199,7 +199,7 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
                                      : std::isinf(*ratio) ? "inf"
                                                           : three_digits(*ratio)};
         if (in_numbers) {
-            row.push_back(counted(each.join + each.aggregation + each.repartition));
+            row.push_back(counted(each.numbers()));
         }
         table.add(std::move(row));
     }
@@ -245,28 +245,28 @@ EINPARALLEL_INLINE std::string plan::to_dot() const {
         detail::dot_text(detail::headline(*this)) +
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
-    const detail::repeated_layers layers = detail::layers_of(*this, statistics_of(*this).vertices);
+    const std::vector<detail::repetition> layers = detail::layers_of(*this, statistics_of(*this).vertices);
     std::string edges;  // behind all nodes: inside a frame they would draw both their ends into it
     for (std::size_t number = 0; number < vertices_.size(); ++number) {
-        const detail::repetition* const run = layers.run_of(number);
-        const std::size_t layer = run == nullptr ? 0 : run->layer_of(number);
-        if (run != nullptr && number == run->first) {
+        const detail::repetition& run = layers[number];
+        const std::size_t layer = run.layer_of(number);
+        if (run.times > 1 && number == run.first) {
             written += "    subgraph cluster_v" + std::to_string(number) + " {\n    label=\"× " +
-                       std::to_string(run->times) + "\";\n";
+                       std::to_string(run.times) + "\";\n";
         }
         written += layer == 0 ? detail::dot_node(*this, number) : "";
-        written += run != nullptr && number + 1 == run->first + run->length ? "    }\n" : "";
+        written += run.times > 1 && number + 1 == run.first + run.length ? "    }\n" : "";
         const planned_vertex& each = vertices_[number];
         for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
             const std::size_t input = each.inputs[operand];
-            const bool carried = layer == 1 && run->contains(input) && run->layer_of(input) == 0;
+            const bool carried = layer == 1 && input >= run.first && run.layer_of(input) == 0;
             if (layer > 0 && !carried) {
                 continue;
             }
             const planned_vertex& read = vertices_[input];
             const bool moves = detail::is_moved(*read.origin) && !(read.resting == each.work.operands[operand]);
-            edges += "    v" + std::to_string(layers.shown_for(input)) + " -> v" +
-                     std::to_string(layers.shown_for(number)) + (moves ? " [style=dashed];\n" : ";\n");
+            edges += "    v" + std::to_string(layers[input].shown_for(input)) + " -> v" +
+                     std::to_string(run.shown_for(number)) + (moves ? " [style=dashed];\n" : ";\n");
         }
     }
     return written + edges + "}\n";

@@ -45,24 +45,17 @@ struct repetition {
     std::size_t length = 1;
     std::size_t times = 1;
 
-    /// How many layers come before that of a vertex. @pre contains(number)
+    /// How many layers come before that of a vertex.
     [[nodiscard]] std::size_t layer_of(std::size_t number) const { return (number - first) / length; }
-    [[nodiscard]] bool contains(std::size_t number) const { return number >= first && number < first + length * times; }
+    /// The vertex of the first layer that is shown for a vertex, perhaps itself.
+    [[nodiscard]] std::size_t shown_for(std::size_t number) const { return first + (number - first) % length; }
 };
 
-/// The runs of three and more equal layers of a plan, of which readers are shown the first.
-struct repeated_layers {
-    std::vector<repetition> runs;
-
-    /// Null for a vertex of no run.
-    EINPARALLEL_INLINE [[nodiscard]] const repetition* run_of(std::size_t number) const;
-    /// The vertex that is shown for a vertex, perhaps itself.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t shown_for(std::size_t number) const;
-};
-
-/// Layers are equal where their vertices are in placement, costs and statistics, and each reads what the one before it
-/// reads, or what comes as many vertices later.
-EINPARALLEL_INLINE repeated_layers layers_of(const plan& shown, const std::vector<vertex_statistics>& statistics);
+/// By vertex the run of three and more equal layers that it is part of; one layer of the vertex alone where there is
+/// none. Layers are equal where their vertices are in placement, costs and statistics, and each reads what the one
+/// before it reads, or what comes as many vertices later.
+EINPARALLEL_INLINE std::vector<repetition> layers_of(const plan& shown,
+                                                     const std::vector<vertex_statistics>& statistics);
 
 }  // namespace EINPARALLEL_DETAIL
 

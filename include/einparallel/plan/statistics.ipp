@@ -53,16 +53,6 @@ EINPARALLEL_INLINE plan_statistics statistics_of(const plan& shown) {
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE const repetition* repeated_layers::run_of(std::size_t number) const {
-    const auto known = std::ranges::find_if(runs, [&](const repetition& each) { return each.contains(number); });
-    return known == runs.end() ? nullptr : &*known;
-}
-
-EINPARALLEL_INLINE std::size_t repeated_layers::shown_for(std::size_t number) const {
-    const repetition* const run = run_of(number);
-    return run == nullptr ? number : number - run->layer_of(number) * run->length;
-}
-
 /// Equal but for names and for whom they read.
 EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b) {
     const planned_vertex& one = shown.vertices()[a];
@@ -77,7 +67,8 @@ EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b
     return like == one && (one.is_input() || one.origin->work->program() == like.origin->work->program());
 }
 
-EINPARALLEL_INLINE repeated_layers layers_of(const plan& shown, const std::vector<vertex_statistics>& statistics) {
+EINPARALLEL_INLINE std::vector<repetition> layers_of(const plan& shown,
+                                                     const std::vector<vertex_statistics>& statistics) {
     const std::size_t count = shown.vertices().size();
     std::vector<std::size_t> kind;  // the first vertex that is alike
     for (std::size_t number = 0; number < count; ++number) {
@@ -93,9 +84,10 @@ EINPARALLEL_INLINE repeated_layers layers_of(const plan& shown, const std::vecto
                std::ranges::equal(shown.vertices()[number].inputs, shown.vertices()[number + length].inputs,
                                   [&](std::size_t a, std::size_t b) { return a == b || a + length == b; });
     };
-    repeated_layers found;
-    for (std::size_t first = 0; first < count;) {
-        repetition best{first, 1, 1};
+    std::vector<repetition> found;
+    while (found.size() < count) {
+        const std::size_t first = found.size();
+        repetition best{first};
         bool computes = false;
         for (std::size_t length = 1; first + 3 * length <= count; ++length) {
             computes = computes || !shown.vertices()[first + length - 1].is_input();
@@ -108,10 +100,7 @@ EINPARALLEL_INLINE repeated_layers layers_of(const plan& shown, const std::vecto
                 best = {first, length, times};
             }
         }
-        if (best.times > 1) {
-            found.runs.push_back(best);
-        }
-        first += best.length * best.times;
+        found.insert(found.end(), best.length * best.times, best);
     }
     return found;
 }
