@@ -13,11 +13,21 @@
 #include <algorithm>
 #include <limits>
 
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// The label of an einsum with this name; no_label where it has none.
+EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name) {
+    const auto known = std::ranges::find(form.names, name) - form.names.begin();
+    return known == std::ssize(form.names) ? no_label : static_cast<label_id>(known);
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
 namespace einparallel {
 
 EINPARALLEL_INLINE index vertex_to_cut::extent(std::string_view label) const {
-    const auto known = std::ranges::find(einsum.form.names, label) - einsum.form.names.begin();
-    return known == std::ssize(einsum.form.names) ? -1 : einsum.extents[static_cast<std::size_t>(known)];
+    const label_id known = detail::label_named(einsum.form, label);
+    return known == no_label ? -1 : einsum.extents[static_cast<std::size_t>(known)];
 }
 
 EINPARALLEL_INLINE void vertex_to_cut::expect_somewhere(const std::string& label) const {
@@ -56,29 +66,36 @@ EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& 
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// (label, parts) of the labels that are cut.
+EINPARALLEL_INLINE label_parts cut_labels(const einsum_form& form, const std::vector<int>& parts) {
+    label_parts cut;
+    for (std::size_t label = 0; label < parts.size(); ++label) {
+        if (parts[label] > 1) {
+            cut.emplace_back(form.names[label], parts[label]);
+        }
+    }
+    return cut;
+}
+
 /// The cut that a vertex's operands bring: by label, the parts into which the first operand that cuts it is cut there,
 /// as far as the ranks suffice.
 EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
                                                    const std::vector<std::vector<int>>& decided, int processes) {
     const einsum_form& form = graph.vertices[number]->form;
-    label_parts parts;
+    std::vector<int> parts(form.names.size(), 1);
     for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
         const std::size_t input = graph.inputs[number][operand];
         const std::vector<label_id>& made = graph.vertices[input]->form.output;  // none of an input
         for (std::size_t dimension = 0; dimension < made.size(); ++dimension) {
             const label_id label = form.operands[operand][dimension];
             const int wanted = decided[input][static_cast<std::size_t>(made[dimension])];
-            if (label == no_label || wanted == 1 || wanted > processes) {
-                continue;
-            }
-            const std::string& name = form.names[static_cast<std::size_t>(label)];
-            if (!any_in(parts, [&](const auto& known) { return known.first == name; })) {
-                parts.emplace_back(name, wanted);
+            if (label != no_label && wanted <= processes && parts[static_cast<std::size_t>(label)] == 1) {
+                parts[static_cast<std::size_t>(label)] = wanted;
                 processes /= wanted;
             }
         }
     }
-    return parts;
+    return cut_labels(form, parts);
 }
 
 /// The partition vector that `wanted` means. @throws error where the vertex cannot be cut so
@@ -88,10 +105,10 @@ EINPARALLEL_INLINE std::vector<int> checked_parts(const vertex_to_cut& asked, co
     std::vector<int> parts(einsum.extents.size(), 0);
     index blocks = 1;
     for (const auto& [name, count] : wanted) {
-        const index extent = asked.extent(name);
-        expect(extent >= 0, who + "has no label " + name + " to cut");
-        int& known =
-            parts[static_cast<std::size_t>(std::ranges::find(einsum.form.names, name) - einsum.form.names.begin())];
+        const label_id label = label_named(einsum.form, name);
+        expect(label != no_label, who + "has no label " + name + " to cut");
+        const index extent = einsum.extents[static_cast<std::size_t>(label)];
+        int& known = parts[static_cast<std::size_t>(label)];
         expect(known == 0, who + "is told twice how to cut label " + name);
         expect(count == 1 || (count > 1 && count <= extent), who + "cannot cut label " + name + " of extent " +
                                                                  std::to_string(extent) + " into " +
@@ -156,33 +173,40 @@ EINPARALLEL_INLINE class rank_placing {
 public:
     /// @param kept what is cut already
     explicit rank_placing(const vertex_to_cut& asked, const label_parts& kept = {})
-        : asked_(asked), parts_(kept), left_(asked.processes) {
-        std::ranges::for_each(kept, [&](const auto& each) { left_ /= each.second; });
+        : einsum_(asked.einsum), parts_(asked.einsum.extents.size(), 1), left_(asked.processes) {
+        for (const auto& [name, parts] : kept) {
+            place(label_named(einsum_.form, name), parts);
+        }
     }
 
     /// Cuts a label as finely as what is left allows: into the largest divisor of the ranks left that is no more than
     /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have.
-    void cut(const std::string& label, int most = std::numeric_limits<int>::max()) {
-        auto known = std::ranges::find(parts_, label, &label_parts::value_type::first);
-        known = known == parts_.end() ? parts_.insert(known, {label, 1}) : known;
-        int count = static_cast<int>(std::min<index>({left_, asked_.extent(label) / known->second, most}));
+    void cut(label_id label, int most = std::numeric_limits<int>::max()) {
+        if (label == no_label) {
+            return;
+        }
+        const auto number = static_cast<std::size_t>(label);
+        int count = static_cast<int>(std::min<index>({left_, einsum_.extents[number] / parts_[number], most}));
         while (count > 1 && left_ % count != 0) {
             --count;
         }
-        known->second *= std::max(count, 1);
-        left_ /= std::max(count, 1);
+        place(label, std::max(count, 1));
+    }
+    void cut(const std::string& name, int most = std::numeric_limits<int>::max()) {
+        cut(label_named(einsum_.form, name), most);
     }
 
     /// Cuts the two longest labels of the output into numbers of parts that are as equal as can be with as many ranks
     /// as they take; the longer one into more.
     void cut_in_squares() {
-        const std::vector<std::string> labels = labels_by_length();
+        const std::vector<label_id> labels = labels_by_length();
+        const auto extent = [&](std::size_t place) { return einsum_.extents[static_cast<std::size_t>(labels[place])]; };
         for (int ranks = left_; ranks > 0; --ranks) {
             for (int fewer = static_cast<int>(std::sqrt(ranks)); fewer > 0; --fewer) {
                 const int more = ranks / fewer;
-                if (fewer * more == ranks && more <= asked_.extent(labels[0]) && fewer <= asked_.extent(labels[1])) {
-                    parts_ = {{labels[0], more}, {labels[1], fewer}};
-                    left_ /= ranks;
+                if (fewer * more == ranks && more <= extent(0) && fewer <= extent(1)) {
+                    place(labels[0], more);
+                    place(labels[1], fewer);
                     return;
                 }
             }
@@ -191,17 +215,21 @@ public:
 
     /// The parts, with the rest of the ranks on the longest labels of the output, then on the longest contracted ones.
     label_parts parts(bool occupy_the_rest = true) {
-        for (const std::string& label : occupy_the_rest ? labels_by_length() : std::vector<std::string>{}) {
+        for (const label_id label : occupy_the_rest ? labels_by_length() : std::vector<label_id>{}) {
             cut(label);
         }
-        std::erase_if(parts_, [](const auto& each) { return each.second == 1; });
-        return parts_;
+        return cut_labels(einsum_.form, parts_);
     }
 
 private:
+    void place(label_id label, int parts) {
+        parts_[static_cast<std::size_t>(label)] *= parts;
+        left_ /= parts;
+    }
+
     /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
-    [[nodiscard]] std::vector<std::string> labels_by_length() const {
-        const einsum_form& form = asked_.einsum.form;
+    [[nodiscard]] std::vector<label_id> labels_by_length() const {
+        const einsum_form& form = einsum_.form;
         std::vector<label_id> labels = form.output;
         for (label_id label = 0; label < std::ssize(form.names); ++label) {
             if (!form.in_output(label)) {
@@ -209,16 +237,13 @@ private:
             }
         }
         std::ranges::stable_sort(labels, {}, [&](label_id label) {
-            return std::pair(!form.in_output(label), -asked_.einsum.extents[static_cast<std::size_t>(label)]);
+            return std::pair(!form.in_output(label), -einsum_.extents[static_cast<std::size_t>(label)]);
         });
-        std::vector<std::string> names;
-        std::ranges::for_each(labels,
-                              [&](label_id label) { names.push_back(form.names[static_cast<std::size_t>(label)]); });
-        return names;
+        return labels;
     }
 
-    const vertex_to_cut& asked_;
-    label_parts parts_;
+    const vertex& einsum_;
+    std::vector<int> parts_;  // by label
     int left_;
 };
 
