@@ -1,7 +1,6 @@
 #pragma once
 // The order of contractions whose plan is fastest: orders that are worth a plan each, and those plans.
 
-#include <einparallel/cost/numbering.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/product_tree.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -39,30 +38,6 @@ EINPARALLEL_INLINE std::vector<std::vector<tensor_pair>> turned_orders(const std
     return found;
 }
 
-/// Up to four tensors: every order, 3 or 15. Of more: greedy orders with several weights of what is read against what
-/// is made, and the annealed one.
-EINPARALLEL_INLINE std::vector<std::vector<tensor_pair>> order_choices(const product_tree& tree) {
-    constexpr std::size_t few = 4;
-    const product_network net = make_network(tree.labels, tree.output, tree.extents);
-    std::vector<std::vector<tensor_pair>> found;
-    if (tree.leaves.size() > few) {
-        for (const double weight : {1.0, 0.5, 0.0, 2.0}) {
-            found.push_back(greedy_order(net, weight).steps);
-        }
-        found.push_back(annealed_order(net).steps);
-        return found;
-    }
-    found.push_back(in_order(greedy_order(net, 1).steps));  // turns lead from every order to every other
-    for (std::size_t known = 0; known < found.size(); ++known) {
-        for (std::vector<tensor_pair>& turned : turned_orders(found[known])) {
-            if (!found_in(turned, found)) {
-                found.push_back(std::move(turned));
-            }
-        }
-    }
-    return found;
-}
-
 /// The plan with the fewest seconds among those for the orders that are tried, product by product, products of equal
 /// extents together. Every order of up to four tensors is; of more tensors the best by several measures, and what is
 /// found from there on by turning one contraction at a time. Each order takes a plan of the whole graph, at most 200
@@ -70,6 +45,7 @@ EINPARALLEL_INLINE std::vector<std::vector<tensor_pair>> order_choices(const pro
 template <class PlanOf>
 plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
     constexpr std::size_t most_plans = 200;
+    constexpr std::size_t few = 4;  // tensors: turns lead from every order to every other, 3 or 15
     plan best = plan_of(graph);
     std::vector<product_tree> kinds;
     for (product_tree& tree : products_of(graph)) {
@@ -83,15 +59,12 @@ plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
         std::erase_if(trees, [&](const product_tree& other) { return !kind.is_alike(other); });
         const product_tree& tree = trees.front();
         std::vector<tensor_pair> best_steps;
-        numbering tried;
+        std::vector<std::vector<tensor_pair>> tried;
         const auto consider = [&](const std::vector<tensor_pair>& steps) {
-            std::vector<index> key;
-            for (const tensor_pair& step : steps) {
-                key.insert(key.end(), {static_cast<index>(step.left), static_cast<index>(step.right)});
-            }
-            if (!tried.number_of(key).second || tried.size() > most_plans) {
+            if (tried.size() == most_plans || found_in(steps, tried)) {
                 return false;
             }
+            tried.push_back(steps);
             einsum_graph other =
                 reordered(before, trees, with_labels(steps, tree.labels, tree.output, tree.extents.size()));
             plan made = plan_of(other);
@@ -103,7 +76,18 @@ plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
             best_steps = steps;
             return true;
         };
-        std::ranges::for_each(order_choices(tree), consider);
+        const product_network net = make_network(tree.labels, tree.output, tree.extents);
+        if (tree.leaves.size() <= few) {
+            consider(in_order(greedy_order(net, 1).steps));
+            for (std::size_t known = 0; known < tried.size(); ++known) {
+                std::ranges::for_each(turned_orders(tried[known]), consider);
+            }
+        } else {
+            for (const double weight : {1.0, 0.5, 0.0, 2.0}) {  // of what is read against what is made
+                consider(greedy_order(net, weight).steps);
+            }
+            consider(annealed_order(net).steps);
+        }
         // From the best of them on, as long as a turn makes it better.
         for (bool changed = !best_steps.empty(); std::exchange(changed, false);) {
             for (const std::vector<tensor_pair>& steps : turned_orders(best_steps)) {
