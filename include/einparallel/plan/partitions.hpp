@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace einparallel {
@@ -22,10 +23,7 @@ constexpr std::size_t partition_count(std::size_t labels, std::size_t factors) {
     const std::size_t rest = factors + (labels - 1) - chosen;
     std::size_t count = 1;  // invariant: binomial(rest + step - 1, step - 1)
     for (std::size_t step = 1; step <= chosen; ++step) {
-        std::size_t common = count;  // the greatest common divisor, by Euclid
-        for (std::size_t other = step; other != 0;) {
-            common = std::exchange(other, common % other);
-        }
+        const std::size_t common = std::gcd(count, step);
         count /= common;
         const std::size_t factor = (rest + step) / (step / common);  // exact: what is left of step divides rest + step
         if (count > largest / factor) {
@@ -52,19 +50,14 @@ constexpr auto make_partitions() {
     constexpr bool fits = Factors <= 255 && count <= partition_table_limit;
     std::array<std::array<std::uint8_t, Labels>, fits ? count : 0> rows{};
     if constexpr (fits && Labels > 0) {
-        std::array<std::uint8_t, Labels> row{};
-        row[Labels - 1] = static_cast<std::uint8_t>(Factors);
+        rows.front().back() = static_cast<std::uint8_t>(Factors);
         std::size_t last = Labels - 1;  // the last label with a factor
-        for (std::size_t number = 0;;) {
-            rows[number] = row;
-            if (++number == count) {
-                break;
-            }
+        for (std::size_t number = 1; number < count; ++number) {
             // The next row in lexicographic order: one factor goes to the label before, the rest of them to the end.
-            const std::uint8_t moved = row[last];
-            row[last] = 0;
+            std::array<std::uint8_t, Labels>& row = rows[number] = rows[number - 1];
+            const std::uint8_t moved = std::exchange(row[last], std::uint8_t{0});
             ++row[last - 1];
-            row[Labels - 1] = static_cast<std::uint8_t>(moved - 1);
+            row.back() = static_cast<std::uint8_t>(moved - 1);
             last = moved > 1 ? Labels - 1 : last - 1;
         }
     }
