@@ -94,54 +94,40 @@ EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
 /// What is out of the ordinary.
 EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<repetition>& layers) {
     std::string written;
-    const auto note = [&](const std::string& text) { written += "note: " + text + "\n"; };
+    const auto note = [&](bool holds, const std::string& text) { written += holds ? "note: " + text + "\n" : ""; };
     const options& asked = shown.asked();
-    if (shown.processes() != asked.processes) {
-        note(std::to_string(asked.processes) + " processes rounded up to " + std::to_string(shown.processes()) +
-             ", a power of two");
-    }
+    note(shown.processes() != asked.processes, std::to_string(asked.processes) + " processes rounded up to " +
+                                                   std::to_string(shown.processes()) + ", a power of two");
     for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
         const planned_vertex& each = shown.vertices()[number];
-        const std::string name = printable(each.name);
         if (layers[number].layer_of(number) > 0) {
             continue;
         }
-        if (each.constraints.pin) {
-            note(name + " is pinned to " + printable(each.constraints.pin_text()));
-        }
+        const std::string name = printable(each.name);
+        note(each.constraints.pin.has_value(), name + " is pinned to " + printable(each.constraints.pin_text()));
         for (const mesh_axis& axis : each.work.ranks.axes) {
-            if (!axis.points.empty()) {
-                note(name + " is cut along " + label_text(each, axis.label) + cell(points_text(axis.points), 60));
-            }
+            note(!axis.points.empty(),
+                 name + " is cut along " + label_text(each, axis.label) + cell(points_text(axis.points), 60));
         }
-        if (each.constraints.without_communication) {
-            note(name + " is marked to run without communication");
-        }
-        if (each.work.pending != no_label) {
-            note(name + " is left in " + std::to_string(each.resting.bounds().front()) +
-                 " summands (the label +), which its readers take as they are");
-        }
-        if (!each.twins.empty()) {
-            note(name + " is computed once for " + std::to_string(each.twins.size() + 1) + " equal expressions");
-        }
-        if (each.fell_back) {
-            note(name + " falls back to the automatic choice, algorithm " + name_for(asked.algorithm) +
-                 " has no label to cut there");
-        }
+        note(each.constraints.without_communication, name + " is marked to run without communication");
+        note(each.work.pending != no_label, name + " is left in " + std::to_string(each.work.parts(each.work.pending)) +
+                                                " summands (the label +), which its readers take as they are");
+        note(!each.twins.empty(),
+             name + " is computed once for " + std::to_string(each.twins.size() + 1) + " equal expressions");
+        note(each.fell_back, name + " falls back to the automatic choice, algorithm " + name_for(asked.algorithm) +
+                                 " has no label to cut there");
     }
-    if (std::ranges::any_of(shown.vertices(), &planned_vertex::lasts)) {
-        note("* is brought or computed in the first of " + std::to_string(asked.runs) +
+    note(std::ranges::any_of(shown.vertices(), &planned_vertex::lasts),
+         "* is brought or computed in the first of " + std::to_string(asked.runs) +
              " runs, and what the others read of it is kept, in whole blocks where a vertex holds it");
-    }
     written += idle_text(shown);
-    const std::optional<double> least = shown.lower_bound();
-    if (least && shown.objective_cost() > *least * (1 + 1e-9)) {
-        note("the search was not exact, " +
-             (*least > 0
-                  ? "this plan is at most " + percent_text(shown.objective_cost() / *least - 1) + " above the best one"
-                  : std::string("there may be a plan that costs less")) +
+    const double cost = shown.objective_cost();
+    const double least = shown.lower_bound().value_or(cost);
+    note(cost > least * (1 + 1e-9),
+         "the search was not exact, " +
+             (least > 0 ? "this plan is at most " + percent_text(cost / least - 1) + " above the best one"
+                        : std::string("there may be a plan that costs less")) +
              "; more options.effort looks further");
-    }
     return written;
 }
 
