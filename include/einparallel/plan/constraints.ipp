@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,10 +37,10 @@ EINPARALLEL_INLINE void expect(bool holds, const std::string& otherwise) {
 EINPARALLEL_INLINE void check_points(const std::vector<index>& points, index extent, const std::string& who) {
     expect(points.size() > 1, who + "of which there must be two at least, 0 and the extent " + std::to_string(extent));
     expect(points.front() == 0, who + "that begin at " + std::to_string(points.front()) + ", they must begin at 0");
-    const auto falls = std::ranges::adjacent_find(points, std::ranges::greater());
-    expect(falls == points.end(), who + "that do not ascend: " + std::to_string(falls == points.end() ? 0 : *falls) +
-                                      " stands before " +
-                                      std::to_string(falls == points.end() ? 0 : *std::next(falls)));
+    if (const auto falls = std::ranges::adjacent_find(points, std::ranges::greater()); falls != points.end()) {
+        throw error(who + "that do not ascend: " + std::to_string(falls[0]) + " stands before " +
+                    std::to_string(falls[1]));
+    }
     expect(points.back() == extent,
            who + "that end at " + std::to_string(points.back()) + ", the extent is " + std::to_string(extent));
 }

@@ -116,6 +116,12 @@ EINPARALLEL_INLINE std::pair<std::size_t, int> peak_of(const plan& made, const s
     return peak;
 }
 
+/// The vertex during which a rank holds most.
+EINPARALLEL_INLINE std::size_t heaviest_vertex(const plan& made, int rank) {
+    const std::vector<std::size_t> held = memory_of(made, rank).by_vertex;
+    return static_cast<std::size_t>(std::ranges::max_element(held) - held.begin());
+}
+
 /// The plan with the states that a search has found. Under the paper's cost, and by its linearisation, a vertex is its
 /// partition vector, placed here; under bytes and time it is its whole placement.
 EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> may_be,
@@ -166,15 +172,6 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     const std::optional<double> bound = best.lower_bound();
     plan_builder::made_for(best, asked);
     std::pair<std::size_t, int> smallest = peak_of(best, ranks);
-    const auto consider = [&](plan made) {
-        const auto peak = peak_of(made, ranks, std::max(smallest.first, limit + 1));
-        if (std::pair{std::max(peak.first, limit), made.objective_cost()} <
-                std::pair{std::max(smallest.first, limit), best.objective_cost()} &&
-            broken_marks(made) <= broken_marks(best)) {
-            smallest = peak;
-            best = std::move(made);
-        }
-    };
     if (smallest.first > limit) {
         place_table table(asked.objective != objective::time);
         const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
@@ -187,28 +184,31 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
             }
             std::vector<std::size_t> number_of;
             const einsum_graph ordered = in_order(graph, order, number_of);
-            std::vector<state> states_there(states.size());
-            std::vector<vertex_cuts> cuts_there(states.size());
-            for (std::size_t number = 0; number < states.size(); ++number) {
-                states_there[number_of[number]] = states[number];
-                cuts_there[number_of[number]] = may_be[number];
+            const auto renumber = [&](const auto& by_number) {
+                auto there = by_number;
+                for (std::size_t number = 0; number < there.size(); ++number) {
+                    there[number_of[number]] = by_number[number];
+                }
+                return there;
+            };
+            plan made = plan_of(ordered, asked, renumber(may_be), renumber(states), table);
+            const auto first = peak_of(made, ranks, limit + 1);
+            const auto at = std::ranges::find(number_of, heaviest_vertex(made, -first.second)) - number_of.begin();
+            memory.settle(static_cast<std::size_t>(at), static_cast<double>(first.first));
+            const auto peak = peak_of(made, ranks, std::max(smallest.first, limit + 1));
+            if (std::pair{std::max(peak.first, limit), made.objective_cost()} <
+                    std::pair{std::max(smallest.first, limit), best.objective_cost()} &&
+                broken_marks(made) <= broken_marks(best)) {
+                smallest = peak;
+                best = std::move(made);
             }
-            plan made = plan_of(ordered, asked, std::move(cuts_there), std::move(states_there), table);
-            const auto peak = peak_of(made, ranks, limit + 1);
-            const std::vector<std::size_t> held = memory_of(made, -peak.second).by_vertex;
-            const std::ptrdiff_t at = std::ranges::max_element(held) - held.begin();
-            memory.settle(static_cast<std::size_t>(std::ranges::find(number_of, at) - number_of.begin()),
-                          static_cast<double>(peak.first));
-            consider(std::move(made));
         }
-        plan_builder::made_for(best, asked);
     }
-    if (smallest.first > asked.memory_limit) {
-        const std::vector<std::size_t> held = memory_of(best, -smallest.second).by_vertex;
-        const auto at = static_cast<std::size_t>(std::ranges::max_element(held) - held.begin());
-        throw error("decompose: " + best.vertices()[at].name + " needs " + std::to_string(smallest.first) +
+    if (smallest.first > limit) {
+        throw error("decompose: " + best.vertices()[heaviest_vertex(best, -smallest.second)].name + " needs " +
+                    std::to_string(smallest.first) +
                     " bytes on a rank in the smallest plan found, with all that is held beside it; " +
-                    "options.memory_limit is " + std::to_string(asked.memory_limit));
+                    "options.memory_limit is " + std::to_string(limit));
     }
     plan_builder::bound(best, bound);  // the limit only takes plans away
     return best;

@@ -155,8 +155,7 @@ EINPARALLEL_INLINE std::string plan::to_json() const {
         } else {
             detail::write_einsum(json, *this, each, statistics.vertices[number]);
         }
-        json.member("lasts", each.lasts);
-        json.close('}');
+        json.member("lasts", each.lasts).close('}');
     }
     json.close(']').close('}');
     return std::move(json).text();
