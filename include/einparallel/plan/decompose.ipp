@@ -175,7 +175,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     if (smallest.first > limit) {
         place_table table(asked.objective != objective::time);
         const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
-        limited_search memory(graph, asked, may_be, table);
+        const limited_search memory = search_within(graph, asked, may_be, table);
         for (int round = 0; round < rounds && smallest.first > limit; ++round) {
             std::vector<std::size_t> order;
             const std::vector<state> states = memory.fit(order);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -239,28 +240,14 @@ private:
     std::size_t spent_ = 0, until_ = 0;
 };
 
-struct limited_search::searches {
-    EINPARALLEL_INLINE searches(const einsum_graph& graph, const options& asked, const std::vector<vertex_cuts>& may_be,
-                                place_table& table)
-        : search(graph, asked, may_be, table),
-          found(asked.method == method::linearized ? search.run_along_paths() : search.run(asked.effort / 8, true)),
-          memory(graph, asked, may_be, search.factors(), found.states) {}
-
-    placement_search search;
-    placed_graph found;
-    memory_search memory;
-};
-
-EINPARALLEL_INLINE limited_search::limited_search(const einsum_graph& graph, const options& asked,
-                                                  const std::vector<vertex_cuts>& may_be, place_table& table)
-    : searches_(std::make_shared<searches>(graph, asked, may_be, table)) {}
-
-EINPARALLEL_INLINE std::vector<state> limited_search::fit(std::vector<std::size_t>& order) {
-    return searches_->memory.fit(order);
-}
-
-EINPARALLEL_INLINE void limited_search::settle(std::size_t vertex, double bytes) {
-    searches_->memory.settle(vertex, bytes);
+EINPARALLEL_INLINE limited_search search_within(const einsum_graph& graph, const options& asked,
+                                                const std::vector<vertex_cuts>& may_be, place_table& table) {
+    const auto search = std::make_shared<placement_search>(graph, asked, may_be, table);
+    const placed_graph found =
+        asked.method == method::linearized ? search->run_along_paths() : search->run(asked.effort / 8, true);
+    const auto memory = std::make_shared<memory_search>(graph, asked, may_be, search->factors(), found.states);
+    return {[search, memory](std::vector<std::size_t>& order) { return memory->fit(order); },
+            [search, memory](std::size_t vertex, double bytes) { memory->settle(vertex, bytes); }};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -14,8 +14,8 @@
 #include <einparallel/search/options.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <limits>
-#include <memory>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -77,21 +77,16 @@ EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const 
                                                const std::vector<vertex_cuts>& may_be, place_table& table);
 
 /// Placements that take less of a rank's memory than the limit, one after the other.
-class limited_search {
-public:
-    EINPARALLEL_INLINE limited_search(const einsum_graph& graph, const options& asked,
-                                      const std::vector<vertex_cuts>& may_be, place_table& table);
-
-    /// By number of the vertex other states each time, or none where none are found.
-    /// @param order becomes the numbers of the einsums, in the order that goes with them
-    EINPARALLEL_INLINE std::vector<state> fit(std::vector<std::size_t>& order);
-
+struct limited_search {
+    /// By number of the vertex other states each time, or none where none are found. `order` becomes the numbers of the
+    /// einsums, in the order that goes with them.
+    std::function<std::vector<state>(std::vector<std::size_t>& order)> fit;
     /// Notes how many bytes are really held during a vertex with the states found.
-    EINPARALLEL_INLINE void settle(std::size_t vertex, double bytes);
-
-private:
-    struct searches;
-    std::shared_ptr<searches> searches_;
+    std::function<void(std::size_t vertex, double bytes)> settle;
 };
+
+/// Refers to the graph and to what else it is given.
+EINPARALLEL_INLINE limited_search search_within(const einsum_graph& graph, const options& asked,
+                                                const std::vector<vertex_cuts>& may_be, place_table& table);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
