@@ -23,12 +23,6 @@
 
 namespace einparallel {
 
-namespace EINPARALLEL_DETAIL {
-
-struct einsum_graph;
-
-}  // namespace EINPARALLEL_DETAIL
-
 /// Parts of some labels of one vertex: {{"i", 4}, {"k", 2}}. Labels that are not named stay whole.
 using label_parts = std::vector<std::pair<std::string, int>>;
 

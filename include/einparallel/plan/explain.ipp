@@ -193,11 +193,6 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
            table.text() + notes_text(shown, layers);
 }
 
-/// Text inside the quotes of a Graphviz label.
-EINPARALLEL_INLINE std::string dot_text(const std::string& text) {
-    return escaped(printable(text));
-}
-
 /// The node of a vertex.
 EINPARALLEL_INLINE std::string dot_node(const plan& shown, std::size_t number) {
     const planned_vertex& each = shown.vertices()[number];
@@ -213,7 +208,7 @@ EINPARALLEL_INLINE std::string dot_node(const plan& shown, std::size_t number) {
                                                  : "\"#e2f3e0\"";
     }
     return "    v" + std::to_string(number) + " [label=\"" +
-           joined(lines, "\\n", [](const auto& line) { return dot_text(line); }) + "\", " + look +
+           joined(lines, "\\n", [](const std::string& line) { return escaped(printable(line)); }) + "\", " + look +
            (found_in(number, shown.outputs()) ? ", peripheries=2];\n" : "];\n");
 }
 
@@ -228,7 +223,7 @@ namespace einparallel {
 EINPARALLEL_INLINE std::string plan::to_dot() const {
     std::string written =
         "digraph plan {\n    rankdir=TB;\n    labelloc=t;\n    fontname=\"Helvetica\";\n    label=\"" +
-        detail::dot_text(detail::headline(*this)) +
+        detail::headline(*this) +
         "\\n \";\n    node [fontname=\"Helvetica\", fontsize=11, style=\"filled,rounded\", "
         "color=\"#555555\"];\n    edge [color=\"#555555\", arrowsize=0.7];\n";
     const std::vector<detail::repetition> layers = detail::layers_of(*this, statistics_of(*this).vertices);

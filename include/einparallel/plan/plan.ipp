@@ -74,8 +74,8 @@ EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int
     std::iota(labels.begin(), labels.end(), label_id{0});
     const auto longest = std::ranges::max_element(bounds);
     mesh ranks;
-    if (const int parts = longest == bounds.end() ? 1 : static_cast<int>(std::min<index>(*longest, processes));
-        parts > 1) {
+    if (longest != bounds.end() && *longest > 1) {
+        const int parts = static_cast<int>(std::min<index>(*longest, processes));
         ranks.axes.push_back({static_cast<label_id>(longest - bounds.begin()), parts});
     }
     return {bounds, std::move(ranks), std::move(labels), 0};
@@ -133,9 +133,6 @@ struct plan_builder {
                 each.seconds_again += once ? 0 : seconds;
                 bytes_again += once ? 0 : sent;
             };
-            const auto has_same_blocks = [](const distribution& known, const distribution& next) {
-                return detail::have_same_blocks(known, next);
-            };
             charge(detail::task_seconds(each.work, einsum.work->operations_per_point(), asked.machine),
                    detail::task_bytes(each.work), each.lasts);
             for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
@@ -143,8 +140,9 @@ struct plan_builder {
                 planned_vertex& read = made.vertices_[input];
                 const distribution& wanted = each.work.operands[operand];
                 const bool is_first = copies[input].empty();
-                const bool is_new = adds(copies[input], wanted, std::equal_to<>());
-                if (each.work.holds(operand) && adds(blocks[input], wanted, has_same_blocks)) {
+                const bool is_new =
+                    adds(copies[input], wanted, [](const distribution& a, const distribution& b) { return a == b; });
+                if (each.work.holds(operand) && adds(blocks[input], wanted, detail::have_same_blocks)) {
                     charge(detail::gather_seconds(each.work, operand, asked.machine),
                            detail::gathered_bytes(each.work, operand), true);
                 }
@@ -177,7 +175,8 @@ struct plan_builder {
 
 private:
     /// Notes a distribution; false where one that is alike is known.
-    static bool adds(std::vector<const distribution*>& known, const distribution& next, auto is_alike) {
+    static bool adds(std::vector<const distribution*>& known, const distribution& next,
+                     bool (*is_alike)(const distribution&, const distribution&)) {
         if (detail::any_in(known, [&](const distribution* each) { return is_alike(*each, next); })) {
             return false;
         }
