@@ -92,7 +92,7 @@ EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<co
     for (std::size_t number = 0; number < instructions.size(); ++number) {
         const op_instruction& each = instructions[number];
         std::vector<formula_part> arguments;
-        for (const op_register source : sources_of(each)) {
+        for (const op_register source : sources_of(instructions, number)) {
             arguments.push_back(parts[source]);
         }
         switch (each.code) {
@@ -106,12 +106,9 @@ EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<co
             case op_code::cast:
                 parts.push_back(std::move(arguments[0]));
                 break;
-            case op_code::opaque:
-                arguments.assign(parts.end() - each.from[0], parts.end());
-                parts.push_back(call_part(shown.name_of(each), std::move(arguments)));
-                break;
             default:
-                parts.push_back(call_part(word_of(each.code), std::move(arguments)));
+                parts.push_back(call_part(each.code == op_code::opaque ? shown.name_of(each) : word_of(each.code),
+                                          std::move(arguments)));
         }
     }
     return parts.empty() ? formula_part() : std::move(parts.back());

@@ -33,9 +33,14 @@ EINPARALLEL_INLINE std::string_view taken(std::string_view& text, std::string_vi
     return before;
 }
 
-/// The instructions whose values one reads: opaque ones read the arguments right before them.
-EINPARALLEL_INLINE std::span<const op_register> sources_of(const op_instruction& of) {
-    return std::span(of.from).first(static_cast<std::size_t>(arity_of(of.code)));
+/// The registers that instruction `number` reads: opaque ones read the arguments right before them.
+EINPARALLEL_INLINE std::vector<op_register> sources_of(std::span<const op_instruction> all, std::size_t number) {
+    const op_instruction& each = all[number];
+    std::vector<op_register> sources(each.from.begin(), each.from.begin() + arity_of(each.code));
+    for (op_register left = each.code == op_code::opaque ? each.from[0] : 0; left > 0; --left) {
+        sources.push_back(static_cast<op_register>(number) - left);
+    }
+    return sources;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -144,16 +149,9 @@ EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const
         }
         std::size_t of[] = {0, 0, 0};  // registers by dependence
         bool same_type = true;
-        const auto count = [&](op_register source) {
+        for (const op_register source : detail::sources_of(instructions_, number)) {
             ++of[static_cast<std::size_t>(known[source])];
             same_type = same_type && instructions_[source].type() == each.type();
-        };
-        if (each.code == op_code::opaque) {
-            for (op_register argument = 1; argument <= each.from[0]; ++argument) {
-                count(static_cast<op_register>(number) - argument);
-            }
-        } else {
-            std::ranges::for_each(detail::sources_of(each), count);
         }
         const auto [none, linear, other] = of;
         known.push_back(linear + other == 0 ? dependence::none
@@ -166,36 +164,29 @@ EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const
 }
 
 EINPARALLEL_INLINE std::string op_program::text() const {
+    constexpr std::string_view sixteen = "0123456789abcdef";
     std::string written(detail::reduction_words[static_cast<std::size_t>(reduction_)]);
     written += reduction_has_state_ ? " state" : "";
-    const auto append = [&](std::uint64_t number, int base) {
-        std::array<char, 20> digits{};
-        written.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number, base).ptr);
-    };
     for (const op_instruction& each : instructions_) {
         written.append("; ").append(detail::word_of(each.code)).append(1, ' ').append(1, each.kind);
-        append(each.bytes, 10);
+        written += std::to_string(each.bytes);
         for (std::size_t part = 0; each.code == op_code::number && part < (each.kind == 'c' ? 2U : 1U); ++part) {
-            written += ' ';
-            append(each.bits[part], 16);
+            std::array<char, 16> digits{};
+            char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), each.bits[part], 16).ptr;
+            written.append(1, ' ').append(digits.data(), end);
         }
-        for (const op_register source : detail::sources_of(each)) {
-            written += ' ';
-            append(source, 10);
+        for (int source = 0; source < arity_of(each.code); ++source) {
+            written += ' ' + std::to_string(each.from[static_cast<std::size_t>(source)]);
         }
         if (each.code == op_code::opaque) {
-            written += ' ';
-            append(each.from[0], 10);
+            written += ' ' + std::to_string(each.from[0]);
             written.append(each.has_state ? " state" : "").append(each.from[2] != 0 ? " distributes" : "").append(" ");
             for (const char letter : name_of(each)) {
                 const bool is_plain =
                     letter > ' ' && letter < 0x7f && std::string_view("\"\\;%").find(letter) == std::string_view::npos;
-                written += is_plain ? letter : '%';
-                if (!is_plain) {
-                    const auto code = static_cast<unsigned char>(letter);
-                    append(code / 16, 16);
-                    append(code % 16, 16);
-                }
+                const auto code = static_cast<unsigned char>(letter);
+                is_plain ? written.append(1, letter)
+                         : written.append(1, '%').append(1, sixteen[code / 16]).append(1, sixteen[code % 16]);
             }
         }
     }
