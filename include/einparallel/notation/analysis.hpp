@@ -14,10 +14,9 @@
 
 namespace einparallel::detail {
 
+/// A number: an expression without leaves.
 template <class E>
-inline constexpr bool is_constant = false;
-template <class T>
-inline constexpr bool is_constant<constant<T>> = true;
+inline constexpr bool is_constant = leaves_t<E>::size == 0;
 
 /// A statement: the labels on the left and the universe of label ids. Left labels have the smallest ids, in their
 /// order.

@@ -86,10 +86,6 @@ struct label_list {
 
 template <class... Lists>
 struct concatenate;
-template <>
-struct concatenate<> {
-    using type = label_list<>;
-};
 template <template <class...> class List, class... A>
 struct concatenate<List<A...>> {
     using type = List<A...>;
