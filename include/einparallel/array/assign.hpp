@@ -108,16 +108,15 @@ auto elementwise_part(const E& node) {
         return node;
     }
 }
-template <class Statement, bool KeepDirect, class Sign, class A, class B>
+template <class Statement, bool KeepDirect, class Sign, class... Terms>
     requires joins_terms<Sign>
-auto elementwise_part(const join_node<Sign, A, B>& node) {
-    return join_parts(elementwise_part<Statement, KeepDirect>(detail::argument<0>(node.arguments)),
-                      elementwise_part<Statement, KeepDirect>(detail::argument<1>(node.arguments)), Sign{});
-}
-template <class Statement, bool KeepDirect, class A>
-auto elementwise_part(const join_node<negate, A>& node) {
-    return join_parts(no_terms{}, elementwise_part<Statement, KeepDirect>(detail::argument<0>(node.arguments)),
-                      minus{});
+auto elementwise_part(const join_node<Sign, Terms...>& node) {
+    const auto last = elementwise_part<Statement, KeepDirect>(argument<sizeof...(Terms) - 1>(node.arguments));
+    if constexpr (sizeof...(Terms) == 1) {
+        return join_parts(no_terms{}, last, minus{});
+    } else {
+        return join_parts(elementwise_part<Statement, KeepDirect>(argument<0>(node.arguments)), last, Sign{});
+    }
 }
 
 // --- what a statement reads, as values

@@ -52,6 +52,15 @@ struct leaf_types<join_node<Function, Arguments...>> {
 template <class E>
 inline constexpr std::size_t leaf_count = leaf_types<E>::type::size;
 
+/// Leaves of the arguments before the one at a position.
+template <class... Arguments>
+constexpr std::size_t leaves_before(std::size_t position) {
+    std::size_t leaves = 0;
+    std::size_t at = 0;
+    ((leaves += at++ < position ? leaf_count<Arguments> : 0), ...);
+    return leaves;
+}
+
 // --- products
 // -----------------------------------------------------------------------------------------------------------------
 
@@ -243,21 +252,11 @@ private:
     }
     template <std::size_t First, std::size_t Count, class Function, class... Arguments>
     auto collect(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands) {
-        return collect_all<First>(node, operands, std::index_sequence_for<Arguments...>{});
-    }
-    template <std::size_t First, std::size_t Count, class Function, class... Arguments, std::size_t... Position>
-    auto collect_all(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands,
-                     std::index_sequence<Position...> /*all*/) {
-        constexpr std::array<std::size_t, sizeof...(Arguments)> counts{leaf_count<Arguments>...};
-        constexpr auto before = [](const auto& list, std::size_t end) {
-            std::size_t sum = 0;
-            for (std::size_t position = 0; position < end; ++position) {
-                sum += list[position];
-            }
-            return sum;
-        };
-        return apply(node.function, collect<First + before(counts, Position)>(
-                                        detail::argument<Position>(node.arguments), operands)...);
+        return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+            return apply(node.function, collect<First + leaves_before<Arguments...>(Position)>(
+                                            detail::argument<Position>(node.arguments), operands)...);
+        }
+        (std::index_sequence_for<Arguments...>{});
     }
 
     Builder& builder_;
