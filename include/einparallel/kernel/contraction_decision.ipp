@@ -83,19 +83,12 @@ private:
     static void share(contraction_decision& made) {
         const index points = made.m * made.n * made.k;
         const int all = threads_for(points * made.batch);
-        switch (made.way) {
-            case contraction_way::elementwise:
-            case contraction_way::dots:
-                made.threads = all;
-                break;
-            case contraction_way::small_products:
-                made.threads = static_cast<int>(std::min<index>(all, made.batch));
-                break;
-            case contraction_way::packed_product:
-                std::tie(made.threads, made.threads_inside) = threads_for_batch(points, made.batch);
-                break;
-            default:
-                break;
+        if (made.way == contraction_way::packed_product) {
+            std::tie(made.threads, made.threads_inside) = threads_for_batch(points, made.batch);
+        } else if (made.way == contraction_way::small_products) {
+            made.threads = static_cast<int>(std::min<index>(all, made.batch));
+        } else if (made.way == contraction_way::elementwise || made.way == contraction_way::dots) {
+            made.threads = all;
         }
     }
 

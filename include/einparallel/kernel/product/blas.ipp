@@ -73,12 +73,10 @@ EINPARALLEL_INLINE std::string_view gemm_in_environment() {
 
 /// The choice that a word means; none where it means nothing.
 EINPARALLEL_INLINE std::optional<gemm_choice> gemm_choice_of(std::string_view word) {
-    if (word.empty() || word == "automatic") {
-        return gemm_choice::automatic;
-    }
-    return word == "own"    ? std::optional(gemm_choice::own)
-           : word == "blas" ? std::optional(gemm_choice::blas)
-                            : std::nullopt;
+    return word.empty() || word == "automatic" ? std::optional(gemm_choice::automatic)
+           : word == "own"                     ? std::optional(gemm_choice::own)
+           : word == "blas"                    ? std::optional(gemm_choice::blas)
+                                               : std::nullopt;
 }
 
 EINPARALLEL_INLINE std::atomic<gemm_choice>& chosen_gemm() {

@@ -28,12 +28,9 @@ public:
     static constexpr index most_points = 32;
 
     explicit few_loops(const block_call& call) {
-        if (call.operands.size() != 2 || !visit(call, 0, call.output.labels, call.output.strides) ||
-            !visit(call, 1, call.operands[0].labels, call.operands[0].strides) ||
-            !visit(call, 2, call.operands[1].labels, call.operands[1].strides)) {
-            return;
-        }
-        fits = true;
+        fits = call.operands.size() == 2 && visit(call, 0, call.output.labels, call.output.strides) &&
+               visit(call, 1, call.operands[0].labels, call.operands[0].strides) &&
+               visit(call, 2, call.operands[1].labels, call.operands[1].strides);
     }
 
     bool fits = false;  ///< there are no more points and loops than that
