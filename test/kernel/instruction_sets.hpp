@@ -26,7 +26,7 @@ void gemm(einparallel::detail::gemm_call<T>& call, const T* a, const T* b, T* c,
           einparallel::detail::instruction_set set) {
     using namespace einparallel::detail;
     const tile_kernel kernel = product_tile_kernel<T>(set, &call.scale);
-    run_blocked(kernel, call.m, call.n, call.k, {loop_nest(3), {}, a, 1, b, 2, c, call.add});
+    run_blocked(kernel, call, {loop_nest(3), {}, a, 1, b, 2, c, call.add});
 }
 
 }  // namespace kernel_test

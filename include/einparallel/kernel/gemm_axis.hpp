@@ -85,6 +85,13 @@ struct gemm_axis {
     }
 };
 
+/// The indices of a product C(m, n) = Σ_k A(m, k) · B(k, n).
+struct gemm_axes {
+    gemm_axis m;  ///< strides of A, C
+    gemm_axis n;  ///< strides of B, C; fastest where its last loop has stride 1 in C
+    gemm_axis k;  ///< strides of A, B
+};
+
 /// A block of an index: where it starts in the two matrices, and the offsets of its values from there, in the order of
 /// the loops.
 class gemm_blocks {

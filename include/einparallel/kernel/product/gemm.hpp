@@ -16,10 +16,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// C(m, n) (+)= scale · Σ_k A(m, k) · B(k, n). C is not read unless `add`.
 template <Element T>
-struct gemm_call {
-    gemm_axis m;  ///< strides of A, C
-    gemm_axis n;  ///< strides of B, C; fastest where its last loop has stride 1 in C
-    gemm_axis k;  ///< strides of A, B
+struct gemm_call : gemm_axes {
     T scale = T(1);
     bool add = false;
 };
@@ -42,8 +39,7 @@ struct gemm_batch {
 /// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators, at every
 /// point of a batch.
 /// @pre no axis is empty; C's elements are distinct and none of them is in A or B
-EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
-                                    const gemm_batch& batch);
+EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axes& axes, const gemm_batch& batch);
 
 /// Sorts the loops of a nest of two operands into batch, m, n and k and runs it as blocked products; false, and nothing
 /// done, where there is too little to reuse. ⊗ keeps its sides: m are the labels of the first operand.

@@ -24,8 +24,8 @@ Byte* element_at(Byte* start, index offset, std::size_t element) {
 /// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
 EINPARALLEL_INLINE class blocked_gemm {
 public:
-    blocked_gemm(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k, int threads, progress_hook* hook)
-        : kernel_(kernel), m_(m), n_(n), k_(k), threads_(threads), hook_(hook) {
+    blocked_gemm(const tile_kernel& kernel, gemm_axes& axes, int threads, progress_hook* hook)
+        : kernel_(kernel), m_(axes.m), n_(axes.n), k_(axes.k), threads_(threads), hook_(hook) {
         const gemm_budget budget;
         const auto lines = [](index count, std::size_t element) { return count * static_cast<index>(64 / element); };
         const auto at_most = [&](std::size_t bytes, std::size_t each) {
@@ -262,9 +262,8 @@ private:
     index depth_ = 0;
 };
 
-EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axis& m, gemm_axis& n, gemm_axis& k,
-                                    const gemm_batch& batch) {
-    const blocked_gemm product(kernel, m, n, k, batch.threads_inside, batch.nest.hook);
+EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axes& axes, const gemm_batch& batch) {
+    const blocked_gemm product(kernel, axes, batch.threads_inside, batch.nest.hook);
     for_each_point(batch.nest, batch.loops, batch.threads, [&](const index* point) {
         product.run(element_at(static_cast<const std::byte*>(batch.a), point[batch.a_slot], kernel.a_element),
                     element_at(static_cast<const std::byte*>(batch.b), point[batch.b_slot], kernel.b_element),
@@ -274,15 +273,14 @@ EINPARALLEL_INLINE void run_blocked(const tile_kernel& kernel, gemm_axis& m, gem
 
 EINPARALLEL_INLINE bool run_in_tiles(loop_nest& nest, const tile_kernel& kernel, const void* x, const void* y, void* z,
                                      write_mode mode) {
-    gemm_axis m;
-    gemm_axis n;
-    gemm_axis k;
-    const odometer::loop_list batch = sort_axes(nest, x_slot, y_slot, m, n, k);
-    if (m.size < 4 || n.size < kernel.columns / 2 || k.size < 4 || m.size * n.size * k.size < 4096) {
+    gemm_axes axes;
+    const odometer::loop_list batch = sort_axes(nest, x_slot, y_slot, axes);
+    const index points = axes.m.size * axes.n.size * axes.k.size;
+    if (axes.m.size < 4 || axes.n.size < kernel.columns / 2 || axes.k.size < 4 || points < 4096) {
         return false;
     }
-    const auto [outside, inside] = threads_for_batch(m.size * n.size * k.size, odometer(nest, batch).size());
-    run_blocked(kernel, m, n, k, {nest, batch, x, x_slot, y, y_slot, z, mode == write_mode::combine, outside, inside});
+    const auto [outside, inside] = threads_for_batch(points, odometer(nest, batch).size());
+    run_blocked(kernel, axes, {nest, batch, x, x_slot, y, y_slot, z, mode == write_mode::combine, outside, inside});
     return true;
 }
 

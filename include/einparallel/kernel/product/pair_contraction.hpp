@@ -92,7 +92,7 @@ private:
         gemm_call<T> call;
         call.scale = scale_;
         call.add = mode_ == write_mode::combine;
-        const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call.m, call.n, call.k);
+        const odometer::loop_list batch = sort_axes(nest_, a_slot, b_slot, call);
         if (decision.way == contraction_way::small_products) {
             small_product<T> product(call);
             index moves[3] = {0, 0, 0};
@@ -114,7 +114,7 @@ private:
             return;
         }
         const tile_kernel kernel = product_tile_kernel<T>(best_instruction_set(), &call.scale);
-        run_blocked(kernel, call.m, call.n, call.k,
+        run_blocked(kernel, call,
                     {nest_, batch, a, a_slot, b, b_slot, z_, call.add, decision.threads, decision.threads_inside});
     }
 

@@ -45,8 +45,8 @@ EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot);
 /// Columns run as the output has them, rows as A; the summed index as an operand has it where that lets a panel be read
 /// contiguously. Sorts the nest by the output.
 /// @return the loops that all three tensors have
-EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot, gemm_axis& m,
-                                                 gemm_axis& n, gemm_axis& k);
+EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
+                                                 gemm_axes& axes);
 
 /// Calls visit(offsets, first, count) for `count` points from point `first` on of a stretch of `length` points that
 /// begins at the offsets, one for each slot of the nest: for all points of the loops, shared among the threads. A visit

@@ -48,8 +48,8 @@ EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot) {
     return reduction;
 }
 
-EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot, gemm_axis& m,
-                                                 gemm_axis& n, gemm_axis& k) {
+EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_slot, std::size_t b_slot,
+                                                 gemm_axes& axes) {
     odometer::loop_list batch;
     const auto is_contiguous_in_sum = [&](std::size_t slot) {
         for (std::size_t loop = 0; loop < nest.size(); ++loop) {
@@ -62,7 +62,7 @@ EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_
     nest.sort_by(is_contiguous_in_sum(a_slot) || !is_contiguous_in_sum(b_slot) ? a_slot : b_slot);
     for (std::size_t loop = 0; loop < nest.size(); ++loop) {
         if (!nest.in_output(loop)) {
-            k.add(nest.extents[loop], nest.of(loop)[a_slot], nest.of(loop)[b_slot]);
+            axes.k.add(nest.extents[loop], nest.of(loop)[a_slot], nest.of(loop)[b_slot]);
         }
     }
     nest.sort_by(z_slot);
@@ -72,15 +72,15 @@ EINPARALLEL_INLINE odometer::loop_list sort_axes(loop_nest& nest, std::size_t a_
             continue;
         }
         if (moves[a_slot] != 0 && moves[b_slot] == 0) {
-            m.add(nest.extents[loop], moves[a_slot], moves[z_slot]);
+            axes.m.add(nest.extents[loop], moves[a_slot], moves[z_slot]);
         } else if (moves[b_slot] != 0 && moves[a_slot] == 0) {
-            n.add(nest.extents[loop], moves[b_slot], moves[z_slot]);
+            axes.n.add(nest.extents[loop], moves[b_slot], moves[z_slot]);
         } else {
             batch.push_back(loop);
         }
     }
-    m.move_contiguous(false);
-    n.move_contiguous(true);
+    axes.m.move_contiguous(false);
+    axes.n.move_contiguous(true);
     return batch;
 }
 
