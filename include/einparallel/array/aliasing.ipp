@@ -102,9 +102,7 @@ EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const inde
 EINPARALLEL_INLINE void check_readable(const block_handle& block) {
     check_extents(block.extents);
     const auto [begin, end] = block.touched();
-    if (block.data == nullptr && begin != end) {
-        throw error("einsum: a view of a null pointer has elements");
-    }
+    expect(block.data != nullptr || begin == end, "einsum: a view of a null pointer has elements");
 }
 
 EINPARALLEL_INLINE bool overlap(const block_handle& a, const block_handle& b) {

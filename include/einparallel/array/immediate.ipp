@@ -128,9 +128,7 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
 }
 
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent) {
-    if (extent < 0) {
-        throw error("ep::iota: no operand has this label, and the array on the left has no extents yet");
-    }
+    expect(extent >= 0, "ep::iota: no operand has this label, and the array on the left has no extents yet");
     std::shared_ptr<index[]> made(new index[static_cast<std::size_t>(extent)]);
     for (index at = 0; at < extent; ++at) {
         made[at] = at;
@@ -183,9 +181,8 @@ EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::str
         let_grow(names, leaves, *grow, target_);
     }
     check_readable(target_.handle);
-    if (shares_places(target_.handle.extents, target_.handle.strides)) {
-        throw error("einsum: the output has strides by which several of its elements share one place");
-    }
+    expect(!shares_places(target_.handle.extents, target_.handle.strides),
+           "einsum: the output has strides by which several of its elements share one place");
     small_vector<labelled_block, 8> term;
     for (const statement_leaf& leaf : leaves) {
         check_leaf(target_, leaf);

@@ -42,9 +42,7 @@ EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, 
     fingerprint common_numbers;
     const std::string failure = failure_of("block_cyclic", [&] {
         const auto expect = [](bool holds, const std::string& otherwise) {
-            if (!holds) {
-                throw error("block_cyclic: " + otherwise);
-            }
+            detail::expect(holds, "block_cyclic: " + otherwise);
         };
         const auto& [type, unused, rows, columns, row_block, column_block, first_row, first_column, leading] =
             descriptor;

@@ -65,12 +65,8 @@ EINPARALLEL_INLINE void fetch_like(const distributed_part& part, const distribut
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "fetch");
     const std::string failure = failure_of("fetch", [&] {
-        if (there.where == nullptr) {
-            throw error("fetch: the target is a handle on nothing");
-        }
-        if (context_of(there) != world) {
-            throw error("fetch: the target is distributed over another context");
-        }
+        expect(there.where != nullptr, "fetch: the target is a handle on nothing");
+        expect(context_of(there) == world, "fetch: the target is distributed over another context");
         const auto [had, given] = std::ranges::mismatch(part.where->bounds(), there.where->bounds());
         if (had != part.where->bounds().end()) {
             throw error("fetch: the target has extent " + std::to_string(*given) + " in dimension " +

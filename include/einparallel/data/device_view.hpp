@@ -7,6 +7,7 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/refused.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -50,10 +51,9 @@ public:
     /// This rank's elements of a result that has stayed on the device, for kernels of the application's.
     /// @throws error where they are on the host
     explicit device_view(const distributed<T, Rank>& result) : elements_(detail::checked(result.part()).elements) {
-        if (!elements_.is_on_device) {
-            throw error(
-                "device_view: these elements are on the host: device_run.results_stay leaves them on the device");
-        }
+        detail::expect(
+            elements_.is_on_device,
+            "device_view: these elements are on the host: device_run.results_stay leaves them on the device");
         elements_.held = whole_box(detail::extents_of(elements_.held));
     }
     /// Arrays, vectors and what else lies on the host: refused.

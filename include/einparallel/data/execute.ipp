@@ -79,9 +79,7 @@ private:
     void prepare() {
         const plan& asked = call_.asked;
         const int ranks = call_.world->control.size();
-        if (asked.vertices().empty()) {
-            throw error("run: the plan is empty, ep::decompose makes one");
-        }
+        expect(!asked.vertices().empty(), "run: the plan is empty, ep::decompose makes one");
         if (asked.processes() != ranks) {
             throw error("run: the plan is for " + std::to_string(asked.processes()) + " ranks, the context has " +
                         std::to_string(ranks) + ": start the program on as many (mpiexec -n " +

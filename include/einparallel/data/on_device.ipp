@@ -6,6 +6,7 @@
 #include <einparallel/data/execute.hpp>
 #include <einparallel/device/device_space.hpp>
 #include <einparallel/kernel/kernel.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>
@@ -63,9 +64,8 @@ EINPARALLEL_INLINE const device_space& agreed_device_space(
     const device_space* space = nullptr;
     const std::string failure = failure_of("rank " + std::to_string(state.control.rank()) + ": the device", [&] {
         const int device = device_of_rank(state.node_rank, how.device);
-        if ((how.allocate == nullptr) != (how.release == nullptr)) {
-            throw error("device_run.allocate and release of the device's memory come together");
-        }
+        expect((how.allocate == nullptr) == (how.release == nullptr),
+               "device_run.allocate and release of the device's memory come together");
         space = &device_space_of(
             state, {.device = device, .is_direct = is_direct, .allocate = how.allocate, .release = how.release});
         check(*space);

@@ -31,9 +31,7 @@ EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const ind
 
 EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks) {
     const std::optional<mesh> grid = mesh_of(blocks);
-    if (!grid) {
-        throw error("distributed: these blocks are no grid of ranks, so that nothing can be pinned to them");
-    }
+    expect(grid.has_value(), "distributed: these blocks are no grid of ranks, so that nothing can be pinned to them");
     std::vector<pinned_part> parts;
     for (const mesh_axis& axis : grid->axes) {
         parts.emplace_back(static_cast<int>(axis.label), cut_points(axis.points));
@@ -121,9 +119,7 @@ EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& regio
 /// @throws error where parts, which lie inside the tensor, are not disjoint or do not hold every element. Time: n log n
 /// for parts that are slabs, at worst the pairs of parts.
 EINPARALLEL_INLINE void check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
-    if (!is_countable(bounds)) {
-        throw error("distributed: these extents make more than 2^59 elements");
-    }
+    expect(is_countable(bounds), "distributed: these extents make more than 2^59 elements");
     index held = 0;
     std::vector<std::size_t> order;  // of the parts that hold something, by their first elements
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {

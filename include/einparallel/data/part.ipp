@@ -79,18 +79,14 @@ EINPARALLEL_INLINE const std::vector<index>& bounds_of(const distributed_part& p
 }
 
 EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part) {
-    if (part.where == nullptr) {
-        throw error("distributed: this handle holds nothing");
-    }
+    expect(part.where != nullptr, "distributed: this handle holds nothing");
     return part;
 }
 
 /// The context of a part. The same on every rank, so what it throws needs no agreement.
 EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_part& part) {
     std::shared_ptr<context_state> world = part.world.lock();
-    if (world == nullptr || !mpi_is_running()) {
-        throw error("distributed: the context of this tensor is gone");
-    }
+    expect(world != nullptr && mpi_is_running(), "distributed: the context of this tensor is gone");
     return world;
 }
 

@@ -154,9 +154,7 @@ EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {
 }
 
 EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
-    if (outputs.empty()) {
-        throw error("decompose: there is no output to plan for");
-    }
+    expect(!outputs.empty(), "decompose: there is no output to plan for");
     einsum_graph graph;
     constexpr std::size_t open = static_cast<std::size_t>(-1);  // its operands are being visited
     std::map<const vertex*, std::size_t> number_of;
@@ -170,9 +168,8 @@ EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex
         }
     };
     for (std::size_t output = 0; output < outputs.size(); ++output) {
-        if (outputs[output] == nullptr) {
-            throw error("decompose: output " + std::to_string(output) + " is a tensor that nothing was assigned to");
-        }
+        expect(outputs[output] != nullptr,
+               "decompose: output " + std::to_string(output) + " is a tensor that nothing was assigned to");
         visit(outputs[output]);
         while (!path.empty()) {
             auto& [current, operand] = path.back();

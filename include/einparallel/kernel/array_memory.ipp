@@ -102,9 +102,7 @@ EINPARALLEL_INLINE void check_extents(std::span<const index> extents) {
     if (const std::string negative = negative_extent(extents); !negative.empty()) {
         throw error("einparallel: " + negative);
     }
-    if (!is_countable(extents)) {
-        throw error("einparallel: these extents make more than 2^59 elements");
-    }
+    expect(is_countable(extents), "einparallel: these extents make more than 2^59 elements");
 }
 
 /// Fills `bytes` of new memory with copies of `from`, or with zeros where that is null: memory belongs to the part of

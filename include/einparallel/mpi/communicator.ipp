@@ -2,6 +2,8 @@
 
 #include <einparallel/mpi/communicator.hpp>
 
+#include <einparallel/notation/error.hpp>
+
 #include <algorithm>
 
 namespace einparallel {
@@ -13,17 +15,11 @@ EINPARALLEL_INLINE void communicator::release() noexcept {
 }
 
 EINPARALLEL_INLINE communicator communicator::duplicate_of(MPI_Comm original) {
-    if (!detail::mpi_is_running()) {
-        throw error("communicator: MPI is not initialised, or already finalised");
-    }
-    if (original == MPI_COMM_NULL) {
-        throw error("communicator: MPI_COMM_NULL cannot be duplicated");
-    }
+    detail::expect(detail::mpi_is_running(), "communicator: MPI is not initialised, or already finalised");
+    detail::expect(original != MPI_COMM_NULL, "communicator: MPI_COMM_NULL cannot be duplicated");
     int joins_two_groups = 0;
     detail::check_mpi(MPI_Comm_test_inter(original, &joins_two_groups), "MPI_Comm_test_inter");
-    if (joins_two_groups != 0) {
-        throw error("communicator: an intercommunicator has no single numbering of ranks");
-    }
+    detail::expect(joins_two_groups == 0, "communicator: an intercommunicator has no single numbering of ranks");
     MPI_Comm made = MPI_COMM_NULL;
     detail::check_mpi(MPI_Comm_dup(original, &made), "MPI_Comm_dup");
     return owning(made);

@@ -14,4 +14,20 @@ public:
     explicit error(const std::string& sentence) : std::runtime_error(sentence) {}
 };
 
+namespace detail {
+
+/// @throws error with this sentence where something does not hold
+///@{
+inline void expect(bool holds, const char* otherwise) {
+    if (!holds) {
+        throw error(otherwise);
+    }
+}
+inline void expect(bool holds, const std::string& otherwise) {
+    expect(holds, otherwise.c_str());
+}
+///@}
+
+}  // namespace detail
+
 }  // namespace einparallel

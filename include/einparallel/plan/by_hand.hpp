@@ -55,9 +55,7 @@ public:
     /// How the vertex that makes this tensor is cut; the last word counts. @throws error for a handle on nothing
     template <class T, std::size_t Rank>
     hand_cuts& cut(const tensor<T, Rank>& made, label_parts parts) {
-        if (made.node() == nullptr) {
-            throw error("hand_cuts: a tensor that nothing was assigned to cannot be cut");
-        }
+        detail::expect(made.node() != nullptr, "hand_cuts: a tensor that nothing was assigned to cannot be cut");
         cuts_[made.node()] = std::move(parts);
         return *this;
     }

@@ -26,13 +26,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// @throws error with this sentence where something does not hold
-EINPARALLEL_INLINE void expect(bool holds, const std::string& otherwise) {
-    if (!holds) {
-        throw error(otherwise);
-    }
-}
-
 /// One sentence where cut points are none.
 EINPARALLEL_INLINE void check_points(const std::vector<index>& points, index extent, const std::string& who) {
     expect(points.size() > 1, who + "of which there must be two at least, 0 and the extent " + std::to_string(extent));

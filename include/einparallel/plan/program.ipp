@@ -2,6 +2,7 @@
 // From a plan to what each rank does: reads, redistributions and the schedule of every vertex, one after the other.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/error.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>
@@ -171,10 +172,8 @@ EINPARALLEL_INLINE plan_memory memory_of(const plan& shown, int rank) {
 }  // namespace EINPARALLEL_DETAIL
 
 EINPARALLEL_INLINE program plan::program_of(int rank) const {
-    if (rank < 0 || rank >= processes_) {
-        throw error("plan: there is no rank " + std::to_string(rank) + " in a plan for " + std::to_string(processes_) +
-                    " ranks");
-    }
+    detail::expect(rank >= 0 && rank < processes_, "plan: there is no rank " + std::to_string(rank) +
+                                                       " in a plan for " + std::to_string(processes_) + " ranks");
     program written = detail::program_writer(*this, rank).write();
     if (options_.memory_limit == 0) {  // the buffers are speed, not need
         pack_strided(written);

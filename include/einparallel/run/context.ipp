@@ -63,12 +63,8 @@ EINPARALLEL_INLINE void context::release_memory() {
 }
 
 EINPARALLEL_INLINE const std::shared_ptr<detail::context_state>& context::state() const {
-    if (state_ == nullptr) {
-        throw error("context: this context was moved from");
-    }
-    if (!detail::mpi_is_running()) {
-        throw error("context: MPI is finalised");
-    }
+    detail::expect(state_ != nullptr, "context: this context was moved from");
+    detail::expect(detail::mpi_is_running(), "context: MPI is finalised");
     return state_;
 }
 

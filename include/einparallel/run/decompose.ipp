@@ -2,6 +2,7 @@
 
 #include <einparallel/run/decompose.hpp>
 
+#include <einparallel/notation/error.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/graph_agreement.ipp>
 #include <einparallel/run/plan_cache.ipp>
@@ -21,16 +22,14 @@ EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options a
     plan made;
     std::uint64_t signature = 0;
     const std::string failure = failure_of(who, [&] {
-        if (asked.processes != 1 && asked.processes != world.size()) {  // 1, the default, says nothing
-            throw error(who + (": options.processes is " + std::to_string(asked.processes)) + ", the context has " +
-                        std::to_string(world.size()) + (world.size() == 1 ? " rank" : " ranks"));
-        }
+        expect(asked.processes == 1 || asked.processes == world.size(),  // 1, the default, says nothing
+               who + (": options.processes is " + std::to_string(asked.processes)) + ", the context has " +
+                   std::to_string(world.size()) + (world.size() == 1 ? " rank" : " ranks"));
         asked.processes = world.size();
         made = make(asked, outputs);
-        if (made.processes() != asked.processes) {
-            throw error(std::string(who) + ": with powers_of_two the plan is for " + std::to_string(made.processes()) +
-                        " ranks, the context has " + std::to_string(asked.processes));
-        }
+        expect(made.processes() == asked.processes, std::string(who) + ": with powers_of_two the plan is for " +
+                                                        std::to_string(made.processes()) + " ranks, the context has " +
+                                                        std::to_string(asked.processes));
         signature = fingerprint_of(made);
     });
     agree(world.control(), failure, {{signature, who + std::string(": the plan is not the same on all ranks")}});
