@@ -55,14 +55,11 @@ inline constexpr auto table_names = [] {
     return names;
 }();
 
-/// Calls visit(at, operand, dimension) for all dimensions of all operands, whose labels are Table.dimensions[at].
-template <const auto& Table, class Visit>
-constexpr void for_each_dimension(const Visit& visit) {
-    for (std::size_t operand = 0; operand + 1 < Table.first.size(); ++operand) {
-        for (std::size_t at = Table.first[operand]; at < Table.first[operand + 1]; ++at) {
-            visit(at, operand, at - Table.first[operand]);
-        }
-    }
+/// The extent of the dimension whose label is Table.dimensions[at] in operands with these extents.
+template <const auto& Table, std::size_t Operands>
+constexpr index extent_at(const std::array<const index*, Operands>& extents_of, std::size_t at) {
+    const std::size_t operand = Table.operand[at];
+    return extents_of[operand][at - Table.first[operand]];
 }
 
 /// The extents of a table's labels in operands with these extents; an ellipsis dimension takes the longest (or 0,
@@ -71,10 +68,10 @@ template <const auto& Table, std::size_t Operands>
 constexpr auto extents_by_label(const std::array<const index*, Operands>& extents_of) {
     std::array<index, Table.names.size()> longest{};
     longest.fill(1);
-    for_each_dimension<Table>([&](std::size_t at, std::size_t operand, std::size_t dimension) {
+    for (std::size_t at = 0; at < Table.first.back(); ++at) {
         index& known = longest[static_cast<std::size_t>(Table.dimensions[at])];
-        known = known == 1 ? extents_of[operand][dimension] : known;
-    });
+        known = known == 1 ? extent_at<Table>(extents_of, at) : known;
+    }
     return longest;
 }
 
@@ -86,12 +83,12 @@ public:
     explicit subscript_labels([[maybe_unused]] const std::array<const index*, Operands>& extents_of) {
         if constexpr (Table.has_ellipsis) {
             const auto longest = extents_by_label<Table>(extents_of);
-            for_each_dimension<Table>([&](std::size_t at, std::size_t operand, std::size_t dimension) {
+            for (std::size_t at = 0; at < Table.first.back(); ++at) {
                 const auto label = static_cast<std::size_t>(dimensions_[at]);
-                if (Table.is_ellipsis[label] && extents_of[operand][dimension] == 1 && longest[label] != 1) {
+                if (Table.is_ellipsis[label] && extent_at<Table>(extents_of, at) == 1 && longest[label] != 1) {
                     dimensions_[at] = no_label;
                 }
-            });
+            }
         }
     }
 

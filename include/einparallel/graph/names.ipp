@@ -2,6 +2,7 @@
 
 #include <einparallel/graph/names.hpp>
 
+#include <einparallel/notation/label.hpp>
 #include <einparallel/notation/search_range.hpp>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -31,20 +32,15 @@ EINPARALLEL_INLINE std::string escaped(std::string_view text) {
     return written;
 }
 
-/// True for a byte that goes on with a letter of UTF-8.
-constexpr bool continues_letter(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
-}
-
 EINPARALLEL_INLINE std::size_t letters_in(const std::string& text) {
-    return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_letter));
+    return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_character));
 }
 
 /// Where letter number `letter` begins.
 EINPARALLEL_INLINE std::size_t offset_of(const std::string& text, std::size_t letter) {
     std::size_t at = 0;
-    for (; at < text.size() && (letter > 0 || continues_letter(text[at])); ++at) {
-        letter -= continues_letter(text[at]) ? 0 : 1;
+    for (; at < text.size() && (letter > 0 || continues_character(text[at])); ++at) {
+        letter -= continues_character(text[at]) ? 0 : 1;
     }
     return at;
 }

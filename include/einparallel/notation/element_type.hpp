@@ -84,15 +84,12 @@ struct element_type {
 /// The run-time value for T.
 template <Element T>
 constexpr element_type element_type_of() {
-    if constexpr (std::is_same_v<T, bool>) {
-        return {'b', sizeof(T)};
-    } else if constexpr (std::is_integral_v<T>) {
-        return {std::is_signed_v<T> ? 'i' : 'u', sizeof(T)};
-    } else if constexpr (std::is_floating_point_v<T>) {
-        return {'f', sizeof(T)};
-    } else {
-        return {'c', sizeof(T)};
-    }
+    constexpr char kind = std::is_same_v<T, bool>        ? 'b'
+                          : std::is_floating_point_v<T>  ? 'f'
+                          : detail::is_complex<T>::value ? 'c'
+                          : std::is_signed_v<T>          ? 'i'
+                                                         : 'u';
+    return {kind, sizeof(T)};
 }
 
 namespace detail {

@@ -42,6 +42,15 @@ struct fixed_text {
     friend constexpr bool operator==(const fixed_text&, const fixed_text&) = default;
 };
 
+namespace detail {
+
+/// True for a byte that goes on with a character of UTF-8.
+constexpr bool continues_character(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+}  // namespace detail
+
 /// Name of a label: up to 31 bytes of UTF-8.
 using label_name = fixed_text<31>;
 

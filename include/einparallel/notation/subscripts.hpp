@@ -43,6 +43,7 @@ struct subscript_table {
     bool has_ellipsis = false;
     std::array<bool, Size + 1> is_ellipsis{};       ///< by label: extent 1 may stand against a longer one
     std::array<label_id, Size + 1> dimensions{};    ///< labels of all operands, one after another
+    std::array<std::size_t, Size + 1> operand{};    ///< of each of these
     std::array<std::size_t, Operands + 1> first{};  ///< operand r: dimensions[first[r]] … dimensions[first[r + 1] - 1]
     std::array<label_id, Size + 1> output{};
     std::size_t output_rank = 0;
@@ -70,8 +71,7 @@ struct subscript_table {
 /// Bytes of the label at the front of `text`: 1 for an ASCII letter, 2 to 4 for another character, 0 where there is no
 /// label.
 constexpr std::size_t label_length(std::string_view text) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned char lead = byte(0);
+    const auto lead = static_cast<unsigned char>(text[0]);
     if ((lead >= 'a' && lead <= 'z') || (lead >= 'A' && lead <= 'Z')) {
         return 1;
     }
@@ -80,7 +80,7 @@ constexpr std::size_t label_length(std::string_view text) {
         return 0;
     }
     for (std::size_t at = 1; at < length; ++at) {
-        if ((byte(at) & 0xC0U) != 0x80U) {
+        if (!continues_character(text[at])) {
             return 0;
         }
     }
@@ -136,9 +136,8 @@ constexpr std::size_t input_count(std::string_view text) {
 }
 /// Labels spelled in one subscript, "..." not counted: characters of UTF-8 but dots and spaces.
 constexpr std::size_t spelled_labels(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
-        return byte != ' ' && byte != '.' && (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
-    }));
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char byte) { return byte != ' ' && byte != '.' && !continues_character(byte); }));
 }
 
 template <std::size_t Size, std::size_t Operands>
@@ -176,6 +175,7 @@ constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
         }
         widest_ellipsis = std::max(widest_ellipsis, ellipsis_rank);
         table.first[operand + 1] = count;
+        std::fill(&table.operand[table.first[operand]], &table.operand[count], operand);
     }
 
     // An implicit output: the ellipsis, then the labels that stand exactly once, in the order of their characters.
