@@ -46,20 +46,19 @@ EINPARALLEL_INLINE label_parts hand_cuts::operator()(const vertex_to_cut& each) 
 }
 
 EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& graph) const {
-    std::size_t found = 0;
+    std::size_t missing = cuts_.size();
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        const bool named = detail::any_in(cuts_, [&](const auto& cut) { return cut.first == each; });
-        detail::expect(!named || !each->is_input(),
+        const bool is_cut = cuts_.contains(each);
+        detail::expect(!is_cut || !each->is_input(),
                        "plan_with: '" + each->name + "' is an input, which rests as the vertices that read it are cut");
-        found += named ? 1 : 0;
+        missing -= is_cut ? 1 : 0;
     }
-    if (const std::size_t missing = cuts_.size() - found; missing > 0) {
-        throw error("plan_with: " +
-                    (cuts_.size() == 1 ? "the tensor that is cut by hand"
-                                       : std::to_string(missing) + " of the " + std::to_string(cuts_.size()) +
-                                             " tensors that are cut by hand") +
-                    (missing == 1 ? " is" : " are") + " not part of this graph");
-    }
+    detail::expect(missing == 0,
+                   "plan_with: " +
+                       (cuts_.size() == 1 ? "the tensor that is cut by hand"
+                                          : std::to_string(missing) + " of the " + std::to_string(cuts_.size()) +
+                                                " tensors that are cut by hand") +
+                       (missing == 1 ? " is" : " are") + " not part of this graph");
 }
 
 }  // namespace einparallel

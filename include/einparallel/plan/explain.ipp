@@ -54,9 +54,7 @@ EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_v
         const bool of_output = each.work.travelling == output_travels;
         word += of_output ? " ring" : " ring " + name_of(static_cast<std::size_t>(each.work.travelling));
     }
-    if (each.work.held != 0) {
-        word += " holds " + joined(each.work.held_operands(), ", ", name_of);
-    }
+    word += each.work.held != 0 ? " holds " + joined(each.work.held_operands(), ", ", name_of) : "";
     return word + (each.work.pending != no_label ? ", pending" : "");
 }
 
