@@ -44,9 +44,9 @@ EINPARALLEL_INLINE blas_library blas_library::look() {
     const std::int64_t step = 1;
     const float numbers[3] = {1, 3, 2};
     found.wide = static_cast<std::int32_t>(einparallel_detail_blas.largest(&count, numbers, &step)) == 0;
-    const auto is = [&](std::string name, instruction_set set) {
-        found.name = std::move(name);
-        found.set = set;
+    const auto is = [&](std::string called, instruction_set runs) {
+        found.name = std::move(called);
+        found.set = runs;
         found.knows_itself = true;
     };
     if (is_linked(&einparallel_detail_openblas_core)) {
