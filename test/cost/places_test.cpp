@@ -73,8 +73,6 @@ struct two_places {
     distribution to;
     place_id first = 0;
     place_id second = 0;
-    place_id first_open = 0;
-    place_id second_open = 0;
 };
 
 two_places any_two(random_places& random, detail::place_table& table, int most_ranks, bool powers, bool even,
@@ -83,8 +81,7 @@ two_places any_two(random_places& random, detail::place_table& table, int most_r
     const auto a = random.any(bounds, most_ranks, powers, false);
     const auto b = random.any(bounds, most_ranks, powers, diagonal && bounds.size() > 1);
     return {distribution(bounds, a.ranks, a.labels, a.cut), distribution(bounds, b.ranks, b.labels, b.cut),
-            table.exact(bounds, a.ranks, a.labels, a.cut),  table.exact(bounds, b.ranks, b.labels, b.cut),
-            table.open({bounds, a.ranks, a.labels, 0}),     table.open({bounds, b.ranks, b.labels, 0})};
+            table.exact(bounds, a.ranks, a.labels, a.cut), table.exact(bounds, b.ranks, b.labels, b.cut)};
 }
 
 void check_equal(const traffic& made, const traffic& expected) {
@@ -119,9 +116,7 @@ TEST_CASE("of many ranks the count is exact, and the closed form where powers of
         if (even && trial % 4 != 3) {
             check_equal(table.between(pair.first, pair.second), expected);
         } else if (table.settle(pair.first, pair.second)) {
-            const traffic known = table.between(pair.first, pair.second);
-            CHECK(known.elements == expected.elements);
-            CHECK(known.busiest == expected.busiest);
+            check_equal(table.between(pair.first, pair.second), expected);
         }
     }
 }
@@ -134,27 +129,6 @@ TEST_CASE("diagonals over many ranks are counted box by box") {
     const place_id to = table.exact({64, 64}, {{{0, 64}}}, {0, 0}, 0);
     CHECK(table.between(from, to) == test::counted(whole, diagonal));
     CHECK(table.between(to, from) == test::counted(diagonal, whole));
-}
-
-TEST_CASE("no move is below what its cuts say") {
-    random_places random(3);
-    detail::place_table table;
-    int positive = 0;
-    for (int trial = 0; trial < 4000; ++trial) {
-        const two_places pair = any_two(random, table, 40, trial % 3 == 0, trial % 5 == 0, trial % 4 == 0);
-        const traffic expected = test::counted(pair.from, pair.to);
-        for (const place_id from : {pair.first, pair.first_open}) {
-            for (const place_id to : {pair.second, pair.second_open}) {
-                const traffic least = table.at_least(from, to);
-                INFO("trial " << trial);
-                CHECK(least.elements <= expected.elements * (1 + 1e-9));
-                CHECK(least.busiest <= expected.busiest * (1 + 1e-9));
-                CHECK(least.messages <= expected.messages);
-                positive += least.elements > 0 ? 1 : 0;
-            }
-        }
-    }
-    CHECK(positive > 4000);
 }
 
 TEST_CASE("irregular places are counted box by box") {
@@ -180,7 +154,6 @@ TEST_CASE("places that put the same boxes on the same ranks are one") {
     const place_id diagonal = table.exact(bounds, mesh{{{0, 4}}}, {0, 0}, 0);
     CHECK(table.whole_of(diagonal) == rows);
     CHECK(table.whole_of(rows) == rows);
-    CHECK(table.is_diagonal(diagonal));
     const place_id empty = table.exact({0, 0}, mesh{{{0, 2}}}, {0, 0}, 0);  // not on the diagonal is as much
     CHECK(table.whole_of(empty) == empty);
     CHECK(table.bounds(empty) == std::vector<index>{0, 0});

@@ -205,7 +205,6 @@ TEST_CASE("traffic between uneven places is what their boxes say") {
         const ep::detail::traffic all = test::counted(table.resting(places[0]), table.resting(places[1]));
         CHECK(table.counted(places[0], places[1]) == all);
         CHECK(table.between(places[0], places[1]) == all);
-        CHECK(table.at_least(places[0], places[1]).elements <= all.elements);
     }
 }
 

@@ -19,20 +19,15 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Number of a place in a place_table.
 using place_id = int;
 
-/// Of a tensor that nobody has to move, and of a state that stands for any placement: moving from and to it is free.
+/// Of a tensor that nobody has to move, and of states that stand for any placement: moving from and to it is free.
 inline constexpr place_id anywhere = -1;
-
-/// The same, where a reader's state that stands for any placement wants it: the reader with this number.
-constexpr place_id wherever(std::size_t reader) {
-    return -2 - static_cast<place_id>(reader);
-}
 
 /// Seconds of a redistribution on the busiest rank.
 EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
                                                  const machine& constants);
 
 /// Places, numbered by where they put what (the labels that got them there do not matter), and the traffic between any
-/// two of them. A place is exact, or open: any place whose tensor is cut so.
+/// two of them.
 class place_table {
 public:
     /// The regular distribution of a tensor with these bounds and labels over a mesh.
@@ -45,38 +40,32 @@ public:
     /// All of a tensor on one rank.
     EINPARALLEL_INLINE place_id on_rank(const std::vector<index>& bounds, int rank);
 
-    /// Any place of a tensor that is cut like this one, whatever the order of the axes and the dimension that pieces
-    /// lie along.
-    EINPARALLEL_INLINE place_id open(distribution like);
+    /// Stands for all places of a tensor that is cut into the same parts, whatever the order of the axes and the
+    /// dimension that pieces lie along: what the paper knows of a place.
+    EINPARALLEL_INLINE place_id cut_like(distribution one);
 
-    [[nodiscard]] bool is_open(place_id number) const { return places_[at(number)].is_open; }
-    /// Of an open place one that it stands for.
     [[nodiscard]] const distribution& resting(place_id number) const { return places_[at(number)].grid.resting; }
     [[nodiscard]] const std::vector<index>& bounds(place_id number) const { return resting(number).bounds(); }
+
     /// Parts of every dimension. @pre not irregular
     [[nodiscard]] const std::vector<int>& parts(place_id number) const { return places_[at(number)].parts; }
-    /// True where two places may put the same boxes on the same ranks: an open one may be any that is cut so.
-    EINPARALLEL_INLINE [[nodiscard]] bool may_be_one(place_id a, place_id b) const;
-
-    /// True where blocks lie on a diagonal: a place that has not all elements of its tensor.
-    [[nodiscard]] bool is_diagonal(place_id number) const { return resting(number).is_diagonal(); }
 
     /// The place itself where it has all elements of its tensor. Otherwise (somebody reads the blocks on a diagonal)
     /// one that has all of them: every rank's block is completed along the dimensions in which a label stands again.
     EINPARALLEL_INLINE place_id whole_of(place_id number);
 
     /// What moves: of few ranks by all their boxes, of many in closed form where both places cut evenly into powers of
-    /// two, otherwise an estimate: as if they did, or by the boxes of some ranks. @pre both exact
+    /// two, otherwise an estimate: as if they did, or by the boxes of some ranks.
     EINPARALLEL_INLINE traffic between(place_id from, place_id to);
 
-    /// Looks at more ranks for the elements of an estimate; true where that changes it.
+    /// True where between() is an estimate.
+    EINPARALLEL_INLINE [[nodiscard]] bool is_estimated(place_id from, place_id to) const;
+
+    /// Looks at more ranks for an estimate; true where that changes it.
     EINPARALLEL_INLINE bool settle(place_id from, place_id to);
 
     /// The same by all ranks, however many. Time: ranks.
     EINPARALLEL_INLINE traffic counted(place_id from, place_id to);
-
-    /// No more than what moves: between any two places that the numbers stand for.
-    EINPARALLEL_INLINE traffic at_least(place_id from, place_id to);
 
     /// Pairs of places whose traffic was worked out, not in closed form.
     [[nodiscard]] std::size_t compared() const { return by_pair_.size(); }
@@ -91,40 +80,33 @@ private:
 
     struct place {
         rank_grid grid;
-        bool is_open = false;
+        place_id whole = anywhere;  ///< itself where nothing
         std::vector<int> parts{};
-        std::vector<index> grids{};  ///< how many cells every dimension may be cut into: numbers of such grids
-        place_id whole = anywhere;   ///< itself where nothing
         std::map<std::pair<int, int>, std::vector<double>> cells{};  ///< of so many ranks, of those that are looked at
+    };
+
+    struct pair_traffic {
+        traffic moving;
+        int looked_at = 0;  ///< ranks
+        bool elements_only = false;
     };
 
     [[nodiscard]] static std::size_t at(place_id number) { return static_cast<std::size_t>(number); }
     EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(const distribution& resting) const;
-    EINPARALLEL_INLINE place_id add(distribution resting, bool is_open, place_id whole);
+    EINPARALLEL_INLINE place_id add(distribution resting, place_id whole = anywhere);
+    EINPARALLEL_INLINE [[nodiscard]] int ranks(place_id from, place_id to) const;
     EINPARALLEL_INLINE traffic by_ranks(place_id from, place_id to, int most, bool elements_only);
+    EINPARALLEL_INLINE traffic looked_up(place_id from, place_id to, int most, bool elements_only);
 
     bool elements_only_;
     std::vector<place> places_;
-
-    /// True where between() may be an estimate. @pre both exact
-    EINPARALLEL_INLINE [[nodiscard]] bool is_estimated(const rank_grid& from, const rank_grid& to) const;
-
-    numbering grids_;
-    memo<place_id> open_;
+    memo<place_id> cuts_;
     memo<place_id> described_;
     memo<place_id> boxes_;
     memo<place_id> lone_;
     numbering pairs_;
-    struct pair_traffic {
-        traffic moving;
-        bool is_settled = false;  ///< looked up closely
-        bool is_exact = false;    ///< its elements are
-    };
     std::vector<pair_traffic> by_pair_;
-    memo<traffic> counted_;
-
-    /// No more than what moves, by the cuts alone.
-    EINPARALLEL_INLINE [[nodiscard]] traffic by_cuts(place_id from, place_id to) const;
+    numbering exact_;  ///< pairs of many ranks that were counted by all of them
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -17,11 +17,6 @@ EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::siz
            moving.busiest * static_cast<double>(element_bytes) * constants.seconds_per_byte;
 }
 
-/// True where some dimension is cut at points of its own.
-EINPARALLEL_INLINE bool has_points(const distribution& resting) {
-    return any_in(resting.sides(), [](const cut_side& side) { return !side.points.empty(); });
-}
-
 /// Adds the cut points of all dimensions to a key.
 EINPARALLEL_INLINE void add_points(const distribution& resting, std::vector<index>& key) {
     for (std::size_t dimension = 0; dimension < resting.sides().size(); ++dimension) {
@@ -51,12 +46,12 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
             }
             whole = exact(bounds, ranks, once, cut);
         }
-        return boxes_.at(key_of(resting), [&] { return add(std::move(resting), false, whole); });
+        return boxes_.at(key_of(resting), [&] { return add(std::move(resting), whole); });
     });
 }
 
 EINPARALLEL_INLINE place_id place_table::exact(distribution irregular) {
-    return add(std::move(irregular), false, anywhere);
+    return add(std::move(irregular));
 }
 
 EINPARALLEL_INLINE place_id place_table::on_rank(const std::vector<index>& bounds, int rank) {
@@ -68,55 +63,22 @@ EINPARALLEL_INLINE place_id place_table::on_rank(const std::vector<index>& bound
     return lone_.at(key, [&] { return exact(held_by_one(bounds, rank)); });
 }
 
-EINPARALLEL_INLINE place_id place_table::open(distribution like) {
-    std::vector<index> key(like.bounds());
-    key.insert(key.end(), {like.replication(), like.holders()});
-    for (const cut_side& side : like.sides()) {
+EINPARALLEL_INLINE place_id place_table::cut_like(distribution one) {
+    std::vector<index> key(one.bounds());
+    key.insert(key.end(), {one.replication(), one.holders()});
+    for (const cut_side& side : one.sides()) {
         key.push_back(side.parts);
     }
-    add_points(like, key);
-    return open_.at(key, [&] { return add(std::move(like), true, anywhere); });
+    add_points(one, key);
+    return cuts_.at(key, [&] { return add(std::move(one)); });
 }
 
-/// A block's pieces lie along one dimension: the one that is known, or, of an open place, any.
-EINPARALLEL_INLINE place_id place_table::add(distribution resting, bool is_open, place_id whole) {
-    place made{rank_grid(std::move(resting)), is_open};
-    made.whole = whole;
-    const distribution& of = made.grid.resting;
-    for (const cut_side& side : of.sides()) {
+EINPARALLEL_INLINE place_id place_table::add(distribution resting, place_id whole) {
+    place& made = places_.emplace_back(place{rank_grid(std::move(resting)), whole});
+    for (const cut_side& side : made.grid.resting.sides()) {
         made.parts.push_back(side.parts);
     }
-    for (std::size_t along = 0; along < std::max<std::size_t>(made.parts.size(), 1) && of.is_regular(); ++along) {
-        if (of.cut() && !is_open && along != *of.cut()) {
-            continue;
-        }
-        std::vector<index> key(of.bounds());
-        for (std::size_t dimension = 0; dimension < made.parts.size(); ++dimension) {
-            const index cells = index{made.parts[dimension]} * (dimension == along ? of.replication() : 1);
-            key.push_back(std::min(cells, of.bounds()[dimension]));
-        }
-        made.grids.push_back(static_cast<index>(grids_.number_of(key).first));
-        if (of.replication() == 1) {
-            break;
-        }
-    }
-    places_.push_back(std::move(made));
     return static_cast<place_id>(places_.size()) - 1;
-}
-
-EINPARALLEL_INLINE bool place_table::may_be_one(place_id a, place_id b) const {
-    if (a == b || a < 0 || b < 0) {
-        return true;
-    }
-    const place& one = places_[at(a)];
-    const place& other = places_[at(b)];
-    if ((!one.is_open && !other.is_open) || !one.grid.resting.is_regular() || !other.grid.resting.is_regular()) {
-        return false;
-    }
-    if (has_points(one.grid.resting) || has_points(other.grid.resting)) {
-        return true;  // uneven blocks may be even ones in pieces
-    }
-    return any_in(one.grids, [&](index grid) { return found_in(grid, other.grids); });
 }
 
 EINPARALLEL_INLINE place_id place_table::whole_of(place_id number) {
@@ -176,123 +138,64 @@ EINPARALLEL_INLINE traffic place_table::by_ranks(place_id from, place_id to, int
     return moving;
 }
 
-EINPARALLEL_INLINE bool place_table::is_estimated(const rank_grid& from, const rank_grid& to) const {
-    return from.is_valid && to.is_valid && !(from.is_even && to.is_even) && std::max(from.ranks, to.ranks) > looked_at;
+EINPARALLEL_INLINE int place_table::ranks(place_id from, place_id to) const {
+    return std::max(places_[at(from)].grid.ranks, places_[at(to)].grid.ranks);
+}
+
+/// By so many ranks, or more where that is known. A first look at binary grids is their closed form, which is looked up
+/// faster than it was written down.
+EINPARALLEL_INLINE traffic place_table::looked_up(place_id from, place_id to, int most, bool elements_only) {
+    if (from == to || from < 0 || to < 0) {
+        return {};
+    }
+    const rank_grid& before = places_[at(from)].grid;
+    const rank_grid& after = places_[at(to)].grid;
+    const int all = ranks(from, to);
+    const bool is_binary = before.is_binary && after.is_binary && all > looked_at && most == looked_at;
+    if ((before.is_even && after.is_even) || (is_binary && !pairs_.find({from, to}))) {
+        return binary_traffic(before, after);
+    }
+    const auto [number, fresh] = pairs_.number_of({from, to});
+    if (fresh) {
+        by_pair_.emplace_back();
+    }
+    pair_traffic& known = by_pair_[number];
+    if (!before.is_valid || !after.is_valid) {
+        if (fresh) {
+            known = {irregular_traffic(before.resting, after.resting, !before.resting.is_regular()), all};
+        }
+    } else if (known.looked_at < std::min(most, all) || (known.elements_only && !elements_only)) {
+        known = {by_ranks(from, to, most, elements_only), std::min(most, all), elements_only};
+        if (all > looked_at && all <= most) {
+            exact_.number_of({from, to});
+        }
+    }
+    return known.moving;
 }
 
 EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
-    if (from == to || from < 0 || to < 0) {
-        return {};
+    return looked_up(from, to, looked_at, elements_only_);
+}
+
+EINPARALLEL_INLINE bool place_table::is_estimated(place_id from, place_id to) const {
+    if (from == to || from < 0 || to < 0 || bounds(from) != bounds(to) || ranks(from, to) <= looked_at) {
+        return false;
     }
-    place& before = places_[at(from)];
-    place& after = places_[at(to)];
-    const int ranks = std::max(before.grid.ranks, after.grid.ranks);
-    const bool is_even = before.grid.is_even && after.grid.is_even;
-    if (is_even || (before.grid.is_binary && after.grid.is_binary && ranks > looked_at)) {
-        const std::optional<std::size_t> settled = is_even ? std::nullopt : pairs_.find({from, to});
-        return settled ? by_pair_[*settled].moving : binary_traffic(before.grid, after.grid);
-    }
-    const auto [number, fresh] = pairs_.number_of({from, to});
-    if (fresh) {
-        by_pair_.push_back(
-            {before.grid.is_valid && after.grid.is_valid
-                 ? by_ranks(from, to, looked_at, elements_only_)
-                 : irregular_traffic(before.grid.resting, after.grid.resting, !before.grid.resting.is_regular())});
-    }
-    return by_pair_[number].moving;
+    const rank_grid& before = places_[at(from)].grid;
+    const rank_grid& after = places_[at(to)].grid;
+    return before.is_valid && after.is_valid && !(before.is_even && after.is_even) && !exact_.find({from, to});
 }
 
 EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
-    if (from == to || from < 0 || to < 0 || is_open(from) || is_open(to) || bounds(from) != bounds(to)) {
-        return false;
-    }
-    const rank_grid& before = places_[at(from)].grid;
-    const rank_grid& after = places_[at(to)].grid;
-    if (!is_estimated(before, after)) {
+    if (!is_estimated(from, to)) {
         return false;
     }
     const traffic estimate = between(from, to);
-    const auto [number, fresh] = pairs_.number_of({from, to});
-    if (fresh) {
-        by_pair_.push_back({estimate});
-    }
-    pair_traffic& known = by_pair_[number];
-    if (std::exchange(known.is_settled, true)) {
-        return false;
-    }
-    known.is_exact = std::max(before.ranks, after.ranks) <= looked_at_closely;
-    known.moving = by_ranks(from, to, looked_at_closely, true);
-    known.moving.messages = estimate.messages;
-    return !(known.moving == estimate);
+    return !(looked_up(from, to, looked_at_closely, elements_only_) == estimate);
 }
 
 EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
-    const rank_grid& before = places_[at(from)].grid;
-    const rank_grid& after = places_[at(to)].grid;
-    if (from == to || !before.is_valid || !after.is_valid || (before.is_even && after.is_even)) {
-        return between(from, to);
-    }
-    return counted_.at(std::array<index, 2>{from, to},
-                       [&] { return by_ranks(from, to, std::max(before.ranks, after.ranks), false); });
-}
-
-EINPARALLEL_INLINE traffic place_table::at_least(place_id from, place_id to) {
-    if (from == to || from < 0 || to < 0) {
-        return {};
-    }
-    const place& before = places_[at(from)];
-    const place& after = places_[at(to)];
-    if (!before.is_open && !after.is_open) {
-        if (!is_estimated(before.grid, after.grid)) {
-            return between(from, to);
-        }
-        const std::optional<std::size_t> known = elements_only_ ? pairs_.find({from, to}) : std::nullopt;
-        if (known && by_pair_[*known].is_exact) {
-            return by_pair_[*known].moving;
-        }
-    }
-    return by_cuts(from, to);
-}
-
-EINPARALLEL_INLINE traffic place_table::by_cuts(place_id from, place_id to) const {
-    const distribution& before = resting(from);
-    const distribution& after = resting(to);
-    if (!before.is_regular() || !after.is_regular() || has_points(before) || has_points(after)) {
-        return {};
-    }
-    double elements = 1;
-    for (const index bound : before.bounds()) {
-        elements *= static_cast<double>(bound);
-    }
-    traffic least;
-    least.elements = elements * smallest_moved_share(before, after);
-    if (least.elements <= elements * 1e-9) {
-        return {};
-    }
-    least.busiest = least.elements / std::min(before.holders(), after.holders());
-    // Ranks that hold something at least: where a block has fewer slices than pieces, perhaps one of its sharers.
-    const auto holders = [](const distribution& of) {
-        const bool all = of.replication() == 1 || all_in(of.sides(), [&](const cut_side& side) {
-                             return side.extent / side.parts >= of.replication();
-                         });
-        return all ? of.holders() : of.holders() / of.replication();
-    };
-    const auto partners = [](int many, int few) { return many > few ? (many - 1) / few : 0; };  // ⌈(many − few) / few⌉
-    least.messages = std::max(1, partners(holders(after), before.holders()));
-    if (before.is_diagonal() || after.is_diagonal()) {
-        return least;
-    }
-    double targets = before.replication() == 1 ? 1 : 0;  // blocks that one block meets
-    double sources = after.replication() == 1 ? 1 : 0;
-    for (std::size_t dimension = 0; dimension < before.sides().size(); ++dimension) {
-        const int had = before.sides()[dimension].parts;
-        const int wanted = after.sides()[dimension].parts;
-        sources *= had > wanted ? (had + wanted - 1) / wanted : 1;
-        targets *= wanted > had ? (wanted + had - 1) / had : 1;
-    }
-    const int senders = partners(holders(before), after.holders());
-    least.messages = std::max({least.messages, static_cast<double>(senders), sources - 1, targets - 1});
-    return least;
+    return looked_up(from, to, std::numeric_limits<int>::max(), false);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -48,9 +48,4 @@ EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_gri
                                            const std::vector<double>& sent_from, const std::vector<double>& wanted,
                                            std::size_t tried, bool elements_only);
 
-/// Share of a tensor's elements that at least have to change ranks between two distributions that are cut like these,
-/// whatever the orders of the mesh axes and the dimensions along which pieces lie: a rank keeps at most a box that fits
-/// into both of its boxes.
-EINPARALLEL_INLINE double smallest_moved_share(const distribution& from, const distribution& to);
-
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -37,11 +37,17 @@ struct seen_tensors {
     lasting_work lasting;
 };
 
-/// The states of vertices of one kind, made as they are asked for: open ones, the cheapest first, and the exact ones
-/// that an open one stands for.
+/// A partition vector, and what is written down of it.
+struct listed_vector {
+    state natural;          ///< its axes in their natural order, with the usual cuts
+    double least = 0;       ///< of all its placements, what the vertex's own work costs at least
+    bool is_whole = false;  ///< all of them are among the states
+};
+
+/// The states of vertices of one kind, made as they are asked for: partition vectors, the cheapest first, each with one
+/// state at least.
 class domain {
 public:
-    /// Of the paper's cost, which knows blocks but not where they are, all states are exact.
     EINPARALLEL_INLINE domain(const vertex& einsum, vertex_cuts may_be, seen_tensors seen, const options& asked,
                               place_table& table)
         : einsum_(&einsum), may_be_(std::move(may_be)), seen_(std::move(seen)), asked_(&asked), table_(&table) {
@@ -52,35 +58,59 @@ public:
     domain() = default;
 
     std::vector<state> states;
+    std::vector<listed_vector> vectors;
 
-    /// What no state costs less than that is neither here nor stood for; infinity where there is none.
-    [[nodiscard]] double rest() const { return !vectors_ || closed_ ? unlisted : vectors_->rest(); }
+    /// What no state costs less than whose partition vector is not listed; infinity where there is none.
+    [[nodiscard]] double unlisted_rest() const { return !vectors_ || closed_ ? unlisted : vectors_->rest(); }
+    /// What no state costs less than that is not written down; infinity where there is none.
+    EINPARALLEL_INLINE [[nodiscard]] double rest() const {
+        double least = unlisted_rest();
+        for (const listed_vector& each : vectors) {
+            least = each.is_whole || closed_ ? least : std::min(least, each.least);
+        }
+        return least;
+    }
     /// Nothing that is not here is worth a look.
     void close() { closed_ = true; }
     double unlisted = std::numeric_limits<double>::infinity();  ///< of a tensor that is bound
 
-    /// Adds the states of the next `count` partition vectors; false where there are none.
+    /// Adds the next `count` partition vectors; false where there are none.
     EINPARALLEL_INLINE bool grow(std::size_t count) {
-        const std::size_t before = states.size();
-        while (states.size() < before + count && vectors_ && !closed_) {
+        const std::size_t before = vectors.size();
+        while (vectors.size() < before + count && vectors_ && !closed_) {
             const std::optional<partition_candidate> next = vectors_->next();
             if (!next) {
                 break;
             }
             add_vector(*next);
         }
-        return states.size() > before;
+        return vectors.size() > before;
     }
 
-    /// Adds the state of the cheapest partition vector with all sums finished; false where it is known.
-    EINPARALLEL_INLINE bool grow_finished() {
-        const std::vector<partition_family> finished{may_be_.families.front()};
-        const auto first = cheapest_partitions(*einsum_, finished, *asked_, seen_.lasting).next();
-        return first && add_vector(*first);
+    /// Adds the cheapest partition vector that reads no summands for some numbers of ranks, each half of the one before
+    /// or less: neighbours that all leave ranks idle are better than one that does.
+    EINPARALLEL_INLINE bool grow_each_number() {
+        const std::size_t before = vectors.size();
+        for (std::size_t family = 0; family < may_be_.families.size(); ++family) {
+            int last = std::numeric_limits<int>::max();
+            for (const int product : may_be_.families[family].products) {
+                if (may_be_.families[family].sums.operands == 0 && product <= last / 2) {
+                    std::vector<partition_family> one{may_be_.families[family]};
+                    one.front().products = {product};
+                    auto first = cheapest_partitions(*einsum_, one, *asked_, seen_.lasting).next();
+                    if (first) {
+                        first->family = family;
+                        add_vector(*first);
+                        last = product;
+                    }
+                }
+            }
+        }
+        return vectors.size() > before;
     }
 
-    /// Adds open states whose partition vector follows a mesh over some of the labels: its cuts, and what ranks are
-    /// left along any one label. False where nothing new is added.
+    /// Adds partition vectors that follow a mesh over some of the labels: its cuts, and what ranks are left along any
+    /// one label. False where nothing new is added.
     EINPARALLEL_INLINE bool follow(const mesh& like) {
         if (asked_->objective == objective::paper) {
             return false;
@@ -95,7 +125,7 @@ public:
                 product *= axis.parts;
             }
         }
-        const std::size_t before = states.size();
+        const std::size_t before = vectors.size();
         constexpr std::size_t tried = 3;  // numbers of ranks
         std::size_t fitting = 0;
         for (const int ranks : family.products) {
@@ -113,10 +143,10 @@ public:
                 }
             }
         }
-        return states.size() > before;
+        return vectors.size() > before;
     }
 
-    /// Exact placements with the partition vector of a state; true where these are all of them, and no more than `few`.
+    /// Placements with the partition vector of a state; true where these are all of them, and no more than `few`.
     EINPARALLEL_INLINE bool placements_of(const state& of, std::size_t few, std::vector<state>& into) {
         if (of.feed.slices > 0 || asked_->objective == objective::paper) {
             into.push_back(of);
@@ -131,21 +161,20 @@ public:
         }
         for (const task_cuts& cut : cuts) {
             state made = of;
-            made.open = false;
             made.cuts = cut;
             if (asked_->objective == objective::time) {
                 made.cost = cost_of(made);
             }
             for (const mesh& ranks : orders) {
                 made.ranks = ranks;
-                put(made, summed, false);
+                put(made, summed);
                 into.push_back(made);
             }
         }
         return all;
     }
 
-    /// Adds an exact state; false where it is known, or one that looks alike to all others is as cheap.
+    /// Adds a state; false where it is known, or one that looks alike to all others is as cheap.
     EINPARALLEL_INLINE bool add(state made) {
         std::vector<index> signature(made.operands.begin(), made.operands.end());
         signature.insert(signature.end(), {made.output, static_cast<index>(made.sums.operands), made.sums.summands});
@@ -165,10 +194,7 @@ public:
     }
 
     /// A state that is in no plan worth a look keeps its number and costs more than any.
-    void drop(std::size_t number) {
-        states[number].open = false;
-        states[number].cost = std::numeric_limits<double>::infinity();
-    }
+    void drop(std::size_t number) { states[number].cost = std::numeric_limits<double>::infinity(); }
 
     /// Bytes that the vertex alone needs at least on a rank, where no state was within the limit.
     [[nodiscard]] double least_memory() const { return least_memory_; }
@@ -190,7 +216,7 @@ private:
         return any;
     }
 
-    /// Adds an open state for a partition vector that is new and within the memory limit.
+    /// Adds a partition vector that is new and within the memory limit.
     EINPARALLEL_INLINE bool add_vector(const partition_candidate& next) {
         std::vector<index> key(next.parts.begin(), next.parts.end());
         key.push_back(static_cast<index>(next.family));
@@ -204,7 +230,6 @@ private:
             return false;  // finished as it is
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, made.sums, made.ranks);
-        made.open = asked_->objective != objective::paper;
         made.cuts = choose_cuts(summed.form, summed.extents, made.ranks);
         made.cuts.output = made.sums.output ? 0 : made.cuts.output;
         add_fed(made, summed, next.least);
@@ -219,19 +244,24 @@ private:
                 return false;
             }
         }
-        made.cost = made.open ? cost_of(made) : next.least;
-        if (asked_->objective == objective::time) {
-            state other = made;
-            for (task_cuts& cuts : cuts_for(made, summed, true)) {
-                other.cuts = std::move(cuts);
-                made.cost = std::min(made.cost, cost_of(other));
-            }
-        }
-        if (!made.open && einsum_->constraints.without_communication && moves_input(made)) {
+        const bool is_paper = asked_->objective == objective::paper;
+        made.cost = is_paper ? next.least : cost_of(made);
+        if (is_paper && einsum_->constraints.without_communication && moves_input(made)) {
             made.cost += forbidden_move;
         }
-        put(made, summed, true);
-        states.push_back(std::move(made));
+        put(made, summed);
+        listed_vector& listed = vectors.emplace_back(listed_vector{made, made.cost, is_paper});
+        state other = made;
+        for (task_cuts& cuts :
+             asked_->objective == objective::time ? cuts_for(made, summed, true) : std::vector<task_cuts>{}) {
+            other.cuts = std::move(cuts);
+            listed.least = std::min(listed.least, cost_of(other));
+        }
+        constexpr std::size_t most =
+            64;  // that are states from the first: tables over more take the effort of the rest
+        if (vectors.size() <= most || is_paper) {
+            add(std::move(made));
+        }
         return true;
     }
 
@@ -259,7 +289,6 @@ private:
         for (const int master : masters) {
             const task work = best_fed(unfed, master, einsum_->work->operations_per_point(), asked_->machine);
             state made = like;
-            made.open = false;
             made.feed = work.feed;
             made.cost = asked_->objective == objective::paper ? least : cost_of(made);
             const int holder = asked_->objective == objective::paper ? 0 : master;  // the paper knows no ranks
@@ -273,17 +302,17 @@ private:
     }
 
     /// Fills in where a state has the tensors that others see.
-    EINPARALLEL_INLINE void put(state& made, const summed_einsum& summed, bool open) {
+    EINPARALLEL_INLINE void put(state& made, const summed_einsum& summed) {
         const auto place = [&](const std::vector<label_id>& labels, const mesh& ranks, std::size_t cut) {
             const std::vector<index> bounds = bounds_of(labels, summed.extents);
-            if (!open) {
+            if (asked_->objective != objective::paper) {
                 return table_->exact(bounds, ranks, labels, cut);
             }
             mesh known = ranks;
             if (!seen_.pieces) {
                 std::erase_if(known.axes, [&](const mesh_axis& axis) { return !found_in(axis.label, labels); });
             }
-            return table_->open({bounds, known, labels, 0});
+            return table_->cut_like({bounds, known, labels, 0});
         };
         made.operands.clear();
         for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {

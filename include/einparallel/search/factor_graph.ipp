@@ -169,7 +169,7 @@ public:
             sum += each->cost;
         }
         for (const factor& each : factors_) {
-            sum += moves_.of(each, chosen, counting::exact);
+            sum += moves_.of(each, chosen, counting::estimated);
         }
         return sum;
     }
@@ -179,7 +179,6 @@ public:
     /// The state that stands for all that are not written down.
     EINPARALLEL_INLINE state rest_of(std::size_t kind) const {
         state rest;
-        rest.open = true;
         rest.cost = domains_[kind].rest();
         return rest;
     }
@@ -190,39 +189,25 @@ public:
         for (const auto& [kind, readers] : bound_) {
             domain& places = domains_[kind];
             std::vector<place_id> wanted;
-            std::vector<place_id> unknown;
             bool all = true;
-            for (std::size_t number = 0; number < readers.size(); ++number) {
-                const tensor_reader& reader = readers[number];
+            for (const tensor_reader& reader : readers) {
                 const domain& of = states_of(reader.variable);
-                if (of.rest() < std::numeric_limits<double>::infinity()) {
-                    unknown.push_back(wherever(number));
-                }
+                all = all && of.rest() == std::numeric_limits<double>::infinity();
                 for (const state& each : of.states) {
                     for (const std::size_t operand : each.cost < std::numeric_limits<double>::infinity()
                                                          ? reader.operands
                                                          : std::vector<std::size_t>{}) {
-                        const place_id where = each.operands[operand];
-                        if (!each.open || !table_.is_diagonal(where)) {
-                            wanted.push_back(each.open ? where : table_.whole_of(where));
-                        } else {
-                            all = false;  // where it would be completed is not known
-                        }
+                        wanted.push_back(table_.whole_of(each.operands[operand]));
                     }
                 }
             }
             sort_unique(wanted);
-            std::stable_partition(wanted.begin(), wanted.end(), [&](place_id place) { return !table_.is_open(place); });
-            if (wanted.size() > most) {
-                wanted.resize(most);
-                all = false;
-            }
+            all = all && wanted.size() <= most;
+            wanted.resize(std::min(wanted.size(), most));
             places.unlisted = all ? std::numeric_limits<double>::infinity() : 0;
-            wanted.insert(wanted.end(), unknown.begin(), unknown.end());
             places.states.assign(wanted.size(), {});
             for (std::size_t place = 0; place < wanted.size(); ++place) {
                 places.states[place].output = wanted[place];
-                places.states[place].open = wanted[place] < 0 || table_.is_open(wanted[place]);
             }
         }
     }

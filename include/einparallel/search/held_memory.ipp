@@ -47,7 +47,7 @@ public:
         }
     }
 
-    /// What a variable takes in an exact state.
+    /// What a variable takes in a state.
     EINPARALLEL_INLINE footprint footprint_of(std::size_t variable, const state& chosen) {
         footprint made{.of = chosen, .output = chosen.output};
         const std::size_t number = factors_.vertex_of(variable);
@@ -57,7 +57,7 @@ public:
         }
         const task work = task_of(einsum, chosen, may_be_[number].wanted, least_, lasting_.work_of(number));
         place_table& table = factors_.places();
-        if (made.output < 0 || table.is_open(made.output)) {
+        if (made.output < 0 || least_.objective == objective::paper) {
             made.output = exact_place(chosen, work.extents, work.form.output, chosen.cuts.output, table);
         }
         made.overwritten = overwritten_operand(graph_, number, lasting_);

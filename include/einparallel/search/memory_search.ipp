@@ -41,7 +41,7 @@ public:
             }
             const std::size_t kind = factors.kind_of(variable);
             groups_[factors.size() > few ? kind : variable].push_back(variable);
-            from_.push_back(held_.footprint_of(variable, exact_of(variable, from[factors.vertex_of(variable)])));
+            from_.push_back(held_.footprint_of(variable, from[factors.vertex_of(variable)]));
             if (of_kind_[kind].empty()) {
                 write_footprints(variable);
             }
@@ -125,28 +125,13 @@ private:
         }
     }
 
-    /// Of every state that is written down, or of one that an open state stands for.
+    /// Of every state that is written down.
     EINPARALLEL_INLINE void write_footprints(std::size_t variable) {
         for (const state& each : factors_.states_of(variable).states) {
-            if (each.cost == std::numeric_limits<double>::infinity() ||
-                (each.open && factors_.vertex_at(variable).is_input())) {
-                continue;
+            if (each.cost < std::numeric_limits<double>::infinity()) {
+                of_kind_[factors_.kind_of(variable)].push_back(held_.footprint_of(variable, each));
             }
-            of_kind_[factors_.kind_of(variable)].push_back(held_.footprint_of(variable, exact_of(variable, each)));
         }
-    }
-
-    /// A state that is open, as those along paths are, stands for others: one of them; of a tensor that is bound, where
-    /// its readers want it.
-    EINPARALLEL_INLINE state exact_of(std::size_t variable, const state& from) {
-        if (!from.open) {
-            return from;
-        }
-        std::vector<state> exact(factors_.vertex_at(variable).is_input() ? 1 : 0);
-        if (exact.empty()) {
-            factors_.states_of(variable).placements_of(from, 0, exact);
-        }
-        return exact.front();
     }
 
     EINPARALLEL_INLINE double excess() {

@@ -17,13 +17,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Which of a domain's states a model is over.
-enum class which : std::uint8_t {
-    exact,    ///< those that are placements
-    written,  ///< with open ones; moves cost what they do at least
-    all       ///< with one more for those that are not written down
-};
-
 /// A sum of tables for some states of every variable.
 struct model {
     cost_sum sum;
@@ -34,21 +27,23 @@ struct model {
 /// Writes the tables of a factor graph.
 EINPARALLEL_INLINE class model_writer {
 public:
+    /// @param with_rest with one more state of every variable, for those that are not written down, and moves at least:
+    /// the minimum is a bound
     /// @param effort gets the entries that are worked out
-    model_writer(factor_graph& graph, const options& asked, which states, effort_count& effort)
-        : graph_(graph), is_paper_(asked.objective == objective::paper), states_(states), effort_(effort) {
+    model_writer(factor_graph& graph, const options& asked, bool with_rest, effort_count& effort)
+        : graph_(graph), is_paper_(asked.objective == objective::paper), with_rest_(with_rest), effort_(effort) {
         std::vector<std::shared_ptr<const std::vector<double>>> own;
         for (const domain& each : graph.domains()) {
             std::vector<int>& kept = made_.states.emplace_back();
             std::vector<double> costs;
             for (std::size_t number = 0; number < each.states.size(); ++number) {
                 const state& one = each.states[number];
-                if (one.cost < infinity && (states != which::exact || !one.open)) {
+                if (one.cost < infinity) {
                     kept.push_back(static_cast<int>(number));
                     costs.push_back(one.cost);
                 }
             }
-            if (states == which::all && each.rest() < infinity) {
+            if (with_rest && each.rest() < infinity) {
                 kept.push_back(-1);
                 costs.push_back(each.rest());
             }
@@ -74,9 +69,8 @@ public:
                 factor one = each;
                 if (!whole) {
                     one.readers = {each.readers[number]};
-                    one.first = number;
                 }
-                add(one, !whole && states_ == which::all && !is_paper_ ? each.readers.size() : 1);
+                add(one, !whole && with_rest_ && !is_paper_ ? each.readers.size() : 1);
             }
         }
         return std::move(made_);
@@ -128,7 +122,7 @@ private:
         const side& maker = of.maker ? side_at(*of.maker, {}) : lies;
         std::vector<const side*> readers;
         std::vector<index> key{of.from, static_cast<index>(of.element_bytes), std::bit_cast<index>(of.runs),
-                               of.is_bound ? static_cast<index>(of.first) : -1, static_cast<index>(shares)};
+                               of.is_bound ? 1 : 0, static_cast<index>(shares)};
         cost_table table;
         const auto add_variable = [&](std::size_t variable, const side& seen) {
             table.scope.push_back(variable);
@@ -168,7 +162,7 @@ private:
                 wanted[reader] = &readers[reader]->places[at[reader]];
             }
             costs.push_back(graph_.moves().of(of, maker.places[made_as].front(), wanted,
-                                              states_ == which::exact ? counting::exact : counting::at_least) /
+                                              with_rest_ ? counting::at_least : counting::estimated) /
                             static_cast<double>(shares));
             effort_.add(1 + effort_count::of_pair * (graph_.places().compared() - compared));
         } while (next_turn(turn, classes));
@@ -177,7 +171,7 @@ private:
 
     factor_graph& graph_;
     bool is_paper_;
-    which states_;
+    bool with_rest_;
     effort_count& effort_;
     model made_;
     memo<side> sides_;

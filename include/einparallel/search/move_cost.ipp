@@ -34,12 +34,10 @@ struct factor {
     place_id from = anywhere;          ///< where it lies, without a maker
     bool is_bound = false;             ///< at the run: its maker decides where
     std::vector<tensor_reader> readers;
-    std::size_t first = 0;  ///< number of the first of these readers among those of the tensor
 };
 
-/// How moves between exact places are counted: as they are, or as what they cost at least. To or from an open place,
-/// which may be any that is cut so, they cost what they do at least.
-enum class counting : std::uint8_t { exact, at_least };
+/// How moves are counted whose traffic is an estimate: by that, or not at all, so that a sum of costs is a bound.
+enum class counting : std::uint8_t { estimated, at_least };
 
 /// The places that one reader wants a tensor at, by operand.
 using wanted_places = std::vector<place_id>;
@@ -55,28 +53,25 @@ public:
                                  counting how) {
         double sum = 0;
         places_.clear();
-        for (std::size_t reader = 0; reader < wanted.size(); ++reader) {
-            const wanted_places& to = *wanted[reader];
-            const bool has_own = from != wherever(tensor.first + reader);
-            if (!has_own && !found_in(anywhere, to)) {
-                return forbidden_move;  // it is wanted elsewhere
-            }
-            if (from < 0) {
-                continue;
-            }
-            for (const place_id place : to) {
+        for (std::size_t reader = 0; reader < wanted.size() && from >= 0; ++reader) {
+            for (const place_id to : *wanted[reader]) {
                 if (asked_.objective == objective::paper) {
-                    sum += in_numbers(from, place, tensor.runs, tensor.readers[reader].is_marked);
+                    sum += in_numbers(from, to, tensor.runs, tensor.readers[reader].is_marked);
                 } else if (tensor.readers[reader].is_marked) {
-                    const double cost = one(from, place, tensor.element_bytes, how);
+                    const double cost = one(from, to, tensor.element_bytes, how);
                     sum += cost > 0 && cost < forbidden_move ? forbidden_move : 0;
                 }
             }
-            places_.insert(places_.end(), to.begin(), to.end());
+            places_.insert(places_.end(), wanted[reader]->begin(), wanted[reader]->end());
         }
-        return from < 0 || asked_.objective == objective::paper
-                   ? sum
-                   : sum + tensor.runs * to_all(from, tensor.element_bytes, how);
+        if (from < 0 || asked_.objective == objective::paper) {
+            return sum;
+        }
+        sort_unique(places_);
+        for (const place_id to : places_) {
+            sum += tensor.runs * one(from, to, tensor.element_bytes, how);
+        }
+        return sum;
     }
 
     /// Between chosen states, by variable.
@@ -135,62 +130,26 @@ private:
         if (table_.bounds(from) != table_.bounds(to)) {
             return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
         }
-        const bool is_least = how == counting::at_least || table_.is_open(from) || table_.is_open(to);
-        const traffic moving = is_least ? table_.at_least(from, to) : table_.between(from, to);
+        const bool is_free = how == counting::at_least && table_.is_estimated(from, to);
+        const traffic moving = is_free ? traffic{} : table_.between(from, to);
         return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
                                                     : redistribution_seconds(moving, element_bytes, asked_.machine);
     }
 
-    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, double runs, bool marked) {
-        if (to < 0 || !table_.is_open(from)) {
-            return 0;
-        }
-        const double numbers = cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to));
-        return runs * numbers + (marked && table_.at_least(from, to).elements > 0 ? forbidden_move : 0);
-    }
-
-    /// To places_; of open ones, which may be the same as others that are cut alike, those that surely differ.
-    EINPARALLEL_INLINE double to_all(place_id from, std::size_t element_bytes, counting how) {
-        if (places_.size() > 1) {
-            sort_unique(places_);
-        }
-        const auto is_open = [&](place_id to) { return to >= 0 && table_.is_open(to); };
-        double sum = 0;
-        if (places_.size() == 1 || !any_in(places_, is_open)) {
-            for (const place_id to : places_) {
-                sum += one(from, to, element_bytes, how);
-            }
-            return sum;
-        }
-        costs_.clear();
-        for (const place_id to : places_) {
-            if (to >= 0) {
-                constexpr double infinity = std::numeric_limits<double>::infinity();
-                costs_.emplace_back(is_open(to) ? -one(from, to, element_bytes, how) : -infinity, to);
-            }
-        }
-        sort_range(costs_);
-        counted_.clear();
-        for (const auto& [cost, to] : costs_) {
-            const auto same = [&, place = to](place_id other) { return table_.may_be_one(place, other); };
-            if (!any_in(counted_, same)) {
-                sum += is_open(to) ? -cost : one(from, to, element_bytes, how);
-                counted_.push_back(to);
-            }
-        }
-        return sum;
+    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, double runs, bool is_marked) {
+        return to < 0 ? 0
+                      : runs * cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to)) +
+                            (is_marked && from != to ? forbidden_move : 0);
     }
 
     const options& asked_;
     place_table& table_;
     place_id from_ = anywhere;  // of the moves that are known, by where they go
     std::size_t element_bytes_ = 0;
-    counting how_ = counting::exact;
+    counting how_ = counting::estimated;
     std::size_t origin_ = 0;
     std::vector<std::pair<std::size_t, double>> known_;
-    wanted_places places_;                            // scratch
-    wanted_places counted_;                           // scratch
-    std::vector<std::pair<double, place_id>> costs_;  // scratch: exact places first, then the dearest
+    wanted_places places_;  // scratch
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

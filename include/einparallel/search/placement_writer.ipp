@@ -1,5 +1,5 @@
 #pragma once
-// From open states to placements: the exact states that one stands for, and among them those that suit the neighbours.
+// From partition vectors to placements: all that one may have, and among them those that suit the neighbours.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -18,25 +18,24 @@ EINPARALLEL_INLINE std::vector<const state*> pointers(const std::vector<state>& 
     return all;
 }
 
-/// Writes down the exact states of a factor graph's open ones.
+/// Writes down states of a factor graph's vertices.
 class placement_writer {
 public:
     /// @param effort gets the states and factors that are looked at
     EINPARALLEL_INLINE placement_writer(const einsum_graph& graph, factor_graph& factors, effort_count& effort)
         : graph_(graph), factors_(factors), effort_(effort) {}
 
-    std::size_t few = few_states;  ///< exact states of an open one up to which all of them are written down
+    std::size_t few = few_states;  ///< placements of a partition vector up to which all of them are written down
 
     static constexpr std::size_t few_states = 48;
 
     /// What a vertex costs in this state with all that moves to and from it.
-    EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, std::vector<const state*>& chosen,
-                                        counting how) {
+    EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, std::vector<const state*>& chosen) {
         const state* const before = std::exchange(chosen[variable], &tried);
         const std::size_t compared = factors_.places().compared();
         double sum = tried.cost;
         for (const std::size_t number : factors_.touching(variable)) {
-            sum += factors_.moves().of(factors_.factors()[number], chosen, how);
+            sum += factors_.moves().of(factors_.factors()[number], chosen, counting::estimated);
         }
         chosen[variable] = before;
         effort_.add(effort_count::of_move * (factors_.touching(variable).size() + 1) +
@@ -63,15 +62,15 @@ public:
         return key;
     }
 
-    /// Writes down the exact states of an open one: all of them where they are few, and it is then open no more; of
-    /// many those that suit the neighbours of a variable best.
-    EINPARALLEL_INLINE bool refine(std::size_t number, std::size_t variable) {
+    /// Writes down the placements of a partition vector: all of them where they are few; of many those that suit the
+    /// neighbours of a variable best. True where states are new.
+    EINPARALLEL_INLINE bool write(std::size_t vector, std::size_t variable) {
         domain& of = factors_.states_of(variable);
         std::vector<state> made;
-        if (!placements_of(variable, state(of.states[number]), few, made)) {
+        if (!placements_of(variable, of.vectors[vector].natural, few, made)) {
             return add_best(variable, made);
         }
-        of.drop(number);
+        of.vectors[vector].is_whole = true;
         for (state& each : made) {
             of.add(std::move(each));
         }
@@ -112,26 +111,11 @@ public:
         return fresh;
     }
 
-    /// Writes down the exact states of readers whose open ones want a tensor where the bound's model binds it.
-    EINPARALLEL_INLINE bool open_readers(std::size_t variable, place_id bound_at) {
-        bool changed = false;
-        for (const tensor_reader& reader : factors_.factors()[factors_.touching(variable).front()].readers) {
-            const std::vector<state>& states = factors_.states_of(reader.variable).states;
-            for (std::size_t number = 0, count = states.size(); number < count; ++number) {
-                const bool wants = states[number].open && any_in(reader.operands, [&](std::size_t operand) {
-                                       return states[number].operands[operand] == bound_at;
-                                   });
-                changed = (wants && refine(number, reader.variable)) || changed;
-            }
-        }
-        return changed;
-    }
-
     /// By variable: the placement that was made last.
     [[nodiscard]] const std::vector<state>& rounded() const { return rounded_; }
 
 private:
-    /// How many of more exact states are written down.
+    /// How many of more placements are written down.
     static constexpr std::size_t beam = 8;
 
     /// Binds an input where it suits its readers best.
@@ -140,18 +124,16 @@ private:
         for (const tensor_reader& reader : factors_.factors()[factors_.touching(variable).front()].readers) {
             for (const std::size_t operand : reader.operands) {
                 const state& reading = rounded_[reader.variable];
-                places.emplace_back().output = reading.operands.empty() || reading.open
-                                                   ? wherever(0)
-                                                   : factors_.places().whole_of(reading.operands[operand]);
+                places.emplace_back().output =
+                    reading.operands.empty() ? anywhere : factors_.places().whole_of(reading.operands[operand]);
             }
         }
-        std::ranges::copy_if(factors_.states_of(variable).states, std::back_inserter(places),
-                             [](const state& each) { return !each.open; });
+        const std::vector<state>& known = factors_.states_of(variable).states;
+        places.insert(places.end(), known.begin(), known.end());
         std::vector<const state*> all = pointers(rounded_);
         double least = std::numeric_limits<double>::infinity();
         for (const state& each : places) {
-            if (const double cost = each.output < 0 ? least : cost_with(variable, each, all, counting::exact);
-                cost < least) {
+            if (const double cost = each.output < 0 ? least : cost_with(variable, each, all); cost < least) {
                 least = cost;
                 rounded_[variable] = each;
             }
@@ -166,7 +148,7 @@ private:
         domain& of = factors_.states_of(variable);
         std::vector<state> made;
         placements_of(variable, rounded_[variable], few_states, made);
-        const std::size_t before = of.states.size();
+        const std::size_t before = of.vectors.size();
         bool fresh = false;
         for (const mesh& like : like_neighbours(variable)) {
             fresh = of.follow(like) || fresh;
@@ -174,15 +156,15 @@ private:
         std::vector<const state*> all = pointers(rounded_);
         std::vector<ranked> order;
         for (std::size_t number = 0; number < before && number < most; ++number) {
-            order.emplace_back(cost_with(variable, of.states[number], all, counting::exact), number);
+            order.emplace_back(cost_with(variable, of.vectors[number].natural, all), number);
         }
         const std::size_t kept = std::min(others, order.size());
         std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());
         for (std::size_t place = 0; place < kept && order[place].first < forbidden_move; ++place) {
-            placements_of(variable, state(of.states[order[place].second]), few_states, made);
+            placements_of(variable, of.vectors[order[place].second].natural, few_states, made);
         }
-        for (std::size_t number = before; number < of.states.size(); ++number) {
-            placements_of(variable, state(of.states[number]), few_states, made);
+        for (std::size_t number = before; number < of.vectors.size(); ++number) {
+            placements_of(variable, of.vectors[number].natural, few_states, made);
         }
         return add_best(variable, made) || fresh;
     }
@@ -217,7 +199,7 @@ private:
         return like;
     }
 
-    /// The exact states of one.
+    /// The placements with the partition vector of a state.
     EINPARALLEL_INLINE bool placements_of(std::size_t variable, const state& of, std::size_t most,
                                           std::vector<state>& into) {
         const std::size_t before = into.size();
@@ -232,7 +214,7 @@ private:
         std::vector<const state*> all = pointers(rounded_);
         std::vector<ranked> order;
         for (std::size_t place = 0; place < made.size(); ++place) {
-            order.emplace_back(cost_with(variable, made[place], all, counting::exact), place);
+            order.emplace_back(cost_with(variable, made[place], all), place);
         }
         const std::size_t kept = std::min(beam, order.size());
         std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());

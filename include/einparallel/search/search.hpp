@@ -44,24 +44,23 @@ EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& gr
 /// One partition vector and no other.
 EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> parts, const vertex_cuts& like);
 
-/// One state of a vertex. An open one stands for every placement with its partition vector.
+/// One state of a vertex.
 struct state {
     mesh ranks;
     task_cuts cuts;
     pending_sums sums;
     std::vector<place_id> operands;  ///< where each is wanted; anywhere where every rank reads what it wants
     place_id output = anywhere;      ///< anywhere where nobody reads it
-    feeding feed;                    ///< exact states that are run as master–worker
+    feeding feed;                    ///< of states that are run as master–worker
     double cost = 0;                 ///< of the vertex's own work, in the unit of the objective
     std::size_t memory = 0;          ///< bytes that its work may take where that is less than the limit
-    bool open = false;
 };
 
 /// What a vertex does in a state. @param wanted how its kind is asked to run
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,
                                 const lasting_work& lasting);
 
-/// Where an exact state has a tensor with these labels. @param extents by label, with that of summands
+/// Where a state has a tensor with these labels. @param extents by label, with that of summands
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<index>& extents,
                                         const std::vector<label_id>& labels, std::size_t cut, place_table& table);
 

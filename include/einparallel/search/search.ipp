@@ -1,7 +1,7 @@
 #pragma once
-// The search over placements. Every round solves two models: one over the exact states that are written down, which
-// gives a plan, and one that also has open states, which stand for all others and cost no more than any of them, which
-// gives a bound. Where the second takes an open state, its exact ones are written down. When it takes none, or bound
+// The search over placements. Every round solves two models: one over the states that are written down, which gives a
+// plan, and one that also has a rest of every vertex, which stands for all others, costs no more than any of them and
+// moves nothing, which gives a bound. Where the second takes a rest, more is written down. When it takes none, or bound
 // and plan meet, the plan is the best of all placements.
 
 #include <einparallel/graph/names.hpp>
@@ -61,9 +61,9 @@ public:
             }
         }
         factors_.update_bound();
-        const model of = model_writer(factors_, asked_, which::written, effort_).write(0);
+        const model of = model_writer(factors_, asked_, false, effort_).write(0);
         best_.states = taken(of, minimise_along_paths(of.sum));
-        bound_ = solve(which::all).least.bound;
+        bound_ = solve(true).least.bound;
         return result();
     }
 
@@ -75,8 +75,6 @@ private:
     static constexpr std::size_t few_vertices = 24;
     /// States that a domain begins with.
     static constexpr std::size_t first_states = 24;
-    /// States with pending sums after which one without is looked for by itself.
-    static constexpr std::size_t many_pending = 512;
     /// Table entries that may be visited to find states that are in no better plan.
     static constexpr std::size_t most_entries = std::size_t{1} << 26;
 
@@ -91,11 +89,10 @@ private:
     /// take as much again, and is then broken off. What is done does not depend on the effort, only how much of
     /// it.
     EINPARALLEL_INLINE void refine(std::size_t effort) {
-        constexpr std::size_t seeds = 3;  // rounds in which placements are also made of what no rest is part of
         std::size_t most = 1;
         for (std::size_t round = 0;; ++round) {
             most = std::min<std::size_t>(2 * most, 64);
-            const answer loose = solve(which::all, most_entries);
+            const answer loose = solve(true, most_entries);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
             effort_.limit = 2 * std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
             if (asked_.on_progress) {
@@ -110,10 +107,9 @@ private:
             bool fresh = factors_.moves().settle(factors_.factors(), loose.taken);
             if (asked_.objective != objective::paper) {
                 fresh = round_off(loose.taken) || fresh;
-                fresh = (round < seeds && round_off(solve(which::written).taken)) || fresh;
             }
             if (!open_further(loose, most) && !fresh) {
-                constexpr std::size_t all = 4096;  // exact states of an open one
+                constexpr std::size_t all = 4096;  // placements of a partition vector
                 if (loose.of.whole && loose.least.exact && written_.few >= all) {
                     break;
                 }
@@ -131,8 +127,8 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE answer solve(which states, std::size_t entries = 0) {
-        answer made{model_writer(factors_, asked_, states, effort_).write(factor_limit_), {}, {}};
+    EINPARALLEL_INLINE answer solve(bool with_rest, std::size_t entries = 0) {
+        answer made{model_writer(factors_, asked_, with_rest, effort_).write(factor_limit_), {}, {}};
         made.least = minimise(made.of.sum, split_limit_, entries, &effort_);
         made.taken = taken(made.of, made.least.states);
         return made;
@@ -158,7 +154,7 @@ private:
         return made;
     }
 
-    /// Every domain gets its first states, at least one of them exact and with all sums finished.
+    /// Every domain gets its first states, at least one of them with all sums finished.
     EINPARALLEL_INLINE void start() {
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             domain& of = factors_.states_of(variable);
@@ -170,20 +166,14 @@ private:
                 add_usual(of, factors_.vertex_at(variable));
             }
             const auto finished = [](const state& each) { return each.sums.none(); };
-            while (!any_in(of.states, finished) &&
-                   ((of.states.size() >= many_pending && of.grow_finished()) || of.grow(first_states))) {
+            of.grow_each_number();
+            while (!any_in(of.states, finished) && of.grow(first_states)) {
             }
-            const auto known = std::ranges::find_if(of.states, finished);
-            if (known == of.states.end()) {
+            if (!any_in(of.states, finished)) {
                 throw error("decompose: " + full_name(graph_, factors_.vertex_of(variable)) + " alone needs at least " +
                             std::to_string(static_cast<std::size_t>(of.least_memory())) +
                             " bytes on a rank however it is cut, options.memory_limit is " +
                             std::to_string(asked_.memory_limit));
-            }
-            if (known->open) {
-                std::vector<state> made;
-                of.placements_of(*known, 0, made);
-                of.add(*std::ranges::min_element(made, {}, &state::cost));
             }
         }
     }
@@ -192,63 +182,41 @@ private:
     EINPARALLEL_INLINE void add_usual(domain& of, const vertex& einsum) {
         const std::vector<int> divisors = divisors_of(asked_.processes);
         const int side = divisors[(divisors.size() - 1) / 2];
-        const std::size_t before = of.states.size();
         for (std::size_t label = 0; label < einsum.extents.size(); ++label) {
             of.follow({{{static_cast<label_id>(label), side}}});
         }
-        for (std::size_t number = before, count = of.states.size(); number < count; ++number) {
-            std::vector<state> made;
-            of.placements_of(state(of.states[number]), 0, made);
-            of.add(std::move(made.front()));
-        }
     }
 
-    /// Writes down more where the bound's model takes what is not: further partition vectors, and of open states those
-    /// that are taken or come next. False where there is nothing left to write.
+    /// Writes down more where the bound's model takes what is not: further partition vectors, and placements of those
+    /// that suit the best plan. False where there is nothing left to write.
     EINPARALLEL_INLINE bool open_further(const answer& loose, std::size_t most) {
         bool changed = false;
         numbering met;
-        std::vector<const state*> chosen = pointers(loose.taken);
-        std::vector<bool> grown(factors_.domains().size(), false);
+        std::vector<const state*> best = pointers(best_.states);
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
-            const state& taken = loose.taken[variable];
-            const std::size_t kind = factors_.kind_of(variable);
-            const std::vector<int>& listed = loose.of.states[kind];
-            if (factors_.vertex_at(variable).is_input()) {
-                changed = (taken.output >= 0 && taken.open && written_.open_readers(variable, taken.output)) || changed;
-                continue;
-            }
+            const bool takes_rest =
+                loose.taken[variable].operands.empty() || any_in(factors_.touching(variable), [&](std::size_t number) {
+                    const factor& each = factors_.factors()[number];
+                    return each.is_bound && loose.taken[*each.maker].output < 0;
+                });
             // Variables of one kind in equal surroundings ask for the same.
-            std::vector<index> key = written_.surroundings(variable, loose.taken);
-            key.push_back(loose.least.states[variable]);
-            if (!met.number_of(key).second) {
+            if (factors_.vertex_at(variable).is_input() || !takes_rest ||
+                !met.number_of(written_.surroundings(variable, loose.taken)).second) {
                 continue;
             }
-            domain& states = factors_.domains()[kind];
-            const int own = listed[static_cast<std::size_t>(loose.least.states[variable])];
-            if (own < 0) {
-                changed = (!grown[kind] && states.grow(std::max(first_states, listed.size()))) || changed;
-                grown[kind] = true;
-            }
+            domain& of = factors_.states_of(variable);
+            const double rest = of.rest();
+            const bool is_next = of.unlisted_rest() <= rest;
+            changed = of.grow(is_next ? std::max(first_states, of.vectors.size()) : first_states) || changed;
             std::vector<ranked> order;
-            for (const int number : listed) {
-                const auto place = static_cast<std::size_t>(number);
-                if (number >= 0 && states.states[place].open) {
-                    const bool is_own = number == own;
-                    order.emplace_back(
-                        is_own ? -1 : written_.cost_with(variable, states.states[place], chosen, counting::at_least),
-                        place);
+            for (std::size_t number = 0; number < of.vectors.size(); ++number) {
+                if (!of.vectors[number].is_whole && of.vectors[number].least <= rest + (best_.cost - bound_)) {
+                    order.emplace_back(written_.cost_with(variable, of.vectors[number].natural, best), number);
                 }
             }
-            const std::size_t count = std::min(most, order.size());
-            std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end());
-            order.resize(count);
-            // Beside these neighbours nothing that costs more than the plan is worth a look.
-            const double enough =
-                written_.cost_with(variable, taken, chosen, counting::at_least) + (best_.cost - bound_);
-            for (const auto& [costs, number] : order) {
-                changed =
-                    (costs <= enough && states.states[number].open && written_.refine(number, variable)) || changed;
+            std::ranges::sort(order);
+            for (std::size_t place = 0; place < std::min(most, order.size()); ++place) {
+                changed = written_.write(order[place].second, variable) || changed;
             }
         }
         return changed;
@@ -256,9 +224,6 @@ private:
 
     /// Keeps a placement where it is the cheapest so far; true where it has moves whose cost was an estimate.
     EINPARALLEL_INLINE bool consider(std::vector<state> chosen) {
-        if (any_in(chosen, [](const state& each) { return each.open; })) {
-            return false;
-        }
         const bool estimated = factors_.moves().settle(factors_.factors(), chosen);
         if (const double cost = factors_.cost_of(pointers(chosen)); better(cost, best_.cost)) {
             best_ = {std::move(chosen), cost, 0};
@@ -282,7 +247,7 @@ private:
         factors_.update_bound();
         for (int time = 0; time < times; ++time) {
             const double before = best_.cost;
-            std::vector<state> taken = solve(which::exact).taken;
+            std::vector<state> taken = solve(false).taken;
             const bool estimated = consider(taken);
             round_off(std::move(taken), true);
             if (!estimated || best_.cost >= before * enough) {
