@@ -50,18 +50,20 @@ class domain {
 public:
     EINPARALLEL_INLINE domain(const vertex& einsum, vertex_cuts may_be, seen_tensors seen, const options& asked,
                               place_table& table)
-        : einsum_(&einsum), may_be_(std::move(may_be)), seen_(std::move(seen)), asked_(&asked), table_(&table) {
-        vectors_.emplace(einsum, may_be_.families, asked, seen_.lasting);
-    }
-
-    /// Of a tensor that is bound at the run: a state for each place.
-    domain() = default;
+        : einsum_(&einsum),
+          may_be_(std::move(may_be)),
+          seen_(std::move(seen)),
+          asked_(&asked),
+          table_(&table),
+          vectors_(einsum, may_be_.families, asked, seen_.lasting) {}
 
     std::vector<state> states;
     std::vector<listed_vector> vectors;
 
     /// What no state costs less than whose partition vector is not listed; infinity where there is none.
-    [[nodiscard]] double unlisted_rest() const { return !vectors_ || closed_ ? unlisted : vectors_->rest(); }
+    [[nodiscard]] double unlisted_rest() const {
+        return closed_ ? std::numeric_limits<double>::infinity() : vectors_.rest();
+    }
     /// What no state costs less than that is not written down; infinity where there is none.
     EINPARALLEL_INLINE [[nodiscard]] double rest() const {
         double least = unlisted_rest();
@@ -72,13 +74,12 @@ public:
     }
     /// Nothing that is not here is worth a look.
     void close() { closed_ = true; }
-    double unlisted = std::numeric_limits<double>::infinity();  ///< of a tensor that is bound
 
     /// Adds the next `count` partition vectors; false where there are none.
     EINPARALLEL_INLINE bool grow(std::size_t count) {
         const std::size_t before = vectors.size();
-        while (vectors.size() < before + count && vectors_ && !closed_) {
-            const std::optional<partition_candidate> next = vectors_->next();
+        while (vectors.size() < before + count && !closed_) {
+            const std::optional<partition_candidate> next = vectors_.next();
             if (!next) {
                 break;
             }
@@ -361,7 +362,7 @@ private:
     seen_tensors seen_;
     const options* asked_ = nullptr;
     place_table* table_ = nullptr;
-    std::optional<cheapest_partitions> vectors_;  // of einsums
+    cheapest_partitions vectors_;
     bool closed_ = false;
     numbering vectors_met_;
     numbering signatures_;

@@ -111,32 +111,19 @@ public:
         }
         for (std::size_t number = 0; number < count; ++number) {
             const vertex& tensor = *graph.vertices[number];
+            const bool is_alone = readings[number] == 1 && lies[number] == anywhere;  // bound where it is read
             if (readers[number].empty() || !is_moved(tensor) ||
-                (tensor.is_input() && asked.objective == objective::paper)) {
+                (tensor.is_input() && (asked.objective == objective::paper || is_alone))) {
                 continue;
             }
-            factor made{number, tensor.element.bytes,      lasting.runs(number), std::nullopt, lies[number],
-                        false,  std::move(readers[number])};
-            if (tensor.is_input() && made.from == anywhere) {
-                if (readings[number] == 1) {
-                    continue;  // bound where its one reader wants it
-                }
-                std::vector<index> key{-1};
-                for (const tensor_reader& reader : made.readers) {
-                    key.push_back(static_cast<index>(kind_of_[reader.variable]));
-                    key.insert(key.end(), reader.operands.begin(), reader.operands.end());
-                    key.push_back(-1);
-                }
-                made.is_bound = true;
-                made.maker = vertex_of_.size();
-                vertex_of_.push_back(number);
-                kind_of_.push_back(kinds.number_of(key).first);
-                if (kind_of_.back() == domains_.size()) {
-                    domains_.emplace_back();
-                    bound_.push_back({kind_of_.back(), made.readers});
-                }
-            } else if (!tensor.is_input()) {
+            factor made{number,       tensor.element.bytes, lasting.runs(number),
+                        std::nullopt, lies[number],         std::move(readers[number])};
+            if (!tensor.is_input()) {
                 made.maker = variable_of[number];
+            } else if (made.from == anywhere) {
+                const auto marked = std::ranges::find(made.readers, true, &tensor_reader::is_marked);
+                const auto binder = marked == made.readers.end() ? made.readers.begin() : marked;
+                made.binder = static_cast<std::size_t>(binder - made.readers.begin());
             }
             factors_.push_back(std::move(made));
         }
@@ -183,31 +170,13 @@ public:
         return rest;
     }
 
-    /// Brings the places of tensors that are bound up to date with where their readers want them.
-    EINPARALLEL_INLINE void update_bound() {
-        constexpr std::size_t most = 512;
-        for (const auto& [kind, readers] : bound_) {
-            domain& places = domains_[kind];
-            std::vector<place_id> wanted;
-            bool all = true;
-            for (const tensor_reader& reader : readers) {
-                const domain& of = states_of(reader.variable);
-                all = all && of.rest() == std::numeric_limits<double>::infinity();
-                for (const state& each : of.states) {
-                    for (const std::size_t operand : each.cost < std::numeric_limits<double>::infinity()
-                                                         ? reader.operands
-                                                         : std::vector<std::size_t>{}) {
-                        wanted.push_back(table_.whole_of(each.operands[operand]));
-                    }
-                }
-            }
-            sort_unique(wanted);
-            all = all && wanted.size() <= most;
-            wanted.resize(std::min(wanted.size(), most));
-            places.unlisted = all ? std::numeric_limits<double>::infinity() : 0;
-            places.states.assign(wanted.size(), {});
-            for (std::size_t place = 0; place < wanted.size(); ++place) {
-                places.states[place].output = wanted[place];
+    /// Puts tensors that are bound at the run where one of their readers wants them.
+    EINPARALLEL_INLINE void bind(std::vector<state>& by_vertex) {
+        for (const factor& each : factors_) {
+            if (each.binder) {
+                const tensor_reader& binder = each.readers[*each.binder];
+                by_vertex[each.tensor].output =
+                    table_.whole_of(by_vertex[vertex_of(binder.variable)].operands[binder.operands.front()]);
             }
         }
     }
@@ -262,12 +231,6 @@ private:
         return place == anywhere ? -1 : only_holder(table_.resting(place)).value_or(-1);
     }
 
-    /// A kind of tensors that are bound at the run, and who reads them.
-    struct bound_kind {
-        std::size_t kind = 0;
-        std::vector<tensor_reader> readers;
-    };
-
     static constexpr std::size_t no_variable = static_cast<std::size_t>(-1);
 
     const einsum_graph& graph_;
@@ -278,7 +241,6 @@ private:
     std::deque<domain> domains_;
     std::vector<factor> factors_;
     std::vector<std::vector<std::size_t>> touching_;
-    std::vector<bound_kind> bound_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

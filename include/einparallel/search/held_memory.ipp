@@ -52,9 +52,6 @@ public:
         footprint made{.of = chosen, .output = chosen.output};
         const std::size_t number = factors_.vertex_of(variable);
         const vertex& einsum = *graph_.vertices[number];
-        if (einsum.is_input()) {
-            return made;
-        }
         const task work = task_of(einsum, chosen, may_be_[number].wanted, least_, lasting_.work_of(number));
         place_table& table = factors_.places();
         if (made.output < 0 || least_.objective == objective::paper) {
@@ -80,8 +77,12 @@ public:
                                      const std::vector<footprint*>& chosen) {
         now_.assign(2 * in_turn.size() + 1, 0);
         std::ranges::for_each(copies_, [](std::vector<copy>& each) { each.clear(); });
-        for (std::size_t variable = in_turn.size(); variable < chosen.size(); ++variable) {
-            lies_[factors_.vertex_of(variable)] = chosen[variable]->output;  // inputs that are bound
+        for (const factor& each : factors_.factors()) {
+            if (each.binder) {  // bound where one of its readers wants it
+                const tensor_reader& binder = each.readers[*each.binder];
+                lies_[each.tensor] =
+                    factors_.places().whole_of(chosen[binder.variable]->operands[binder.operands.front()]);
+            }
         }
         for (std::size_t turn = 0; turn < in_turn.size(); ++turn) {
             const std::size_t number = factors_.vertex_of(in_turn[turn]);

@@ -36,9 +36,7 @@ public:
         constexpr std::size_t few = 24;  // variables, up to which those of one kind may take different states
         groups_.resize(factors.size() > few ? of_kind_.size() : factors.size());
         for (std::size_t variable = 0; variable < factors.size(); ++variable) {
-            if (!factors.vertex_at(variable).is_input()) {
-                in_turn_.push_back(variable);
-            }
+            in_turn_.push_back(variable);
             const std::size_t kind = factors.kind_of(variable);
             groups_[factors.size() > few ? kind : variable].push_back(variable);
             from_.push_back(held_.footprint_of(variable, from[factors.vertex_of(variable)]));
@@ -84,10 +82,11 @@ public:
         for (std::size_t variable = 0; variable < chosen_.size() && !made.empty(); ++variable) {
             const std::size_t number = factors_.vertex_of(variable);
             made[number] = chosen_[variable]->of;
-            if (!graph_.vertices[number]->is_input()) {
-                made[number].memory =
-                    static_cast<std::size_t>(chosen_[variable]->memory + std::max(0.0, limit_ - held_.at_work(number)));
-            }
+            made[number].memory =
+                static_cast<std::size_t>(chosen_[variable]->memory + std::max(0.0, limit_ - held_.at_work(number)));
+        }
+        if (!made.empty()) {
+            factors_.bind(made);
         }
         return made;
     }
@@ -114,7 +113,7 @@ private:
         for (std::size_t variable = 0; variable < from_.size(); ++variable) {
             std::vector<footprint*> finished;
             for (footprint& each : of_kind_[factors_.kind_of(variable)]) {
-                if (start > 0 && each.of.sums.none() && !factors_.vertex_at(variable).is_input()) {
+                if (start > 0 && each.of.sums.none()) {
                     finished.push_back(&each);
                 }
             }

@@ -69,6 +69,14 @@ public:
                 factor one = each;
                 if (!whole) {
                     one.readers = {each.readers[number]};
+                    if (each.binder && number != *each.binder) {
+                        const bool is_first = *each.binder < number;
+                        one.readers.insert(is_first ? one.readers.begin() : one.readers.end(),
+                                           each.readers[*each.binder]);
+                        one.binder = is_first ? 0 : 1;
+                    } else if (each.binder) {
+                        one.binder = 0;
+                    }
                 }
                 add(one, !whole && with_rest_ && !is_paper_ ? each.readers.size() : 1);
             }
@@ -115,14 +123,13 @@ private:
         });
     }
 
-    /// Adds the table of a factor whose costs are divided by `shares`. Tensors that are bound have their variables
-    /// behind all readers.
+    /// Adds the table of a factor whose costs are divided by `shares`.
     void add(const factor& of, std::size_t shares) {
         const side lies{nullptr, {{of.from}}};
         const side& maker = of.maker ? side_at(*of.maker, {}) : lies;
         std::vector<const side*> readers;
         std::vector<index> key{of.from, static_cast<index>(of.element_bytes), std::bit_cast<index>(of.runs),
-                               of.is_bound ? 1 : 0, static_cast<index>(shares)};
+                               of.binder ? static_cast<index>(*of.binder) : -1, static_cast<index>(shares)};
         cost_table table;
         const auto add_variable = [&](std::size_t variable, const side& seen) {
             table.scope.push_back(variable);
@@ -130,8 +137,6 @@ private:
         };
         if (of.maker) {
             key.push_back(static_cast<index>(graph_.kind_of(*of.maker)));
-        }
-        if (of.maker && !of.is_bound) {
             add_variable(*of.maker, maker);
         }
         for (const tensor_reader& each : of.readers) {
@@ -139,9 +144,6 @@ private:
             add_variable(each.variable, *readers.back());
             key.push_back(-1 - static_cast<index>(graph_.kind_of(each.variable)));
             key.insert(key.end(), each.operands.begin(), each.operands.end());
-        }
-        if (of.is_bound) {
-            add_variable(*of.maker, maker);
         }
         table.cost = costs_.at(key, [&] {
             return std::make_shared<const std::vector<double>>(costs_of(of, maker, readers, table.classes, shares));
@@ -153,15 +155,14 @@ private:
                                  const std::vector<std::shared_ptr<const state_classes>>& classes, std::size_t shares) {
         std::vector<double> costs;
         std::vector<std::size_t> turn(classes.size(), 0);
-        const std::size_t* const at = turn.data() + (of.maker && !of.is_bound ? 1 : 0);  // by reader
+        const std::size_t* const at = turn.data() + (of.maker ? 1 : 0);  // by reader
         std::vector<const wanted_places*> wanted(readers.size());
         do {
             const std::size_t compared = graph_.places().compared();
-            const std::size_t made_as = !of.maker ? 0 : of.is_bound ? turn.back() : turn.front();
             for (std::size_t reader = 0; reader < readers.size(); ++reader) {
                 wanted[reader] = &readers[reader]->places[at[reader]];
             }
-            costs.push_back(graph_.moves().of(of, maker.places[made_as].front(), wanted,
+            costs.push_back(graph_.moves().of(of, maker.places[of.maker ? turn.front() : 0].front(), wanted,
                                               with_rest_ ? counting::at_least : counting::estimated) /
                             static_cast<double>(shares));
             effort_.add(1 + effort_count::of_pair * (graph_.places().compared() - compared));

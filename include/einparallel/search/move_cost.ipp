@@ -32,8 +32,8 @@ struct factor {
     double runs = 1;                   ///< in which it moves
     std::optional<std::size_t> maker;  ///< its variable
     place_id from = anywhere;          ///< where it lies, without a maker
-    bool is_bound = false;             ///< at the run: its maker decides where
     std::vector<tensor_reader> readers;
+    std::optional<std::size_t> binder{};  ///< the reader that wants it where it is bound at the run
 };
 
 /// How moves are counted whose traffic is an estimate: by that, or not at all, so that a sum of costs is a bound.
@@ -51,6 +51,9 @@ public:
     /// no places, by the paper's formula for every reading.
     EINPARALLEL_INLINE double of(const factor& tensor, place_id from, std::span<const wanted_places* const> wanted,
                                  counting how) {
+        if (tensor.binder && (from = wanted[*tensor.binder]->front()) >= 0) {
+            from = table_.whole_of(from);
+        }
         double sum = 0;
         places_.clear();
         for (std::size_t reader = 0; reader < wanted.size() && from >= 0; ++reader) {

@@ -89,9 +89,6 @@ public:
             std::vector<state> known;
             for (std::size_t step = 0; step < factors_.size(); ++step) {
                 const std::size_t variable = forward ? step : factors_.size() - 1 - step;
-                if (factors_.vertex_at(variable).is_input()) {
-                    continue;
-                }
                 if (rounded_[variable].operands.empty()) {
                     rounded_[variable] = best[variable];
                 }
@@ -103,11 +100,6 @@ public:
                 rounded_[variable] = known[place];
             }
         }
-        for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
-            if (factors_.vertex_at(variable).is_input()) {
-                bind(variable);
-            }
-        }
         return fresh;
     }
 
@@ -117,28 +109,6 @@ public:
 private:
     /// How many of more placements are written down.
     static constexpr std::size_t beam = 8;
-
-    /// Binds an input where it suits its readers best.
-    EINPARALLEL_INLINE void bind(std::size_t variable) {
-        std::vector<state> places;
-        for (const tensor_reader& reader : factors_.factors()[factors_.touching(variable).front()].readers) {
-            for (const std::size_t operand : reader.operands) {
-                const state& reading = rounded_[reader.variable];
-                places.emplace_back().output =
-                    reading.operands.empty() ? anywhere : factors_.places().whole_of(reading.operands[operand]);
-            }
-        }
-        const std::vector<state>& known = factors_.states_of(variable).states;
-        places.insert(places.end(), known.begin(), known.end());
-        std::vector<const state*> all = pointers(rounded_);
-        double least = std::numeric_limits<double>::infinity();
-        for (const state& each : places) {
-            if (const double cost = each.output < 0 ? least : cost_with(variable, each, all); cost < least) {
-                least = cost;
-                rounded_[variable] = each;
-            }
-        }
-    }
 
     /// The state of a vertex that suits its neighbours best: its own partition vector, those that follow the
     /// neighbours' meshes, and some of what is written down and may be cheaper beside them.
@@ -191,7 +161,7 @@ private:
                     factors_.vertex_at(reader.variable).form.operands[reader.operands.front()];
                 if (each.maker == variable) {
                     translate(reader.variable, read, made);
-                } else if (reader.variable == variable && each.maker && !each.is_bound) {
+                } else if (reader.variable == variable && each.maker) {
                     translate(*each.maker, made, read);
                 }
             }

@@ -56,11 +56,8 @@ public:
         constexpr std::size_t vectors = 512;
         start();
         for (domain& each : factors_.domains()) {
-            if (!each.states.empty()) {
-                each.grow(vectors);
-            }
+            each.grow(vectors);
         }
-        factors_.update_bound();
         const model of = model_writer(factors_, asked_, false, effort_).write(0);
         best_.states = taken(of, minimise_along_paths(of.sum));
         bound_ = solve(true).least.bound;
@@ -146,11 +143,12 @@ private:
         return made;
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] placed_graph result() const {
+    EINPARALLEL_INLINE placed_graph result() {
         placed_graph made{std::vector<state>(graph_.vertices.size()), best_.cost, bound_};
         for (std::size_t variable = 0; variable < best_.states.size(); ++variable) {
             made.states[factors_.vertex_of(variable)] = best_.states[variable];
         }
+        factors_.bind(made.states);
         return made;
     }
 
@@ -158,7 +156,7 @@ private:
     EINPARALLEL_INLINE void start() {
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             domain& of = factors_.states_of(variable);
-            if (factors_.vertex_at(variable).is_input() || !of.states.empty()) {
+            if (!of.states.empty()) {
                 continue;
             }
             of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
@@ -194,13 +192,8 @@ private:
         numbering met;
         std::vector<const state*> best = pointers(best_.states);
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
-            const bool takes_rest =
-                loose.taken[variable].operands.empty() || any_in(factors_.touching(variable), [&](std::size_t number) {
-                    const factor& each = factors_.factors()[number];
-                    return each.is_bound && loose.taken[*each.maker].output < 0;
-                });
             // Variables of one kind in equal surroundings ask for the same.
-            if (factors_.vertex_at(variable).is_input() || !takes_rest ||
+            if (!loose.taken[variable].operands.empty() ||
                 !met.number_of(written_.surroundings(variable, loose.taken)).second) {
                 continue;
             }
@@ -244,7 +237,6 @@ private:
     EINPARALLEL_INLINE void find_best() {
         constexpr int times = 4;
         constexpr double enough = 0.99;  // of the cost before; what gains less leaves the effort to the next round
-        factors_.update_bound();
         for (int time = 0; time < times; ++time) {
             const double before = best_.cost;
             std::vector<state> taken = solve(false).taken;
