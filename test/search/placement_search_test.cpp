@@ -463,13 +463,12 @@ private:
         if (each.origin->kind() == source_kind::everywhere || !all || wanted.empty()) {
             return 0;  // of a placeholder that is not decided yet: at least nothing
         }
+        const std::pair<std::size_t, std::size_t> first = readers_[number].front();
         const bool completed = wanted.size() > 1 ||
                                std::find(graph_.outputs.begin(), graph_.outputs.end(), number) != graph_.outputs.end();
-        double best = std::numeric_limits<double>::infinity();
-        for (const int where : wanted) {
-            best = std::min(best, from(completed ? layouts_.whole(where) : where));
-        }
-        return best;
+        // Bound where its first reader wants it, of those that must not communicate if there are any.
+        const int where = marked.empty() ? chosen_[first.first]->operands[first.second] : marked.front();
+        return from(completed ? layouts_.whole(where) : where);
     }
 
     void descend(std::size_t number, double cost) {

@@ -18,6 +18,8 @@ struct lasting_work {
                                  ///< same; 0 for others. Empty: none lasts
 
     [[nodiscard]] bool lasts(std::size_t operand) const { return operand < once.size() && once[operand] > 0; }
+
+    friend bool operator==(const lasting_work&, const lasting_work&) = default;
 };
 
 /// Which tensors of a graph last over the runs of a plan , for they depend on lasting inputs alone: they

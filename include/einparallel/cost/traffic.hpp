@@ -61,6 +61,8 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
 struct shared_memory {
     std::vector<std::size_t> same_as{};        ///< by operand, the first that reads its tensor; empty where all differ
     std::optional<std::size_t> overwritten{};  ///< the operand that the output may be computed in place of
+
+    friend bool operator==(const shared_memory&, const shared_memory&) = default;
 };
 
 /// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what

@@ -35,6 +35,8 @@ struct seen_tensors {
     bool output = false;
     bool pieces = true;  ///< where blocks rest counts, not only how large they are
     lasting_work lasting;
+
+    friend bool operator==(const seen_tensors&, const seen_tensors&) = default;
 };
 
 /// A partition vector, and what is written down of it.
@@ -56,6 +58,18 @@ public:
           asked_(&asked),
           table_(&table),
           vectors_(einsum, may_be_.families, asked, seen_.lasting) {}
+
+    /// True where a vertex is of this kind: all that its states and their costs depend on is equal.
+    EINPARALLEL_INLINE [[nodiscard]] bool is_for(const vertex& einsum, const vertex_cuts& may_be,
+                                                 const seen_tensors& seen) const {
+        const auto all_of = [](const vertex& each) {
+            return std::tuple(each.extents, each.form.operands, each.form.output, operand_bytes_of(each),
+                              each.element.bytes, each.work->operations_per_point(),
+                              each.constraints.without_communication, each.constraints.pin.has_value(),
+                              pinned_axes(each));
+        };
+        return seen == seen_ && may_be == may_be_ && all_of(einsum) == all_of(*einsum_);
+    }
 
     std::vector<state> states;
     std::vector<listed_vector> vectors;

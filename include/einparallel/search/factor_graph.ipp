@@ -63,15 +63,17 @@ public:
         std::vector<place_id> lies(count, anywhere);
         std::vector<std::size_t> readings(count, 0);
         for (std::size_t number = 0; number < count; ++number) {
-            if (lies_somewhere(*graph.vertices[number])) {
-                lies[number] = table.exact(resting_of_source(*graph.vertices[number]));
+            const vertex& each = *graph.vertices[number];
+            if (each.origin != nullptr && each.origin->kind() == source_kind::root) {
+                lies[number] = table.on_rank(each.bounds, each.origin->root());
+            } else if (lies_somewhere(each)) {
+                lies[number] = table.exact(resting_of_source(each));
             }
             for (const std::size_t input : graph.inputs[number]) {
                 ++readings[input];
             }
         }
         const bool pieces = asked.objective != objective::paper || has_marks(graph);
-        numbering kinds;
         std::vector<std::size_t> variable_of(count, no_variable);
         std::vector<std::vector<tensor_reader>> readers(count);
         for (std::size_t number = 0; number < count; ++number) {
@@ -87,7 +89,9 @@ public:
                 seen.operands.push_back(is_moved(read) &&
                                         (readings[input] > 1 || !is_placeholder(read) || lies[input] >= 0));
                 seen.rests.push_back(is_moved(read));
-                seen.from.push_back(lies[input]);
+                const bool is_known = lies[input] != anywhere && (einsum.constraints.without_communication ||
+                                                                  only_holder(table.resting(lies[input])));
+                seen.from.push_back(is_known ? lies[input] : anywhere);
                 if (asked.memory_limit > 0) {
                     const auto first = std::ranges::find(graph.inputs[number], input) - graph.inputs[number].begin();
                     seen.sharing.same_as.push_back(static_cast<std::size_t>(first));
@@ -104,8 +108,10 @@ public:
             seen.pieces = pieces;
             seen.lasting = lasting.work_of(number);
             vertex_of_.push_back(number);
-            kind_of_.push_back(kinds.number_of(key_of(number, may_be[number], seen)).first);
-            if (kind_of_.back() == domains_.size()) {
+            const auto known = std::ranges::find_if(
+                domains_, [&](const domain& each) { return each.is_for(einsum, may_be[number], seen); });
+            kind_of_.push_back(static_cast<std::size_t>(known - domains_.begin()));
+            if (known == domains_.end()) {
                 domains_.emplace_back(einsum, may_be[number], std::move(seen), asked, table);
             }
         }
@@ -182,55 +188,6 @@ public:
     }
 
 private:
-    /// What vertices of one kind have in common: all that their states and costs depend on.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(std::size_t number, const vertex_cuts& may_be,
-                                                               const seen_tensors& seen) const {
-        const vertex& einsum = *graph_.vertices[number];
-        constexpr index end = -2;  // of a list
-        std::vector<index> key{-2, seen.output ? 1 : 0};
-        for (std::size_t operand = 0; operand < einsum.form.operands.size(); ++operand) {
-            const std::vector<label_id>& labels = einsum.form.operands[operand];
-            key.insert(key.end(), labels.begin(), labels.end());
-            key.insert(key.end(), {end, static_cast<index>(einsum.operands[operand]->element.bytes),
-                                   (seen.operands[operand] ? 1 : 0) + (seen.rests[operand] ? 2 : 0),
-                                   einsum.constraints.without_communication ? seen.from[operand] : anywhere,
-                                   lies_alone_on(seen.from[operand])});
-        }
-        key.push_back(end);
-        key.insert(key.end(), einsum.form.output.begin(), einsum.form.output.end());
-        key.insert(key.end(), {end, static_cast<index>(einsum.element.bytes)});
-        key.insert(key.end(), einsum.extents.begin(), einsum.extents.end());
-        key.insert(key.end(), {static_cast<index>(may_be.wanted), may_be.fell_back ? 1 : 0,
-                               std::bit_cast<index>(einsum.work->operations_per_point()),
-                               einsum.constraints.without_communication ? 1 : 0, einsum.constraints.pin ? 1 : 0});
-        for (const mesh_axis& axis : pinned_axes(einsum)) {
-            key.insert(key.end(), {axis.label, axis.parts});
-            key.insert(key.end(), axis.points.begin(), axis.points.end());
-        }
-        key.push_back(std::bit_cast<index>(seen.lasting.runs));
-        key.insert(key.end(), seen.sharing.same_as.begin(), seen.sharing.same_as.end());
-        key.push_back(seen.sharing.overwritten ? static_cast<index>(*seen.sharing.overwritten) : -1);
-        for (const double once : seen.lasting.once) {
-            key.push_back(std::bit_cast<index>(once));
-        }
-        for (const partition_family& family : may_be.families) {
-            key.insert(key.end(), {end, static_cast<index>(family.sums.operands), family.sums.summands,
-                                   family.sums.output ? 1 : 0});
-            key.insert(key.end(), family.fixed.begin(), family.fixed.end());
-            key.insert(key.end(), family.free.begin(), family.free.end());
-            for (const std::vector<index>& points : family.points) {
-                key.push_back(end);
-                key.insert(key.end(), points.begin(), points.end());
-            }
-        }
-        return key;
-    }
-
-    /// The rank that has all of a tensor and may feed others from there; -1 where none is known.
-    EINPARALLEL_INLINE [[nodiscard]] index lies_alone_on(place_id place) const {
-        return place == anywhere ? -1 : only_holder(table_.resting(place)).value_or(-1);
-    }
-
     static constexpr std::size_t no_variable = static_cast<std::size_t>(-1);
 
     const einsum_graph& graph_;

@@ -29,6 +29,8 @@ struct partition_family {
     std::vector<index> free;                     ///< by label: 1 where nothing is to choose, its extent elsewhere
     std::vector<int> products;                   ///< of the parts to choose: the numbers of ranks that compete
     std::vector<std::vector<index>> points{};    ///< by label, or fewer: cut points of the fixed parts; none: even
+
+    friend bool operator==(const partition_family&, const partition_family&) = default;
 };
 
 /// How a vertex may be cut.
@@ -36,6 +38,8 @@ struct vertex_cuts {
     std::vector<partition_family> families;
     algorithm wanted = algorithm::automatic;
     bool fell_back = false;
+
+    friend bool operator==(const vertex_cuts&, const vertex_cuts&) = default;
 };
 
 /// How every vertex may be cut, with the sums that may be left pending.
