@@ -14,10 +14,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Elements of the blocks that a rank sees of `times` dimensions which carry one label, cut into `parts`: all of one
-/// dimension, the blocks on the diagonal of more.
-EINPARALLEL_INLINE double diagonal_elements(index extent, int parts, std::ptrdiff_t times);
-
 /// Bytes that all ranks together send to hand round one operand. Every way to hand round a block that q ranks share
 /// brings each element of it to q − 1 ranks once.
 EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand);

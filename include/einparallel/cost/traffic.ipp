@@ -10,14 +10,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE double diagonal_elements(index extent, int parts, std::ptrdiff_t times) {
-    const auto large = static_cast<double>(block_of(extent, parts, 0).size());
-    const auto small = static_cast<double>(block_of(extent, parts, parts - 1).size());
-    const auto larger = static_cast<double>(extent % parts);
-    const auto power = static_cast<double>(times);
-    return larger * std::pow(large, power) + (parts - larger) * std::pow(small, power);
-}
-
 /// Elements that the blocks of all kernel calls cover, each block counted once: all of a tensor, or the diagonal blocks
 /// where a cut label stands twice.
 EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, const std::vector<index>& extents,

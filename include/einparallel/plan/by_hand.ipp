@@ -199,17 +199,16 @@ public:
     /// as they take; the longer one into more.
     void cut_in_squares() {
         const std::vector<label_id> labels = labels_by_length();
-        const auto extent = [&](std::size_t place) { return einsum_.extents[static_cast<std::size_t>(labels[place])]; };
-        for (int ranks = left_; ranks > 0; --ranks) {
-            for (int fewer = static_cast<int>(std::sqrt(ranks)); fewer > 0; --fewer) {
-                const int more = ranks / fewer;
-                if (fewer * more == ranks && more <= extent(0) && fewer <= extent(1)) {
-                    place(labels[0], more);
-                    place(labels[1], fewer);
-                    return;
-                }
-            }
+        const auto extent = [&](std::size_t place) {
+            return std::max<index>(1, einsum_.extents[static_cast<std::size_t>(labels[place])]);
+        };
+        const int ranks = largest_product(std::vector<index>{extent(0), extent(1)}, left_);
+        int fewer = static_cast<int>(std::sqrt(ranks));
+        while (ranks % fewer != 0 || ranks / fewer > extent(0) || fewer > extent(1)) {
+            --fewer;
         }
+        place(labels[0], ranks / fewer);
+        place(labels[1], fewer);
     }
 
     /// The parts, with the rest of the ranks on the longest labels of the output, then on the longest contracted ones.

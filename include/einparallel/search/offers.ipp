@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -24,8 +23,8 @@ EINPARALLEL_INLINE double elements_of(const vertex& tensor) {
 /// The operands by which a vertex reads a tensor, as bits.
 EINPARALLEL_INLINE std::uint64_t operands_reading(const einsum_graph& graph, std::size_t number, std::size_t tensor) {
     std::uint64_t operands = 0;
-    for (std::size_t operand = 0; operand < graph.inputs[number].size() && operand < 64; ++operand) {
-        operands |= graph.inputs[number][operand] == tensor ? std::uint64_t{1} << operand : 0;
+    for (std::size_t operand = 0; operand < std::min<std::size_t>(graph.inputs[number].size(), 64); ++operand) {
+        operands |= std::uint64_t{graph.inputs[number][operand] == tensor ? 1U : 0U} << operand;
     }
     return operands;
 }
@@ -35,8 +34,9 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
                                                              const std::vector<bool>& leaves) {
     constexpr std::size_t few = 6;  // tensors of which all sets are tried; of more, each alone and all together
     const vertex& reader = *graph.vertices[number];
-    if (reader.is_input() || reader.constraints.without_communication || reader.operands.size() > 64) {
-        return {};
+    std::vector<std::uint64_t> found;
+    if (reader.is_input() || reader.constraints.without_communication || reader.operands.size() >= 64) {
+        return found;
     }
     std::vector<std::pair<std::uint64_t, bool>> tensors;  // operands, and whether the reader makes fewer elements
     for (std::size_t operand = 0; operand < reader.operands.size(); ++operand) {
@@ -49,16 +49,11 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
             tensors.emplace_back(operands, elements_of(read) > elements_of(reader));
         }
     }
-    std::vector<std::uint64_t> chosen;
-    const std::uint64_t all = tensors.empty() ? 0 : ~std::uint64_t{0} >> (64 - tensors.size());
-    for (std::uint64_t set = 1; set<all; set = tensors.size()> few ? set << 1U : set + 1) {
-        chosen.push_back(set);
-    }
-    if (all > 0) {
-        chosen.push_back(all);
-    }
-    std::vector<std::uint64_t> found;
-    for (const std::uint64_t set : chosen) {
+    const std::uint64_t all = (std::uint64_t{1} << tensors.size()) - 1;
+    const auto next = [&](std::uint64_t set) {
+        return tensors.size() <= few || set == all ? set + 1 : std::min(2 * set, all);
+    };
+    for (std::uint64_t set = 1; set <= all; set = next(set)) {
         std::uint64_t operands = 0;
         bool gains = std::popcount(set) > 1;
         for (std::size_t tensor = 0; tensor < tensors.size(); ++tensor) {
@@ -95,19 +90,10 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
             readers[input].push_back(number);
         }
     }
-    for (std::size_t number = 0; number < count; ++number) {
-        made.reads[number] = possible_reads(graph, number, made.leaves);
-    }
-    // What nobody can read, or make, is dropped until nothing changes.
+    // What nobody can read, or make, is dropped until nothing changes; readers are asked before their operands.
     for (bool dropped = true; std::exchange(dropped, false);) {
-        for (std::size_t number = 0; number < count; ++number) {
-            const std::vector<std::size_t>& inputs = graph.inputs[number];
-            const auto lost = [&](std::uint64_t operands) {
-                return any_in(inputs, [&](std::size_t input) {
-                    return (operands & operands_reading(graph, number, input)) != 0 && !made.leaves[input];
-                });
-            };
-            dropped = std::erase_if(made.reads[number], lost) > 0 || dropped;
+        for (std::size_t number = count; number-- > 0;) {
+            made.reads[number] = possible_reads(graph, number, made.leaves);
             const bool taken = all_in(readers[number], [&](std::size_t reader) {
                 const std::uint64_t operands = operands_reading(graph, reader, number);
                 return any_in(made.reads[reader], [&](std::uint64_t read) { return (read & operands) == operands; });
@@ -123,53 +109,52 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
 }
 
 EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph& graph) {
-    constexpr std::size_t most = 3;     // lists for one index
-    std::vector<std::size_t> first{0};  // number of a vertex's first label
-    for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        first.push_back(first.back() + (each->is_input() ? each->bounds : each->extents).size());
-    }
-    std::vector<std::size_t> same(first.back());  // labels of one index: a forest
-    std::iota(same.begin(), same.end(), std::size_t{0});
-    const auto root_of = [&](std::size_t vertex, label_id label) {
-        std::size_t at = first[vertex] + static_cast<std::size_t>(label);
-        while (same[at] != at) {
-            at = same[at] = same[same[at]];
+    constexpr std::size_t most = 3;  // lists for one label
+    const std::size_t count = graph.vertices.size();
+    std::vector<points_by_label> made(count);
+    const auto add = [](std::vector<std::vector<index>>& known, const std::vector<index>& points) {
+        const bool fresh = known.size() < most && !found_in(points, known);
+        if (fresh) {
+            known.push_back(points);
         }
-        return at;
+        return fresh;
     };
-    points_by_label lists(same.size());
-    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
+    for (std::size_t number = 0; number < count; ++number) {
         const vertex& each = *graph.vertices[number];
-        for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
-            const std::size_t input = graph.inputs[number][operand];
-            const vertex& read = *graph.vertices[input];
-            for (std::size_t dimension = 0; dimension < read.bounds.size(); ++dimension) {
-                const label_id here = each.form.operands[operand][dimension];
-                const label_id there = read.is_input() ? static_cast<label_id>(dimension) : read.form.output[dimension];
-                if (here != no_label && there != no_label) {
-                    same[root_of(number, here)] = root_of(input, there);
+        made[number].resize((each.is_input() ? each.bounds : each.extents).size());
+        const mesh ranks = kind_of(each) == source_kind::resting ? mesh_of(resting_of_source(each)).value_or(mesh{})
+                                                                 : mesh{pinned_axes(each)};
+        for (const mesh_axis& axis : ranks.axes) {
+            if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back()) {
+                add(made[number][static_cast<std::size_t>(axis.label)], axis.points);
+            }
+        }
+    }
+    // From operands to their readers and back, until nothing changes.
+    for (bool changed = true, back = true; std::exchange(changed, false); back = !back) {
+        for (std::size_t place = 0; place < count; ++place) {
+            const std::size_t number = back ? count - 1 - place : place;
+            const vertex& each = *graph.vertices[number];
+            for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
+                const std::size_t input = graph.inputs[number][operand];
+                const vertex& read = *graph.vertices[input];
+                for (std::size_t dimension = 0; dimension < read.bounds.size(); ++dimension) {
+                    const label_id here = each.form.operands[operand][dimension];
+                    const label_id there =
+                        read.is_input() ? static_cast<label_id>(dimension) : read.form.output[dimension];
+                    if (here == no_label || there == no_label) {
+                        continue;
+                    }
+                    std::vector<std::vector<index>>& reads = made[number][static_cast<std::size_t>(here)];
+                    std::vector<std::vector<index>>& makes = made[input][static_cast<std::size_t>(there)];
+                    for (const std::vector<index>& points : reads) {
+                        changed = add(makes, points) || changed;
+                    }
+                    for (const std::vector<index>& points : makes) {
+                        changed = add(reads, points) || changed;
+                    }
                 }
             }
-        }
-    }
-    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
-        const vertex& each = *graph.vertices[number];
-        std::vector<mesh_axis> axes = pinned_axes(each);
-        if (kind_of(each) == source_kind::resting) {
-            axes = mesh_of(resting_of_source(each)).value_or(mesh{}).axes;
-        }
-        for (const mesh_axis& axis : axes) {
-            std::vector<std::vector<index>>& known = lists[root_of(number, axis.label)];
-            if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back() &&
-                known.size() < most && !found_in(axis.points, known)) {
-                known.push_back(axis.points);
-            }
-        }
-    }
-    std::vector<points_by_label> made(graph.vertices.size());
-    for (std::size_t number = 0; number < made.size(); ++number) {
-        for (std::size_t label = 0; label < first[number + 1] - first[number]; ++label) {
-            made[number].push_back(lists[root_of(number, static_cast<label_id>(label))]);
         }
     }
     return made;

@@ -4,9 +4,7 @@
 
 #include <einparallel/notation/search_range.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -35,8 +33,7 @@ EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pa
 EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
     const int parts = static_cast<int>(points.size()) - 1;
     for (int part = 0; part < parts; ++part) {
-        const auto first = static_cast<std::size_t>(part);
-        if (block_of(points.back(), parts, part) != interval{points[first], points[first + 1]}) {
+        if (block_of(points.back(), parts, part).begin != points[static_cast<std::size_t>(part)]) {
             return false;
         }
     }
@@ -81,13 +78,9 @@ EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {
 }
 
 EINPARALLEL_INLINE bool follows_pin(const vertex& einsum, const mesh& ranks) {
-    if (!einsum.constraints.pin) {
-        return true;
-    }
-    std::vector<mesh_axis> of_output;
-    std::copy_if(ranks.axes.begin(), ranks.axes.end(), std::back_inserter(of_output),
-                 [&](const mesh_axis& axis) { return einsum.form.in_output(axis.label); });
-    return of_output == pinned_axes(einsum);
+    std::vector<mesh_axis> of_output = ranks.axes;
+    std::erase_if(of_output, [&](const mesh_axis& axis) { return !einsum.form.in_output(axis.label); });
+    return !einsum.constraints.pin || of_output == pinned_axes(einsum);
 }
 
 EINPARALLEL_INLINE bool has_marks(const einsum_graph& graph) {

@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -103,15 +102,9 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
 EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural) {
     std::vector<mesh> orders{natural};
     const std::size_t count = natural.axes.size();
-    if (count <= 4) {
-        std::vector<std::size_t> order(count);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        while (std::next_permutation(order.begin(), order.end())) {
-            mesh& next = orders.emplace_back();
-            for (const std::size_t axis : order) {
-                next.axes.push_back(natural.axes[axis]);
-            }
-        }
+    const auto place = [&](const mesh_axis& axis) { return std::ranges::find(natural.axes, axis); };
+    for (mesh next = natural; count <= 4 && std::ranges::next_permutation(next.axes, {}, place).found;) {
+        orders.push_back(next);
     }
     for (std::size_t first = 0; first < count && count > 4; ++first) {
         for (std::size_t second = first + 1; second < count; ++second) {

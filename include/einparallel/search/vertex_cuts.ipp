@@ -33,38 +33,34 @@ inline constexpr int every_number_limit = 16;
 EINPARALLEL_INLINE std::vector<int> competing_products(std::span<const index> extents, int processes, bool every,
                                                        bool powers_of_two) {
     const int largest = largest_product(extents, processes, powers_of_two);
+    const bool all = largest <= every_number_limit && !powers_of_two;
     std::vector<int> products{largest};
-    for (int power = 1; every && power < largest; power *= 2) {
-        products.push_back(power);
+    for (int product = 1; every && product < largest; product = all ? product + 1 : 2 * product) {
+        products.push_back(product);
     }
-    if (every && !powers_of_two) {
-        for (int product = 1; product < largest && largest <= every_number_limit; ++product) {
-            products.push_back(product);
-        }
-        for (const int number : {largest, processes}) {
-            const std::vector<int> divisors = divisors_of(number);
-            products.insert(products.end(), divisors.begin(), divisors.end());
+    for (const int number : {largest, processes}) {
+        for (const int divisor : every && !powers_of_two ? divisors_of(number) : std::vector<int>{}) {
+            products.push_back(std::min(divisor, largest));
         }
     }
     sort_unique(products);
-    std::erase_if(products, [&](int product) { return product > largest; });
     std::ranges::reverse(products);
     return products;
 }
 
 /// What pin and mark leave to choose of a vertex whose sums are all finished; without numbers of ranks.
 EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
-    partition_family made{
-        {}, einsum.form.operands, einsum.extents, std::vector<int>(einsum.extents.size(), 1), einsum.extents, {}};
+    const std::size_t labels = einsum.extents.size();
+    partition_family made{{}, einsum.form.operands, einsum.extents, std::vector<int>(labels, 1), einsum.extents, {}};
     made.tensors.push_back(einsum.form.output);
-    for (std::size_t label = 0; label < made.free.size(); ++label) {
+    made.points.resize(labels);
+    for (std::size_t label = 0; label < labels; ++label) {
         const auto one = static_cast<label_id>(label);
         if ((einsum.constraints.pin && einsum.form.in_output(one)) ||
             (einsum.constraints.without_communication && einsum.form.class_of(one) != label_class::c)) {
             made.free[label] = 1;
         }
     }
-    made.points.resize(made.free.size());
     for (const mesh_axis& axis : pinned_axes(einsum)) {
         made.fixed[static_cast<std::size_t>(axis.label)] = axis.parts;
         made.points[static_cast<std::size_t>(axis.label)] = axis.points;
@@ -72,81 +68,42 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
     return made;
 }
 
-/// Ranks that a family has for the labels that are free.
-EINPARALLEL_INLINE int processes_left(const partition_family& family, const options& asked) {
-    return std::accumulate(family.fixed.begin(), family.fixed.end(),
-                           planned_processes(asked.processes, asked.powers_of_two), std::divides<>());
+/// Parts that are not to choose, of all labels together.
+EINPARALLEL_INLINE index fixed_parts(const partition_family& family) {
+    return std::accumulate(family.fixed.begin(), family.fixed.end(), index{1}, std::multiplies<>());
 }
 
-/// Adds the families of a vertex that reads some operands in `read.summands` summands, or leaves its sum pending.
-EINPARALLEL_INLINE void add_pending_family(const vertex& einsum, const options& asked, const pending_sums& sums,
-                                           vertex_cuts& into) {
-    partition_family made = family_of(einsum);
-    const int processes = processes_left(made, asked);
-    if (processes < sums.summands) {
-        return;
-    }
-    made.sums = sums;
-    const bool every = asked.objective == objective::time;
-    made.products = competing_products(made.free, processes / sums.summands, every, asked.powers_of_two);
-    // As many ranks compute as without, or more; under time any number.
-    const int least = every ? 1 : largest_product(made.free, processes, asked.powers_of_two);
-    std::erase_if(made.products, [&](int product) { return product * sums.summands < least; });
-    if (sums.operands != 0) {
-        made.extents.push_back(sums.summands);
-        made.fixed.push_back(sums.summands);
-        made.free.push_back(1);
-        for (std::size_t operand = 0; operand < einsum.operands.size(); ++operand) {
-            if (sums.reads(operand)) {
-                made.tensors[operand].insert(made.tensors[operand].begin(), carried_label(einsum.extents.size()));
-            }
-        }
-    }
-    if (!made.products.empty()) {
-        into.families.push_back(std::move(made));
-    }
-}
-
-/// All that competes where every sum is finished.
+/// All that competes where every sum is finished and blocks are even, in one family.
 EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const options& asked) {
-    vertex_cuts made;
     partition_family family = family_of(einsum);
-    const int processes = processes_left(family, asked);
-    if (asked.algorithm == algorithm::master_worker && einsum.work->is_contraction()) {
-        partition_family fed = family;
-        int most = 1;  // ranks over one label of the output
-        for (std::size_t label = 0; label < fed.free.size(); ++label) {
-            fed.free[label] =
-                may_be_fed(einsum) && einsum.form.in_output(static_cast<label_id>(label)) ? fed.free[label] : 1;
-            std::vector<index> alone(fed.free.size(), 1);
-            alone[label] = fed.free[label];
-            most = std::max(most, largest_product(alone, processes, asked.powers_of_two));
-        }
-        if (most > 1) {
-            made.wanted = asked.algorithm;
-            fed.products = {most};
-            made.families.push_back(std::move(fed));
-            return made;
-        }
-        made.fell_back = true;
-    } else if (asked.algorithm != algorithm::automatic && einsum.work->is_contraction()) {
-        made.wanted = asked.algorithm;
-        const std::vector<index> any = family.free;
+    const auto processes =
+        static_cast<int>(planned_processes(asked.processes, asked.powers_of_two) / fixed_parts(family));
+    const std::vector<index> any = family.free;
+    std::vector<index> extents = any;  // over which the ranks are dealt out
+    vertex_cuts made;
+    if (asked.algorithm != algorithm::automatic && einsum.work->is_contraction()) {
+        const bool feeds = asked.algorithm == algorithm::master_worker;
+        index longest = 1;
         for (std::size_t label = 0; label < any.size(); ++label) {
-            const bool allowed = may_cut(made.wanted, einsum.form.class_of(static_cast<label_id>(label)));
+            const auto one = static_cast<label_id>(label);
+            const bool allowed = feeds ? may_be_fed(einsum) && einsum.form.in_output(one)
+                                       : may_cut(asked.algorithm, einsum.form.class_of(one));
             family.free[label] = allowed ? any[label] : 1;
+            longest = std::max(longest, family.free[label]);
         }
-        if (pinned_axes(einsum).empty() && largest_product(family.free, processes, asked.powers_of_two) == 1 &&
-            largest_product(any, processes, asked.powers_of_two) > 1) {
-            made.wanted = algorithm::automatic;
-            made.fell_back = true;
-            family.free = any;
+        extents = feeds ? std::vector<index>{longest} : family.free;  // a master feeds along one label
+        made.fell_back =
+            largest_product(extents, processes, asked.powers_of_two) == 1 &&
+            (feeds || (pinned_axes(einsum).empty() && largest_product(any, processes, asked.powers_of_two) > 1));
+        made.wanted = made.fell_back ? algorithm::automatic : asked.algorithm;
+        if (made.fell_back) {
+            family.free = extents = any;
         }
     }
     // A contraction whose algorithm is asked for is cut as far as that algorithm allows: it is asked for to be run.
     const bool every = (asked.objective == objective::time && made.wanted == algorithm::automatic) ||
                        einsum.constraints.without_communication;
-    family.products = competing_products(family.free, processes, every, asked.powers_of_two);
+    family.products = competing_products(extents, processes, every, asked.powers_of_two);
     made.families.push_back(std::move(family));
     return made;
 }
@@ -162,39 +119,58 @@ EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> 
     return {{std::move(family)}, unfed ? algorithm::automatic : like.wanted, like.fell_back || unfed};
 }
 
-/// Adds families in which some labels are cut at points that are known of them, each alone and several together; of as
-/// many ranks as without, under time of any number.
-EINPARALLEL_INLINE void add_families_at_points(const options& asked, const points_by_label& known, vertex_cuts& into) {
-    constexpr std::size_t most = 24;
-    const partition_family even = into.families.front();
-    const bool every = even.products.size() > 1;  // numbers of ranks compete
-    const int least = even.products.empty() || every ? 1 : even.products.front();
-    std::vector<partition_family> made{even};
-    for (std::size_t label = 0; label < even.free.size(); ++label) {
-        for (std::size_t number = 0, count = made.size(); number < count && even.free[label] > 1; ++number) {
-            for (const std::vector<index>& points : known[label]) {
-                partition_family next = made[number];
-                next.fixed[label] = static_cast<int>(points.size()) - 1;
-                next.free[label] = 1;
-                next.points[label] = points;
-                const int left = processes_left(next, asked);
-                const bool is_power = (next.fixed[label] & (next.fixed[label] - 1)) == 0;
-                if (left > 0 && made.size() <= most && (is_power || !asked.powers_of_two)) {
-                    made.push_back(std::move(next));
-                }
+/// Adds a family beside the first one of a vertex, if it has numbers of ranks with which as many compute as there, or
+/// more; where numbers of ranks compete, any number.
+EINPARALLEL_INLINE void add_family(partition_family made, const options& asked, vertex_cuts& into) {
+    const partition_family& first = into.families.front();
+    const bool every = first.products.size() > 1;
+    const index least = every ? 1 : first.products.front() * fixed_parts(first);
+    const index fixed = fixed_parts(made);
+    const index processes = planned_processes(asked.processes, asked.powers_of_two) / fixed;
+    if (processes > 0) {
+        made.products = competing_products(made.free, static_cast<int>(processes), every, asked.powers_of_two);
+        std::erase_if(made.products, [&](int product) { return product * fixed < least; });
+        if (!made.products.empty()) {
+            into.families.push_back(std::move(made));
+        }
+    }
+}
+
+/// Adds the family of a vertex that reads some operands in `sums.summands` summands, or leaves its sum pending.
+EINPARALLEL_INLINE void add_pending_family(const pending_sums& sums, const options& asked, vertex_cuts& into) {
+    partition_family made = into.families.front();
+    made.sums = sums;
+    if (sums.operands != 0) {
+        const label_id carried = carried_label(made.extents.size());
+        made.extents.push_back(sums.summands);
+        made.fixed.push_back(sums.summands);
+        made.free.push_back(1);
+        for (std::size_t operand = 0; operand + 1 < made.tensors.size(); ++operand) {
+            if (sums.reads(operand)) {
+                made.tensors[operand].insert(made.tensors[operand].begin(), carried);
             }
         }
     }
-    for (std::size_t number = 1; number < made.size(); ++number) {
-        int chosen = 1;
-        for (std::size_t label = 0; label < even.fixed.size(); ++label) {
-            chosen *= made[number].fixed[label] / even.fixed[label];
-        }
-        made[number].products =
-            competing_products(made[number].free, processes_left(made[number], asked), every, asked.powers_of_two);
-        std::erase_if(made[number].products, [&](int product) { return product * chosen < least; });
-        if (!made[number].products.empty()) {
-            into.families.push_back(std::move(made[number]));
+    add_family(std::move(made), asked, into);
+}
+
+/// Adds families in which some labels are cut at points that are known of them, each alone and several together.
+EINPARALLEL_INLINE void add_families_at_points(const points_by_label& known, const options& asked, vertex_cuts& into) {
+    constexpr std::size_t most = 24;
+    for (std::size_t label = 0; label < known.size(); ++label) {
+        const bool is_free = into.families.front().free[label] > 1;
+        for (std::size_t number = 0, count = into.families.size(); number < count && is_free; ++number) {
+            for (const std::vector<index>& points : known[label]) {
+                const int parts = static_cast<int>(points.size()) - 1;
+                const bool is_power = (parts & (parts - 1)) == 0;
+                if (into.families.size() <= most && (is_power || !asked.powers_of_two)) {
+                    partition_family next = into.families[number];
+                    next.fixed[label] = parts;
+                    next.free[label] = 1;
+                    next.points[label] = points;
+                    add_family(std::move(next), asked, into);
+                }
+            }
         }
     }
 }
@@ -213,16 +189,16 @@ EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& gr
         }
         made[number] = competing_cuts(einsum, asked);
         if (asked.objective != objective::paper && asked.method == method::exact) {
-            add_families_at_points(asked, points[number], made[number]);
+            add_families_at_points(points[number], asked, made[number]);
         }
         if (offers.leaves[number]) {
-            add_pending_family(einsum, asked, {0, 1, true}, made[number]);
+            add_pending_family({0, 1, true}, asked, made[number]);
         }
         for (const std::uint64_t operands : offers.reads[number]) {
             for (const int count : counts) {
-                add_pending_family(einsum, asked, {operands, count, false}, made[number]);
+                add_pending_family({operands, count, false}, asked, made[number]);
                 if (offers.leaves[number]) {
-                    add_pending_family(einsum, asked, {operands, count, true}, made[number]);
+                    add_pending_family({operands, count, true}, asked, made[number]);
                 }
             }
         }
