@@ -57,14 +57,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b) {
     const planned_vertex& one = shown.vertices()[a];
     planned_vertex like = shown.vertices()[b];
-    const vertex_constraints& fixed = one.constraints;
-    if (found_in(a, shown.outputs()) != found_in(b, shown.outputs()) || fixed != like.constraints ||
-        source_text(one) != source_text(like)) {
-        return false;
-    }
+    const vertex_constraints& fixed = like.constraints;
     like.name = one.name;
     like.inputs = one.inputs;
-    return like == one && (one.is_input() || one.origin->work->program() == like.origin->work->program());
+    return like == one && fixed == one.constraints && source_text(one) == source_text(like) &&
+           found_in(a, shown.outputs()) == found_in(b, shown.outputs()) &&
+           (one.is_input() || one.origin->work->program() == like.origin->work->program());
 }
 
 EINPARALLEL_INLINE std::vector<repetition> layers_of(const plan& shown,

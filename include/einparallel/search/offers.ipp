@@ -12,14 +12,6 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE double elements_of(const vertex& tensor) {
-    double count = 1;
-    for (const index bound : tensor.bounds) {
-        count *= static_cast<double>(bound);
-    }
-    return count;
-}
-
 /// The operands by which a vertex reads a tensor, as bits.
 EINPARALLEL_INLINE std::uint64_t operands_reading(const einsum_graph& graph, std::size_t number, std::size_t tensor) {
     std::uint64_t operands = 0;
@@ -46,7 +38,7 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
         if (leaves[input] && static_cast<std::size_t>(std::countr_zero(operands)) == operand &&
             read.element == reader.element &&
             read.work->program().aggregates_by() == reader.work->program().aggregates_by()) {
-            tensors.emplace_back(operands, elements_of(read) > elements_of(reader));
+            tensors.emplace_back(operands, element_count(read.bounds) > element_count(reader.bounds));
         }
     }
     const std::uint64_t all = (std::uint64_t{1} << tensors.size()) - 1;
@@ -80,8 +72,8 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
     for (std::size_t number = 0; number < count; ++number) {
         const vertex& each = *graph.vertices[number];
         made.leaves[number] = !each.is_input() && !each.constraints.pin && !each.constraints.without_communication &&
-                              each.work->program().aggregates_by() != reduction::unknown && elements_of(each) > 0 &&
-                              !found_in(number, graph.outputs);
+                              each.work->program().aggregates_by() != reduction::unknown &&
+                              element_count(each.bounds) > 0 && !found_in(number, graph.outputs);
         for (std::size_t label = 0; label < each.extents.size(); ++label) {
             aggregates[number] =
                 aggregates[number] || (each.extents[label] > 1 && !each.form.in_output(static_cast<label_id>(label)));
@@ -112,12 +104,14 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
     constexpr std::size_t most = 3;  // lists for one label
     const std::size_t count = graph.vertices.size();
     std::vector<points_by_label> made(count);
-    const auto add = [](std::vector<std::vector<index>>& known, const std::vector<index>& points) {
-        const bool fresh = known.size() < most && !found_in(points, known);
-        if (fresh) {
-            known.push_back(points);
+    const auto add = [](std::vector<std::vector<index>>& known, const std::vector<std::vector<index>>& lists) {
+        const std::size_t before = known.size();
+        for (const std::vector<index>& points : lists) {
+            if (known.size() < most && !found_in(points, known)) {
+                known.push_back(points);
+            }
         }
-        return fresh;
+        return known.size() > before;
     };
     for (std::size_t number = 0; number < count; ++number) {
         const vertex& each = *graph.vertices[number];
@@ -126,7 +120,7 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
                                                                  : mesh{pinned_axes(each)};
         for (const mesh_axis& axis : ranks.axes) {
             if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back()) {
-                add(made[number][static_cast<std::size_t>(axis.label)], axis.points);
+                add(made[number][static_cast<std::size_t>(axis.label)], {axis.points});
             }
         }
     }
@@ -142,16 +136,11 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
                     const label_id here = each.form.operands[operand][dimension];
                     const label_id there =
                         read.is_input() ? static_cast<label_id>(dimension) : read.form.output[dimension];
-                    if (here == no_label || there == no_label) {
-                        continue;
-                    }
-                    std::vector<std::vector<index>>& reads = made[number][static_cast<std::size_t>(here)];
-                    std::vector<std::vector<index>>& makes = made[input][static_cast<std::size_t>(there)];
-                    for (const std::vector<index>& points : reads) {
-                        changed = add(makes, points) || changed;
-                    }
-                    for (const std::vector<index>& points : makes) {
-                        changed = add(reads, points) || changed;
+                    if (here != no_label && there != no_label) {
+                        std::vector<std::vector<index>>& reads = made[number][static_cast<std::size_t>(here)];
+                        std::vector<std::vector<index>>& makes = made[input][static_cast<std::size_t>(there)];
+                        changed = add(makes, reads) || changed;
+                        changed = add(reads, makes) || changed;
                     }
                 }
             }

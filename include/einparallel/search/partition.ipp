@@ -62,7 +62,7 @@ private:
 /// A partition vector whose labels before `label` are decided, and what a vertex that is cut so costs at least.
 struct partition_candidate {
     double least = 0;
-    double block = 0;  ///< points of the largest block: of equals, the more even vector comes first
+    double block = 0;  ///< points of the largest block at least: of equals, the more even vector comes first
     std::vector<int> parts;
     std::size_t family = 0;
     std::size_t product = 0;  ///< its place among those of the family
@@ -159,21 +159,17 @@ private:
         const machine& constants = asked_->machine;
         const bool in_time = asked_->objective == objective::time;
         const bool is_paper = asked_->objective == objective::paper;
-        const bool whole = is_whole(of);
-        const auto share = [&](std::size_t label) {  // of the extent
-            return static_cast<double>(family.extents[label]) / of.parts[label];
-        };
         const auto side = [&](std::size_t label) {  // of the largest block
-            return whole ? static_cast<double>(block_of(family.extents[label], of.parts[label], 0).size())
-                         : share(label);
+            const index extent = family.extents[label];
+            return label < of.label ? static_cast<double>(block_of(extent, of.parts[label], 0).size())
+                                    : static_cast<double>(extent) / of.parts[label];
         };
         double ranks = 1;
-        double points = 1.0 / of.left;  // of a rank
+        of.block = 1.0 / of.left;
         for (std::size_t label = 0; label < of.parts.size(); ++label) {
             ranks *= of.parts[label];
-            points *= side(label);
+            of.block *= side(label);
         }
-        of.block = whole ? points : 0;
         double sum = 0;
         double longest = 0;
         double once = 0;  // in all runs
@@ -191,10 +187,11 @@ private:
                     continue;
                 }
                 replication /= of.parts[label];
-                elements *= times > 1 && !whole ? 0
-                            : in_time           ? std::pow(side(label), static_cast<double>(times))
-                                                : static_cast<double>(family.extents[label]) *
-                                            std::pow(share(label), static_cast<double>(times - 1));
+                const auto extent = static_cast<double>(family.extents[label]);
+                const double block = in_time ? side(label) : extent / of.parts[label];
+                elements *= times > 1 && label >= of.label
+                                ? 0
+                                : (in_time ? block : extent) * std::pow(block, static_cast<double>(times - 1));
             }
             double moved = (replication - (is_paper && !is_output ? 0 : 1)) * elements;
             moved *= is_paper ? 1 : element_bytes_[tensor];
@@ -211,7 +208,7 @@ private:
                 longest = std::max(longest, moved);
             }
         }
-        const double arithmetic = points * operations_ * constants.seconds_per_flop;
+        const double arithmetic = of.block * operations_ * constants.seconds_per_flop;
         return lasting_.runs * (in_time ? sum - longest + std::max(longest, arithmetic) : sum) + once;
     }
 

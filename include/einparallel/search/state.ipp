@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -171,24 +170,16 @@ EINPARALLEL_INLINE std::optional<int> only_holder(const distribution& resting) {
 /// The fastest way to feed, whatever the objective: the slices are along some label of the output, as many as pay.
 /// @param unfed the task over a mesh of one axis, along a label of the output
 EINPARALLEL_INLINE task best_fed(const task& unfed, int master, double operations_per_point, const machine& constants) {
-    task best;
-    double least = std::numeric_limits<double>::infinity();
+    constexpr int most = 64;
+    std::vector<task> tried;
     for (const label_id label : unfed.form.output) {
-        if (label == no_label) {
-            continue;
-        }
-        constexpr int most = 64;
-        const index extent = unfed.extents[static_cast<std::size_t>(label)];
-        for (int slices = 1; slices <= most && slices <= std::max<index>(1, extent); slices *= 2) {
-            task tried = fed_task(unfed, {master, label, slices});
-            const double seconds = task_seconds(tried, operations_per_point, constants);
-            if (seconds < least) {
-                least = seconds;
-                best = std::move(tried);
-            }
+        const index extent = label == no_label ? 0 : unfed.extents[static_cast<std::size_t>(label)];
+        for (int slices = 1; label != no_label && slices <= most && slices <= std::max<index>(1, extent); slices *= 2) {
+            tried.push_back(fed_task(unfed, {master, label, slices}));
         }
     }
-    return best;
+    return *std::ranges::min_element(
+        tried, {}, [&](const task& each) { return task_seconds(each, operations_per_point, constants); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
