@@ -9,19 +9,12 @@
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/search/partition.hpp>
+#include <einparallel/search/pins.hpp>
 
 #include <algorithm>
 #include <limits>
-
-namespace einparallel::EINPARALLEL_DETAIL {
-
-/// The label of an einsum with this name; no_label where it has none.
-EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name) {
-    const auto known = std::ranges::find(form.names, name) - form.names.begin();
-    return known == std::ssize(form.names) ? no_label : static_cast<label_id>(known);
-}
-
-}  // namespace einparallel::EINPARALLEL_DETAIL
+#include <numeric>
+#include <tuple>
 
 namespace einparallel {
 
@@ -37,12 +30,8 @@ EINPARALLEL_INLINE void vertex_to_cut::expect_somewhere(const std::string& label
 }
 
 EINPARALLEL_INLINE label_parts hand_cuts::operator()(const vertex_to_cut& each) const {
-    for (const auto& [made, parts] : cuts_) {
-        if (made.get() == &each.einsum) {
-            return parts;
-        }
-    }
-    return each.from_operands;
+    const auto known = std::ranges::find(cuts_, &each.einsum, [](const auto& cut) { return cut.first.get(); });
+    return known == cuts_.end() ? each.from_operands : known->second;
 }
 
 EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& graph) const {
@@ -196,9 +185,12 @@ public:
     }
 
     /// Cuts the two longest labels of the output into numbers of parts that are as equal as can be with as many ranks
-    /// as they take; the longer one into more.
+    /// as they take; the longer one into more. Does nothing where there are not two.
     void cut_in_squares() {
         const std::vector<label_id> labels = labels_by_length();
+        if (labels.size() < 2 || !einsum_.form.in_output(labels[1])) {
+            return;
+        }
         const auto extent = [&](std::size_t place) {
             return std::max<index>(1, einsum_.extents[static_cast<std::size_t>(labels[place])]);
         };
@@ -228,14 +220,11 @@ private:
     /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
     [[nodiscard]] std::vector<label_id> labels_by_length() const {
         const einsum_form& form = einsum_.form;
-        std::vector<label_id> labels = form.output;
-        for (label_id label = 0; label < std::ssize(form.names); ++label) {
-            if (!form.in_output(label)) {
-                labels.push_back(label);
-            }
-        }
-        std::ranges::stable_sort(labels, {}, [&](label_id label) {
-            return std::pair(!form.in_output(label), -einsum_.extents[static_cast<std::size_t>(label)]);
+        std::vector<label_id> labels(form.names.size());
+        std::iota(labels.begin(), labels.end(), label_id{0});
+        std::ranges::sort(labels, {}, [&](label_id label) {
+            const auto place = std::ranges::find(form.output, label) - form.output.begin();
+            return std::tuple(!form.in_output(label), -einsum_.extents[static_cast<std::size_t>(label)], place, label);
         });
         return labels;
     }
@@ -260,9 +249,7 @@ EINPARALLEL_INLINE cutting_rule sqrt() {
             return detail::as_operands_are(each);
         }
         detail::rank_placing placing(each);
-        if (each.einsum.form.output.size() >= 2) {
-            placing.cut_in_squares();
-        }
+        placing.cut_in_squares();
         return placing.parts();
     };
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -179,9 +178,7 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
                                      bytes_text(of.repartitioned_bytes),
                                      bytes_text(of.held_bytes),
                                      duration_text(each.seconds),
-                                     !ratio               ? "-"
-                                     : std::isinf(*ratio) ? "inf"
-                                                          : three_digits(*ratio)};
+                                     ratio ? three_digits(*ratio) : "-"};
         if (in_numbers) {
             row.push_back(counted(each.numbers()));
         }

@@ -4,7 +4,7 @@
 
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/search/pins.hpp>
+#include <einparallel/search/pins.ipp>
 
 #include <algorithm>
 #include <bit>

@@ -8,6 +8,7 @@
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/search.hpp>
+#include <einparallel/search/state.ipp>
 
 #include <algorithm>
 #include <cmath>
@@ -84,11 +85,12 @@ class cheapest_partitions {
 public:
     EINPARALLEL_INLINE cheapest_partitions(const vertex& einsum, const std::vector<partition_family>& families,
                                            const options& asked, const lasting_work& lasting)
-        : families_(families), asked_(&asked), lasting_(lasting), operations_(einsum.work->operations_per_point()) {
-        for (const std::shared_ptr<vertex>& operand : einsum.operands) {
-            element_bytes_.push_back(static_cast<double>(operand->element.bytes));
-        }
-        element_bytes_.push_back(static_cast<double>(einsum.element.bytes));
+        : families_(families),
+          asked_(&asked),
+          lasting_(lasting),
+          operations_(einsum.work->operations_per_point()),
+          element_bytes_(operand_bytes_of(einsum)) {
+        element_bytes_.push_back(einsum.element.bytes);
         for (std::size_t number = 0; number < families.size(); ++number) {
             const partition_family& each = families[number];
             choices_.emplace_back(each.free);
@@ -194,7 +196,7 @@ private:
                                 : (in_time ? block : extent) * std::pow(block, static_cast<double>(times - 1));
             }
             double moved = (replication - (is_paper && !is_output ? 0 : 1)) * elements;
-            moved *= is_paper ? 1 : element_bytes_[tensor];
+            moved *= is_paper ? 1 : static_cast<double>(element_bytes_[tensor]);
             double held = lasting_.lasts(tensor) ? lasting_.once[tensor] : 0;
             const auto rounds = std::bit_width(static_cast<unsigned>(replication) - 1U);
             if (in_time) {
@@ -216,7 +218,7 @@ private:
     const options* asked_;
     lasting_work lasting_;
     double operations_;
-    std::vector<double> element_bytes_;
+    std::vector<std::size_t> element_bytes_;
     std::vector<partition_choices> choices_;  // by family
     std::vector<partition_candidate> open_;   // a heap
 };

@@ -10,6 +10,7 @@
 #include <einparallel/notation/einsum_form.hpp>
 #include <einparallel/schedule/task.hpp>
 
+#include <string_view>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -24,12 +25,12 @@ EINPARALLEL_INLINE source_kind kind_of(const vertex& input);
 /// Inputs that are bound at the run, where one of their readers or a pin wants them.
 EINPARALLEL_INLINE bool is_placeholder(const vertex& input);
 
+/// The label of an einsum with this name; no_label where it has none.
+EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name);
+
 /// The label that a pin's part means: of the einsum, or for inputs the number of the dimension; no_label where it means
 /// no dimension of the tensor.
 EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& part);
-
-/// True where cut points make the blocks that there are without them.
-EINPARALLEL_INLINE bool is_even(const std::vector<index>& points);
 
 /// The axes that a pin makes, outermost first; those of one part left out. @pre check_constraints() has passed
 EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned);

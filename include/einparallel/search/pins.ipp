@@ -4,6 +4,7 @@
 
 #include <einparallel/notation/search_range.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -18,18 +19,23 @@ EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
     return kind_of(input) == source_kind::placeholder;
 }
 
-EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& part) {
-    for (std::size_t dimension = 0; dimension < pinned.bounds.size(); ++dimension) {
-        const label_id label = pinned.is_input() ? static_cast<label_id>(dimension) : pinned.form.output[dimension];
-        const bool is_named =
-            !pinned.is_input() && label != no_label && pinned.form.names[static_cast<std::size_t>(label)] == part.label;
-        if (part.label.empty() ? part.dimension == static_cast<int>(dimension) : is_named) {
-            return label;
-        }
-    }
-    return no_label;
+EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name) {
+    const auto known = std::ranges::find(form.names, name) - form.names.begin();
+    return known == std::ssize(form.names) ? no_label : static_cast<label_id>(known);
 }
 
+EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& part) {
+    if (part.label.empty()) {
+        const bool is_there = part.dimension >= 0 && part.dimension < std::ssize(pinned.bounds);
+        return !is_there           ? no_label
+               : pinned.is_input() ? static_cast<label_id>(part.dimension)
+                                   : pinned.form.output[static_cast<std::size_t>(part.dimension)];
+    }
+    const label_id named = label_named(pinned.form, part.label);
+    return pinned.form.in_output(named) ? named : no_label;
+}
+
+/// True where cut points make the blocks that there are without them.
 EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
     const int parts = static_cast<int>(points.size()) - 1;
     for (int part = 0; part < parts; ++part) {
