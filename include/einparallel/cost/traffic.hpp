@@ -9,7 +9,6 @@
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -53,17 +52,8 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
                                                const machine& constants, objective minimised, std::size_t memory_limit,
                                                const lasting_work& lasting = {});
 
-/// Which tensors of a vertex may lie in one place.
-struct shared_memory {
-    std::vector<std::size_t> same_as{};        ///< by operand, the first that reads its tensor; empty where all differ
-    std::optional<std::size_t> overwritten{};  ///< the operand that the output may be computed in place of
-
-    friend bool operator==(const shared_memory&, const shared_memory&) = default;
-};
-
-/// Bytes that the rank with the largest share holds at least while it contracts: gathered blocks, two pieces of what
-/// goes round, and what is written. What two operands read of one tensor counts once
-/// where neither is gathered, and an operand in whose place the output may be computed counts with that.
-EINPARALLEL_INLINE double task_memory(const task& work, const shared_memory& sharing = {});
+/// Bytes that the rank with the largest share holds while it contracts: gathered blocks, two pieces of what goes round,
+/// and what is written.
+EINPARALLEL_INLINE double task_memory(const task& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

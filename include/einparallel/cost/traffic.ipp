@@ -317,19 +317,11 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     travel(best);
 }
 
-EINPARALLEL_INLINE double task_memory(const task& work, const shared_memory& sharing) {
+EINPARALLEL_INLINE double task_memory(const task& work) {
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        const distribution& resting = work.operands[operand];
-        const largest_shares share(resting, work.operand_bytes[operand]);
-        const std::size_t first = sharing.same_as.empty() ? operand : sharing.same_as[operand];
-        if (!work.travels(operand)) {
-            const bool counted = (first != operand && resting.replication() == 1 && resting == work.operands[first]) ||
-                                 (sharing.overwritten == operand && work.form.operands[operand] == work.form.output);
-            bytes += resting.replication() > 1 ? share.block : counted ? 0 : share.piece;
-        } else {
-            bytes += 2 * share.block / resting.replication();
-        }
+        const largest_shares share(work.operands[operand], work.operand_bytes[operand]);
+        bytes += work.travels(operand) ? 2 * share.block / work.operands[operand].replication() : share.block;
     }
     const largest_shares share(work.output, work.output_bytes);
     const bool reduces = work.output.replication() > 1;

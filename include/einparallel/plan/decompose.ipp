@@ -86,40 +86,33 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
     return best_placement(graph, asked, may_be, table).states;
 }
 
-/// Ranks whose peaks are looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
+/// Ranks whose memory is looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
 /// over all: blocks differ by an element along each dimension, and what lies in one piece of memory packs differently.
 EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
     constexpr int looked_at = 64;
     std::vector<int> ranks;
-    for (int place = 0; place < std::min(processes, looked_at); ++place) {
-        ranks.push_back(static_cast<int>(std::int64_t{place} * processes / std::min(processes, looked_at)));
-    }
-    for (const std::shared_ptr<vertex>& each : graph.vertices) {
-        for (int rank = 0; kind_of(*each) == source_kind::resting && rank < each->origin->holders(); ++rank) {
+    for (int rank = 0; rank < processes; ++rank) {
+        const bool holds = any_in(graph.vertices, [&](const std::shared_ptr<vertex>& each) {
+            return kind_of(*each) == source_kind::resting
+                       ? rank < each->origin->holders()
+                       : kind_of(*each) == source_kind::root && rank == each->origin->root();
+        });
+        if (holds || rank % ((processes + looked_at - 1) / looked_at) == 0) {
             ranks.push_back(rank);
         }
-        if (kind_of(*each) == source_kind::root) {
-            ranks.push_back(each->origin->root());
-        }
     }
-    sort_unique(ranks);
     return ranks;
 }
 
-/// The largest peak of some ranks, and its rank negated; the first one that is `enough`.
-EINPARALLEL_INLINE std::pair<std::size_t, int> peak_of(const plan& made, const std::vector<int>& ranks,
-                                                       std::size_t enough = std::numeric_limits<std::size_t>::max()) {
-    std::pair<std::size_t, int> peak{0, 0};
-    for (std::size_t number = 0; number < ranks.size() && peak.first < enough; ++number) {
-        peak = std::max(peak, {made.peak_bytes(ranks[number]), -ranks[number]});
+/// Bytes that one of some ranks holds at most during each vertex.
+EINPARALLEL_INLINE std::vector<std::size_t> most_held(const plan& made, const std::vector<int>& ranks) {
+    std::vector<std::size_t> most(made.vertices().size());
+    for (const int rank : ranks) {
+        plan_memory held = memory_of(made, rank);
+        *std::ranges::max_element(held.by_vertex) = held.peak;  // tensors that lie in one piece of memory leave gaps
+        std::ranges::transform(most, held.by_vertex, most.begin(), std::ranges::max);
     }
-    return peak;
-}
-
-/// The vertex during which a rank holds most.
-EINPARALLEL_INLINE std::size_t heaviest_vertex(const plan& made, int rank) {
-    const std::vector<std::size_t> held = memory_of(made, rank).by_vertex;
-    return static_cast<std::size_t>(std::ranges::max_element(held) - held.begin());
+    return most;
 }
 
 /// The plan with the states that a search has found. Under the paper's cost, and by its linearisation, a vertex is its
@@ -160,7 +153,6 @@ EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& aske
 /// states that alone keep to the limit has written down is searched again for states that fit together, and for the
 /// order in which the vertices take their turns.
 EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
-    constexpr int rounds = 24;
     const std::size_t limit = asked.memory_limit;
     options other = asked;
     other.memory_limit = 0;
@@ -168,20 +160,14 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     if (limit == 0) {
         return best;
     }
-    const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
     const std::optional<double> bound = best.lower_bound();
     plan_builder::made_for(best, asked);
-    std::pair<std::size_t, int> smallest = peak_of(best, ranks);
-    if (smallest.first > limit) {
+    const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
+    std::vector<std::size_t> least = most_held(best, ranks);
+    if (std::ranges::max(least) > limit) {
         place_table table(asked.objective != objective::time);
         const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
-        const limited_search memory = search_within(graph, asked, may_be, table);
-        for (int round = 0; round < rounds && smallest.first > limit; ++round) {
-            std::vector<std::size_t> order;
-            const std::vector<state> states = memory.fit(order);
-            if (states.empty()) {
-                break;
-            }
+        search_within(graph, asked, may_be, table, [&](const auto& states, const auto& order) {
             std::vector<std::size_t> number_of;
             const einsum_graph ordered = in_order(graph, order, number_of);
             const auto renumber = [&](const auto& by_number) {
@@ -192,21 +178,24 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
                 return there;
             };
             plan made = plan_of(ordered, asked, renumber(may_be), renumber(states), table);
-            const auto first = peak_of(made, ranks, limit + 1);
-            const auto at = std::ranges::find(number_of, heaviest_vertex(made, -first.second)) - number_of.begin();
-            memory.settle(static_cast<std::size_t>(at), static_cast<double>(first.first));
-            const auto peak = peak_of(made, ranks, std::max(smallest.first, limit + 1));
-            if (std::pair{std::max(peak.first, limit), made.objective_cost()} <
-                    std::pair{std::max(smallest.first, limit), best.objective_cost()} &&
+            const std::vector<std::size_t> held = most_held(made, ranks);
+            if (std::pair{std::max(std::ranges::max(held), limit), made.objective_cost()} <
+                    std::pair{std::max(std::ranges::max(least), limit), best.objective_cost()} &&
                 broken_marks(made) <= broken_marks(best)) {
-                smallest = peak;
+                least = held;
                 best = std::move(made);
             }
-        }
+            std::vector<std::size_t> by_number;
+            for (const std::size_t number : std::ranges::max(least) > limit ? number_of : std::vector<std::size_t>{}) {
+                by_number.push_back(held[number]);
+            }
+            return by_number;
+        });
     }
-    if (smallest.first > limit) {
-        throw error("decompose: " + best.vertices()[heaviest_vertex(best, -smallest.second)].name + " needs " +
-                    std::to_string(smallest.first) +
+    const auto heaviest = std::ranges::max_element(least);
+    if (*heaviest > limit) {
+        throw error("decompose: " + best.vertices()[static_cast<std::size_t>(heaviest - least.begin())].name +
+                    " needs " + std::to_string(*heaviest) +
                     " bytes on a rank in the smallest plan found, with all that is held beside it; " +
                     "options.memory_limit is " + std::to_string(limit));
     }

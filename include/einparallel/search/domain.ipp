@@ -6,7 +6,6 @@
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/pending.hpp>
@@ -31,7 +30,6 @@ struct seen_tensors {
     std::vector<bool> operands;
     std::vector<bool> rests;     ///< operands that rest somewhere, so that it matters how
     std::vector<place_id> from;  ///< where operands lie that lie somewhere already
-    shared_memory sharing;       ///< under a memory limit
     bool output = false;
     bool pieces = true;  ///< where blocks rest counts, not only how large they are
     lasting_work lasting;
@@ -169,10 +167,10 @@ public:
         }
         const summed_einsum summed = with_sums(einsum_->form, einsum_->extents, of.sums, of.ranks);
         const std::vector<mesh> orders = axis_orders(*einsum_, of.ranks);
-        std::vector<task_cuts> cuts = cuts_for(of, summed, true);
+        std::vector<task_cuts> cuts = resting_cuts(summed, of, seen_.rests, true);
         const bool all = of.ranks.axes.size() <= 4 && orders.size() * cuts.size() <= few;
         if (!all) {
-            cuts = cuts_for(of, summed, false);
+            cuts = resting_cuts(summed, of, seen_.rests, false);
         }
         for (const task_cuts& cut : cuts) {
             state made = of;
@@ -211,9 +209,6 @@ public:
     /// A state that is in no plan worth a look keeps its number and costs more than any.
     void drop(std::size_t number) { states[number].cost = std::numeric_limits<double>::infinity(); }
 
-    /// Bytes that the vertex alone needs at least on a rank, where no state was within the limit.
-    [[nodiscard]] double least_memory() const { return least_memory_; }
-
 private:
     /// True where some input that lies somewhere has to move, whatever the order of the axes and the cuts.
     EINPARALLEL_INLINE [[nodiscard]] bool moves_input(const state& made) const {
@@ -231,7 +226,7 @@ private:
         return any;
     }
 
-    /// Adds a partition vector that is new and within the memory limit.
+    /// Adds a partition vector that is new.
     EINPARALLEL_INLINE bool add_vector(const partition_candidate& next) {
         std::vector<index> key(next.parts.begin(), next.parts.end());
         key.push_back(static_cast<index>(next.family));
@@ -251,14 +246,6 @@ private:
         if (may_be_.wanted == algorithm::master_worker) {
             return true;
         }
-        if (asked_->memory_limit > 0) {
-            made.cuts = cuts_for(made, summed, true).front();
-            const double memory = task_memory(work_of(made), seen_.sharing);
-            if (memory > static_cast<double>(asked_->memory_limit)) {
-                least_memory_ = std::min(least_memory_, memory);
-                return false;
-            }
-        }
         const bool is_paper = asked_->objective == objective::paper;
         made.cost = is_paper ? next.least : cost_of(made);
         if (is_paper && einsum_->constraints.without_communication && moves_input(made)) {
@@ -267,8 +254,8 @@ private:
         put(made, summed);
         listed_vector& listed = vectors.emplace_back(listed_vector{made, made.cost, is_paper});
         state other = made;
-        for (task_cuts& cuts :
-             asked_->objective == objective::time ? cuts_for(made, summed, true) : std::vector<task_cuts>{}) {
+        for (task_cuts& cuts : asked_->objective == objective::time ? resting_cuts(summed, made, seen_.rests, true)
+                                                                    : std::vector<task_cuts>{}) {
             other.cuts = std::move(cuts);
             listed.least = std::min(listed.least, cost_of(other));
         }
@@ -342,33 +329,11 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] task work_of(const state& made) const {
-        return task_of(*einsum_, made, may_be_.wanted, *asked_, seen_.lasting);
-    }
-
     EINPARALLEL_INLINE [[nodiscard]] double cost_of(const state& made) const {
-        const task work = work_of(made);
+        const task work = task_of(*einsum_, made, may_be_.wanted, *asked_, seen_.lasting);
         return asked_->objective == objective::bytes
                    ? task_bytes(work, seen_.lasting)
                    : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine, seen_.lasting);
-    }
-
-    /// Under a memory limit those cuts that keep to it, or the ones that need the least.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<task_cuts> cuts_for(const state& of, const summed_einsum& summed,
-                                                                     bool all) const {
-        std::vector<task_cuts> found = resting_cuts(summed, of, seen_.rests, all);
-        if (asked_->memory_limit > 0) {
-            const auto memory_of = [&](const task_cuts& cuts) {
-                state other = of;
-                other.cuts = cuts;
-                return task_memory(work_of(other), seen_.sharing);
-            };
-            const task_cuts least = *std::ranges::min_element(found, {}, memory_of);
-            std::erase_if(found, [&](const task_cuts& cuts) {
-                return !(cuts == least) && memory_of(cuts) > static_cast<double>(asked_->memory_limit);
-            });
-        }
-        return found;
     }
 
     const vertex* einsum_ = nullptr;
@@ -381,7 +346,6 @@ private:
     numbering vectors_met_;
     numbering signatures_;
     std::vector<std::pair<std::size_t, double>> by_signature_;  // the state, and its cost
-    double least_memory_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -19,9 +19,8 @@
 //                              its answers is exact, and what no move costs less than
 //   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
 //   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; memory_search.ipp,
-//                              which of them fit together under a memory limit, and in which order (held_memory.ipp:
-//                              what a rank then holds); decompose.ipp puts the stages together, plan.ipp writes the
-//                              plan
+//                              which of them fit together under a memory limit, and in which order; decompose.ipp
+//                              puts the stages together, plan.ipp writes the plan
 
 #include <einparallel/cost/numbering.hpp>
 #include <einparallel/cost/places.hpp>
@@ -92,18 +91,12 @@ public:
                 const bool is_known = lies[input] != anywhere && (einsum.constraints.without_communication ||
                                                                   only_holder(table.resting(lies[input])));
                 seen.from.push_back(is_known ? lies[input] : anywhere);
-                if (asked.memory_limit > 0) {
-                    const auto first = std::ranges::find(graph.inputs[number], input) - graph.inputs[number].begin();
-                    seen.sharing.same_as.push_back(static_cast<std::size_t>(first));
-                }
                 std::vector<tensor_reader>& known = readers[input];
                 if (known.empty() || known.back().variable != variable) {
                     known.push_back({variable, {}, einsum.constraints.without_communication});
                 }
                 known.back().operands.push_back(operand);
             }
-            seen.sharing.overwritten =
-                asked.memory_limit > 0 ? overwritten_operand(graph, number, lasting) : std::nullopt;
             seen.output = readings[number] > 0;
             seen.pieces = pieces;
             seen.lasting = lasting.work_of(number);

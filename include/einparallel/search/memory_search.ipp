@@ -1,80 +1,89 @@
 #pragma once
 // Placements within a memory limit, and the order of the vertices. Vertices take another turn, which costs nothing, and
-// states are replaced, one at a time, as long as that lowers what is beyond the limit, at the least loss, or within the
-// limit the cost. What a plan then really holds corrects what was counted.
+// states are replaced, one at a time, as long as that lowers what is beyond the limit, or within the limit the cost.
+// What a plan then really holds corrects what was counted.
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/search/factor_graph.ipp>
-#include <einparallel/search/held_memory.ipp>
 #include <einparallel/search/search.hpp>
 #include <einparallel/search/search.ipp>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
+/// A state, and what it takes of a rank's memory.
+struct footprint {
+    state of;
+    std::vector<place_id> places{};  ///< where each operand is wanted, then where the output is made
+    double memory = 0;               ///< bytes of the work, in the way that takes the least
+    double work = 0;                 ///< the same without the pieces of its tensors
+};
+
 /// Looks for an order of the vertices and for states that take less memory, among those that a search has written down.
 class memory_search {
 public:
-    /// @param from by number of the vertex: the states to begin with
     EINPARALLEL_INLINE memory_search(const einsum_graph& graph, const options& asked,
-                                     const std::vector<vertex_cuts>& may_be, factor_graph& factors,
-                                     const std::vector<state>& from)
+                                     const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph),
-          effort_(asked.effort / 8),
-          factors_(factors),
+          may_be_(may_be),
           limit_(static_cast<double>(asked.memory_limit)),
-          held_(graph, asked, may_be, factors),
-          of_kind_(factors.domains().size()) {
-        constexpr std::size_t few = 24;  // variables, up to which those of one kind may take different states
-        groups_.resize(factors.size() > few ? of_kind_.size() : factors.size());
-        for (std::size_t variable = 0; variable < factors.size(); ++variable) {
+          effort_(asked.effort / 8),
+          search_(graph, asked, may_be, table),
+          factors_(search_.factors()),
+          lasting_(graph, asked.runs, asked.objective),
+          least_(asked),
+          lies_(graph.vertices.size(), anywhere),
+          copies_(graph.vertices.size()),
+          turn_of_(graph.vertices.size()) {
+        const placed_graph found =
+            asked.method == method::linearized ? search_.run_along_paths() : search_.run(effort_, true);
+        least_.memory_limit = 1;
+        for (std::size_t number = 0; number < lies_.size(); ++number) {
+            if (lies_somewhere(*graph.vertices[number])) {
+                lies_[number] = table.exact(resting_of_source(*graph.vertices[number]));
+            }
+        }
+        alike_.resize(factors_.domains().size());
+        known_.resize(alike_.size());
+        for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             in_turn_.push_back(variable);
-            const std::size_t kind = factors.kind_of(variable);
-            groups_[factors.size() > few ? kind : variable].push_back(variable);
-            from_.push_back(held_.footprint_of(variable, from[factors.vertex_of(variable)]));
-            if (of_kind_[kind].empty()) {
+            const std::size_t kind = factors_.kind_of(variable);
+            alike_[kind].push_back(variable);
+            first_.push_back(footprint_of(variable, found.states[factors_.vertex_of(variable)]));
+            if (known_[kind].empty()) {
                 write_footprints(variable);
             }
         }
-        std::erase(groups_, std::vector<std::size_t>{});
     }
 
-    /// By number of the vertex the states that it begins with, then others each time, or none where none are found.
+    /// By number of the vertex other states each time, or none where none are found.
     /// @param order becomes the numbers of the einsums, in the order that goes with them
     EINPARALLEL_INLINE std::vector<state> fit(std::vector<std::size_t>& order) {
-        const std::vector<footprint*> last = chosen_;
-        const std::vector<std::size_t> last_in_turn = in_turn_;
-        const std::size_t starts = last.empty() ? 1 : 12;
-        std::vector<footprint*> best;
-        std::vector<std::size_t> best_in_turn;
-        loss least;
-        for (std::size_t start = 0; start < starts && (start < 2 || least.excess > 0); ++start) {
-            begin(start);
+        const std::pair last{chosen_, in_turn_};
+        std::pair<std::vector<footprint*>, std::vector<std::size_t>> best;
+        loss least{infinity, infinity};
+        for (const bool smallest : {false, true}) {
+            begin(smallest);
             until_ = std::min(effort_, spent_ + effort_ / 8);
-            loss now{excess(), cost()};
-            while (reorder(now) || (!last.empty() && replace(now))) {
+            loss now = lost();
+            while (reorder(now) || replace(now)) {
             }
-            const bool less = now.excess < least.excess || (now.excess <= least.excess && better(now.cost, least.cost));
-            if (best.empty() || (now.cost < forbidden_move && less)) {
-                best = chosen_;
-                best_in_turn = in_turn_;
+            if (!smallest || now < least) {
+                best = {chosen_, in_turn_};
                 least = now;
             }
         }
-        misses_ += least.excess > 0 ? 1 : 0;  // of which the sums are too large as well, but may be wrong
-        chosen_ = std::move(best);
-        in_turn_ = std::move(best_in_turn);
-        excess();
-        const bool is_new = chosen_ != last || in_turn_ != last_in_turn;
-        std::vector<state> made(is_new && misses_ <= 2 ? graph_.vertices.size() : 0);
+        std::vector<state> made(best == last ? 0 : graph_.vertices.size());
+        std::tie(chosen_, in_turn_) = std::move(best);
+        beyond();
         order.clear();
         for (const std::size_t variable : in_turn_) {
             order.push_back(factors_.vertex_of(variable));
@@ -82,8 +91,8 @@ public:
         for (std::size_t variable = 0; variable < chosen_.size() && !made.empty(); ++variable) {
             const std::size_t number = factors_.vertex_of(variable);
             made[number] = chosen_[variable]->of;
-            made[number].memory =
-                static_cast<std::size_t>(chosen_[variable]->memory + std::max(0.0, limit_ - held_.at_work(number)));
+            const double left = limit_ - held_[2 * turn_of_[number] + 1];
+            made[number].memory = static_cast<std::size_t>(chosen_[variable]->memory + std::max(0.0, left));
         }
         if (!made.empty()) {
             factors_.bind(made);
@@ -92,63 +101,90 @@ public:
     }
 
     /// Notes how many bytes are really held during a vertex with the states found.
-    EINPARALLEL_INLINE void settle(std::size_t vertex, double bytes) {
-        for (std::size_t variable = 0; variable < chosen_.size(); ++variable) {
+    EINPARALLEL_INLINE void settle(std::size_t vertex, std::size_t bytes) {
+        for (const std::size_t variable : in_turn_) {
             if (factors_.vertex_of(variable) == vertex) {
-                chosen_[variable]->work += bytes - held_.most(vertex);
+                const std::size_t time = 2 * turn_of_[vertex];
+                chosen_[variable]->work += static_cast<double>(bytes) - std::max(held_[time], held_[time + 1]);
             }
         }
     }
 
 private:
-    struct loss {
-        double excess = 0;  ///< bytes beyond the limit, summed over the vertices
-        double cost = 0;
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    /// Bytes beyond the limit, summed over the vertices, and the cost.
+    using loss = std::pair<double, double>;
+
+    /// A tensor at one place, from when to when: twice the turn of a vertex while its operands are brought, one more
+    /// while it works.
+    struct copy {
+        place_id place = anywhere;
+        std::size_t first = 0;
+        std::size_t last = 0;
     };
 
-    /// The states of the search, those that need the least alone, or any.
-    EINPARALLEL_INLINE void begin(std::size_t start) {
+    /// What a variable takes in a state.
+    EINPARALLEL_INLINE footprint footprint_of(std::size_t variable, const state& chosen) {
+        footprint made{.of = chosen};
+        const std::size_t number = factors_.vertex_of(variable);
+        const vertex& einsum = *graph_.vertices[number];
+        const task work = task_of(einsum, chosen, may_be_[number].wanted, least_, lasting_.work_of(number));
+        const auto place = [&](const std::vector<label_id>& labels, std::size_t cut, const distribution& resting,
+                               std::size_t element_bytes) {
+            made.places.push_back(exact_place(chosen, work.extents, labels, cut, factors_.places()));
+            made.work -= largest_shares(resting, element_bytes).piece;
+        };
+        made.work = made.memory = task_memory(work);
+        for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+            place(work.form.operands[operand], chosen.cuts.operands[operand], work.operands[operand],
+                  work.operand_bytes[operand]);
+        }
+        place(work.form.output, chosen.cuts.output, work.output, work.output_bytes);
+        return made;
+    }
+
+    /// Of all that is written down about a kind, and of more partition vectors in their natural placement.
+    EINPARALLEL_INLINE void write_footprints(std::size_t variable) {
+        constexpr std::size_t vectors = 512;
+        domain& of = factors_.states_of(variable);
+        std::vector<footprint>& known = known_[factors_.kind_of(variable)];
+        of.grow(vectors);
+        for (const state& each : of.states) {
+            known.push_back(footprint_of(variable, each));
+        }
+        for (const listed_vector& each : of.vectors) {
+            known.push_back(footprint_of(variable, each.natural));
+        }
+    }
+
+    /// The states of the search, or those with all sums finished that need the least alone.
+    EINPARALLEL_INLINE void begin(bool smallest) {
         std::ranges::sort(in_turn_);
         chosen_.clear();
-        for (std::size_t variable = 0; variable < from_.size(); ++variable) {
-            std::vector<footprint*> finished;
-            for (footprint& each : of_kind_[factors_.kind_of(variable)]) {
-                if (start > 0 && each.of.sums.none()) {
-                    finished.push_back(&each);
-                }
+        for (std::size_t variable = 0; variable < first_.size(); ++variable) {
+            footprint* best = &first_[variable];
+            for (footprint& each : known_[factors_.kind_of(variable)]) {
+                const bool less = !best->of.sums.none() || each.memory < best->memory;
+                best = smallest && less && each.of.sums.none() ? &each : best;
             }
-            const std::size_t drawn = ((start * from_.size() + variable) * 2'654'435'761) >> 8U;
-            chosen_.push_back(finished.empty() ? &from_[variable]
-                              : start == 1     ? *std::ranges::min_element(finished, {}, &footprint::memory)
-                                               : finished[drawn % finished.size()]);
+            chosen_.push_back(best);
         }
     }
 
-    /// Of every state that is written down.
-    EINPARALLEL_INLINE void write_footprints(std::size_t variable) {
-        for (const state& each : factors_.states_of(variable).states) {
-            if (each.cost < std::numeric_limits<double>::infinity()) {
-                of_kind_[factors_.kind_of(variable)].push_back(held_.footprint_of(variable, each));
-            }
-        }
-    }
-
-    EINPARALLEL_INLINE double excess() {
-        spent_ += graph_.vertices.size();
-        return held_.beyond(limit_, in_turn_, chosen_);
-    }
-
-    EINPARALLEL_INLINE double cost() {
-        spent_ += factors_.factors().size();
+    EINPARALLEL_INLINE loss lost() {
+        const double excess = beyond();
         std::vector<const state*> all;
         std::ranges::transform(chosen_, std::back_inserter(all), [](const footprint* each) { return &each->of; });
-        return factors_.cost_of(all);
+        const double cost = factors_.cost_of(all);
+        spent_ += graph_.vertices.size() + factors_.factors().size();
+        return {cost < forbidden_move ? excess : infinity, cost};
     }
 
     /// Vertices earlier or later, one after the other, wherever that lowers what is beyond the limit. False where none
     /// does.
     EINPARALLEL_INLINE bool reorder(loss& now) {
-        const double before = now.excess;
+        const double before = now.first;
         for (const std::size_t variable : before > 0 ? in_turn_ : std::vector<std::size_t>{}) {
             const std::vector<std::size_t> given = in_turn_;
             std::vector<std::size_t> best = given;
@@ -159,79 +195,154 @@ private:
                        !reads(*(way < 0 ? here : here + 1), *(way < 0 ? here - 1 : here))) {
                     std::iter_swap(here, here + way);
                     here += way;
-                    if (const double tried = excess(); better(tried, now.excess)) {
-                        now.excess = tried;
+                    spent_ += graph_.vertices.size();
+                    if (const double tried = beyond(); better(tried, now.first)) {
+                        now.first = tried;
                         best = in_turn_;
                     }
                 }
             }
             in_turn_ = std::move(best);
         }
-        return now.excess < before;
+        return now.first < before;
     }
 
     [[nodiscard]] bool reads(std::size_t reader, std::size_t variable) const {
         return found_in(factors_.vertex_of(variable), graph_.inputs[factors_.vertex_of(reader)]);
     }
 
-    /// Other states of a group: beyond the limit those of all groups that lose the least for the bytes saved, within it
-    /// the cheapest, group by group. False where nothing is better.
+    /// Other states of one kind, of all kinds the ones that lose the least: for the bytes saved beyond the limit,
+    /// within it at all. False where nothing is better.
     EINPARALLEL_INLINE bool replace(loss& now) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        bool changed = false;
-        std::vector<footprint*> best;
-        loss then;
-        double least = now.excess > 0 ? infinity : now.cost;
-        for (std::size_t group = 0; group < groups_.size(); ++group) {
-            const std::vector<footprint*> before = chosen_;
-            for (footprint& one : of_kind_[factors_.kind_of(groups_[group].front())]) {
-                for (const std::size_t variable : groups_[group]) {
+        const loss before = now;
+        const bool exceeds = before.first > 0;
+        double least = exceeds ? infinity : before.second;
+        std::vector<footprint*> best = chosen_;
+        for (const std::vector<std::size_t>& group : alike_) {
+            const std::vector<footprint*> kept = chosen_;
+            for (footprint& one : known_[factors_.kind_of(group.front())]) {
+                for (const std::size_t variable : group) {
                     chosen_[variable] = &one;
                 }
-                loss tried{spent_ < until_ ? excess() : infinity, 0};
-                if (now.excess > 0 ? tried.excess >= now.excess : tried.excess > 0) {
-                    continue;
-                }
-                tried.cost = cost();
+                const loss tried = spent_ < until_ ? lost() : before;
                 const double loses =
-                    now.excess > 0 ? std::max(0.0, tried.cost - now.cost) / (now.excess - tried.excess) : tried.cost;
-                if (tried.cost < forbidden_move && better(loses, least)) {
-                    std::tie(least, best, then) = std::tie(loses, chosen_, tried);
+                    exceeds ? std::max(0.0, tried.second - before.second) / (before.first - tried.first) : tried.second;
+                if ((exceeds ? tried.first < before.first : tried.first <= 0) && better(loses, least)) {
+                    least = loses;
+                    best = chosen_;
+                    now = tried;
                 }
             }
-            chosen_ = before;
-            if (!best.empty() && (now.excess <= 0 || group + 1 == groups_.size())) {
-                chosen_ = std::exchange(best, {});
-                now = then;
-                least = now.excess > 0 ? infinity : now.cost;
-                changed = true;
+            chosen_ = kept;
+        }
+        chosen_ = std::move(best);
+        return now != before;
+    }
+
+    /// Bytes beyond the limit, summed over the vertices. Nothing shares memory with results, which are the
+    /// application's.
+    EINPARALLEL_INLINE double beyond() {
+        held_.assign(2 * in_turn_.size() + 1, 0);
+        std::ranges::for_each(copies_, [](std::vector<copy>& each) { each.clear(); });
+        for (std::size_t turn = 0; turn < in_turn_.size(); ++turn) {
+            const std::size_t number = factors_.vertex_of(in_turn_[turn]);
+            const footprint& takes = *chosen_[in_turn_[turn]];
+            turn_of_[number] = turn;
+            copies_[number].push_back({takes.places.back(), 2 * turn + 1, 2 * turn + 1});
+            held_[2 * turn + 1] += takes.work;
+            held_[2 * turn + 2] -= takes.work;
+            for (std::size_t operand = 0; operand < graph_.inputs[number].size(); ++operand) {
+                bring(graph_.inputs[number][operand], takes.places[operand], 2 * turn);
             }
         }
-        return changed;
+        for (const std::size_t variable : in_turn_) {
+            compute_in_place(factors_.vertex_of(variable), *chosen_[variable]);
+        }
+        for (const std::size_t output : graph_.outputs) {
+            if (!copies_[output].empty()) {
+                copies_[output].front() = {copies_[output].front().place, 0, held_.size() - 2};
+            }
+        }
+        for (std::size_t number = 0; number < copies_.size(); ++number) {
+            for (const copy& each : copies_[number]) {
+                const double bytes =
+                    largest_shares(factors_.places().resting(each.place), graph_.vertices[number]->element.bytes).piece;
+                held_[each.first] += bytes;
+                held_[each.last + 1] -= bytes;
+            }
+        }
+        double sum = 0;
+        double alive = 0;
+        for (double& each : held_) {
+            each = alive += each;
+            sum += std::max(0.0, alive - limit_);
+        }
+        return sum;
+    }
+
+    /// Writes down where a tensor is wanted, and from when to when it is there.
+    EINPARALLEL_INLINE void bring(std::size_t tensor, place_id wanted, std::size_t time) {
+        std::vector<copy>& known = copies_[tensor];
+        const bool is_brought = is_moved(*graph_.vertices[tensor]);
+        if (known.empty() && is_brought) {
+            known.push_back({lies_[tensor] >= 0 ? lies_[tensor] : wanted, time, time});
+        }
+        auto here = std::ranges::find(known, wanted, &copy::place);
+        if (here == known.end()) {
+            if (is_brought) {
+                known.front().last = std::max(known.front().last, time);
+            }
+            here = known.insert(here, {wanted, time, time});
+        }
+        here->last = time + 1;
+    }
+
+    /// The operand is gone while its reader works, where that writes its output to the same place.
+    EINPARALLEL_INLINE void compute_in_place(std::size_t reader, const footprint& takes) {
+        const auto operand = overwritten_operand(graph_, reader, lasting_);
+        if (operand && takes.places[*operand] == takes.places.back()) {
+            for (copy& each : copies_[graph_.inputs[reader][*operand]]) {
+                each.last -= each.place == takes.places.back() && each.last == 2 * turn_of_[reader] + 1 ? 1 : 0;
+            }
+        }
     }
 
     const einsum_graph& graph_;
-    std::size_t effort_;
-    factor_graph& factors_;
+    const std::vector<vertex_cuts>& may_be_;
     double limit_;
-    held_memory held_;
-    std::vector<std::vector<std::size_t>> groups_;  // of variables that take the same states
-    std::vector<footprint> from_;                   // by variable
-    std::vector<std::vector<footprint>> of_kind_;
-    std::vector<footprint*> chosen_;    // by variable
-    std::vector<std::size_t> in_turn_;  // variables of einsums, in their order
-    int misses_ = 0;
+    std::size_t effort_;
+    placement_search search_;
+    factor_graph& factors_;
+    lasting_tensors lasting_;
+    options least_;                                // as asked, with the least memory for every vertex
+    std::vector<place_id> lies_;                   // by number of the vertex: inputs that rest somewhere
+    std::vector<std::vector<copy>> copies_;        // by number of the vertex, where it is made or lies first
+    std::vector<std::size_t> turn_of_;             // by number of the einsum
+    std::vector<double> held_;                     // bytes, in the time of the copies
+    std::vector<std::vector<std::size_t>> alike_;  // by kind: the variables, which take one state
+    std::vector<footprint> first_;                 // by variable
+    std::vector<std::vector<footprint>> known_;    // by kind
+    std::vector<footprint*> chosen_;               // by variable
+    std::vector<std::size_t> in_turn_;             // variables of einsums, in their order
     std::size_t spent_ = 0, until_ = 0;
 };
 
-EINPARALLEL_INLINE limited_search search_within(const einsum_graph& graph, const options& asked,
-                                                const std::vector<vertex_cuts>& may_be, place_table& table) {
-    const auto search = std::make_shared<placement_search>(graph, asked, may_be, table);
-    const placed_graph found =
-        asked.method == method::linearized ? search->run_along_paths() : search->run(asked.effort / 8, true);
-    const auto memory = std::make_shared<memory_search>(graph, asked, may_be, search->factors(), found.states);
-    return {[search, memory](std::vector<std::size_t>& order) { return memory->fit(order); },
-            [search, memory](std::size_t vertex, double bytes) { memory->settle(vertex, bytes); }};
+EINPARALLEL_INLINE void search_within(const einsum_graph& graph, const options& asked,
+                                      const std::vector<vertex_cuts>& may_be, place_table& table,
+                                      const held_by_placement& visit) {
+    constexpr int rounds = 24;
+    memory_search memory(graph, asked, may_be, table);
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<std::size_t> order;
+        const std::vector<state> states = memory.fit(order);
+        const std::vector<std::size_t> held = states.empty() ? std::vector<std::size_t>{} : visit(states, order);
+        if (held.empty()) {
+            return;
+        }
+        for (const std::size_t number : order) {
+            memory.settle(number, held[number]);
+        }
+    }
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -79,17 +79,14 @@ struct placed_graph {
 EINPARALLEL_INLINE placed_graph best_placement(const einsum_graph& graph, const options& asked,
                                                const std::vector<vertex_cuts>& may_be, place_table& table);
 
-/// Placements that take less of a rank's memory than the limit, one after the other.
-struct limited_search {
-    /// By number of the vertex other states each time, or none where none are found. `order` becomes the numbers of the
-    /// einsums, in the order that goes with them.
-    std::function<std::vector<state>(std::vector<std::size_t>& order)> fit;
-    /// Notes how many bytes are really held during a vertex with the states found.
-    std::function<void(std::size_t vertex, double bytes)> settle;
-};
+/// What is really held during each vertex, by number, with these states and the einsums in this order; nothing where no
+/// other placement is wanted.
+using held_by_placement =
+    std::function<std::vector<std::size_t>(const std::vector<state>& states, const std::vector<std::size_t>& order)>;
 
-/// Refers to the graph and to what else it is given.
-EINPARALLEL_INLINE limited_search search_within(const einsum_graph& graph, const options& asked,
-                                                const std::vector<vertex_cuts>& may_be, place_table& table);
+/// Visits placements that take less of a rank's memory than the limit, one after the other.
+EINPARALLEL_INLINE void search_within(const einsum_graph& graph, const options& asked,
+                                      const std::vector<vertex_cuts>& may_be, place_table& table,
+                                      const held_by_placement& visit);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -4,9 +4,7 @@
 // moves nothing, which gives a bound. Where the second takes a rest, more is written down. When it takes none, or bound
 // and plan meet, the plan is the best of all placements.
 
-#include <einparallel/graph/names.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/linearize.ipp>
@@ -17,7 +15,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -166,12 +163,6 @@ private:
             const auto finished = [](const state& each) { return each.sums.none(); };
             of.grow_each_number();
             while (!any_in(of.states, finished) && of.grow(first_states)) {
-            }
-            if (!any_in(of.states, finished)) {
-                throw error("decompose: " + full_name(graph_, factors_.vertex_of(variable)) + " alone needs at least " +
-                            std::to_string(static_cast<std::size_t>(of.least_memory())) +
-                            " bytes on a rank however it is cut, options.memory_limit is " +
-                            std::to_string(asked_.memory_limit));
             }
         }
     }

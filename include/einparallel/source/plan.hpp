@@ -43,7 +43,6 @@
 #include <einparallel/schedule/vertex_schedule.ipp>
 #include <einparallel/search/domain.ipp>
 #include <einparallel/search/factor_graph.ipp>
-#include <einparallel/search/held_memory.ipp>
 #include <einparallel/search/linearize.ipp>
 #include <einparallel/search/memory_search.ipp>
 #include <einparallel/search/model_tables.ipp>
