@@ -206,13 +206,12 @@ private:
         return changed;
     }
 
-    /// Keeps a placement where it is the cheapest so far; true where it has moves whose cost was an estimate.
-    EINPARALLEL_INLINE bool consider(std::vector<state> chosen) {
-        const bool estimated = factors_.moves().settle(factors_.factors(), chosen);
+    /// Keeps a placement where it is the cheapest so far.
+    EINPARALLEL_INLINE void consider(std::vector<state> chosen) {
+        factors_.moves().settle(factors_.factors(), chosen);
         if (const double cost = factors_.cost_of(pointers(chosen)); better(cost, best_.cost)) {
             best_ = {std::move(chosen), cost, 0};
         }
-        return estimated;
     }
 
     /// Makes a placement of what a model takes, or a better one of a placement. True where states are new.
@@ -222,21 +221,12 @@ private:
         return fresh;
     }
 
-    /// Solves the model over the exact states, and takes one vertex after the other from there: what is not written
-    /// down is in no table, and split tables do not know everything. Again where it took moves whose cost was an
-    /// estimate.
+    /// Solves the model over the states, and takes one vertex after the other from there: what is not written down is
+    /// in no table, and split tables do not know everything.
     EINPARALLEL_INLINE void find_best() {
-        constexpr int times = 4;
-        constexpr double enough = 0.99;  // of the cost before; what gains less leaves the effort to the next round
-        for (int time = 0; time < times; ++time) {
-            const double before = best_.cost;
-            std::vector<state> taken = solve(false).taken;
-            const bool estimated = consider(taken);
-            round_off(std::move(taken), true);
-            if (!estimated || best_.cost >= before * enough) {
-                break;
-            }
-        }
+        std::vector<state> taken = solve(false).taken;
+        consider(taken);
+        round_off(std::move(taken), true);
     }
 
     /// Drops the states with which every plan costs more than the best one known.
