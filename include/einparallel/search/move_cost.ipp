@@ -91,22 +91,6 @@ public:
         return of(tensor, tensor.maker ? chosen[*tensor.maker]->output : tensor.from, wanted, how);
     }
 
-    /// Looks up exactly what the moves between chosen states cost; true where some were estimates.
-    EINPARALLEL_INLINE bool settle(const std::vector<factor>& factors, const std::vector<state>& chosen) {
-        from_ = anywhere;
-        bool changed = false;
-        for (const factor& tensor : factors) {
-            const place_id from = tensor.maker ? chosen[*tensor.maker].output : tensor.from;
-            for (const tensor_reader& reader : tensor.readers) {
-                const std::vector<place_id>& wanted = chosen[reader.variable].operands;
-                for (std::size_t at = 0; at < reader.operands.size() && !wanted.empty(); ++at) {  // else the rest
-                    changed = table_.settle(from, wanted[reader.operands[at]]) || changed;
-                }
-            }
-        }
-        return changed;
-    }
-
 private:
     /// Tables are written from one place to many after another, combined in every way: each is looked up once.
     EINPARALLEL_INLINE double one(place_id from, place_id to, std::size_t element_bytes, counting how) {
