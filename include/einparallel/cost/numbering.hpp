@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <initializer_list>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -28,16 +26,6 @@ public:
         const std::size_t number = numbers_.size();
         numbers_.emplace(std::vector<index>(key.begin(), key.end()), number);
         return {number, true};
-    }
-
-    EINPARALLEL_INLINE std::pair<std::size_t, bool> number_of(std::initializer_list<index> key) {
-        return number_of(std::span<const index>(key.begin(), key.size()));
-    }
-
-    /// The key's number where it is known.
-    EINPARALLEL_INLINE [[nodiscard]] std::optional<std::size_t> find(std::initializer_list<index> key) const {
-        const auto known = numbers_.find(std::span<const index>(key.begin(), key.size()));
-        return known == numbers_.end() ? std::nullopt : std::optional(known->second);
     }
 
     [[nodiscard]] std::size_t size() const { return numbers_.size(); }

@@ -3,18 +3,26 @@
 
 #include <einparallel/cost/machine.hpp>
 #include <einparallel/cost/numbering.hpp>
-#include <einparallel/cost/redistribution_traffic.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
 #include <map>
-#include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+/// What a redistribution costs, in all and the rank with the most to do.
+struct traffic {
+    double elements = 0;  ///< moved in all
+    double busiest = 0;   ///< elements sent or received by one rank
+    double messages = 0;  ///< sent or received by one rank
+
+    friend bool operator==(const traffic&, const traffic&) = default;
+};
 
 /// Number of a place in a place_table.
 using place_id = int;
@@ -25,6 +33,29 @@ inline constexpr place_id anywhere = -1;
 /// Seconds of a redistribution on the busiest rank.
 EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
                                                  const machine& constants);
+
+/// Traffic from one place to another, as far as it was looked at.
+struct pair_traffic {
+    traffic moving;
+    int looked_at = 0;  ///< ranks
+    bool elements_only = false;
+};
+
+/// Where a tensor may lie, with what counting its traffic needs, worked out once.
+struct place {
+    distribution resting;
+    place_id whole;  ///< the place with all elements of the tensor (place_table::whole_of)
+    int ranks = 1;
+    bool is_valid = false;                 ///< every element belongs to one rank, by the digits of the ranks' numbers
+    bool is_binary = false;                ///< and all digits are powers of two, of even parts
+    bool is_even = false;                  ///< and these cut their dimensions evenly
+    std::vector<int> parts{};              ///< of every dimension
+    std::vector<std::vector<int>> bits{};  ///< binary: by dimension, of the rank's number, most significant first
+    std::map<std::pair<int, int>, std::vector<interval>> cells{};  ///< of so many ranks, of those that are looked at
+    std::unordered_map<place_id, pair_traffic> pairs{};            ///< to others, not in closed form
+
+    EINPARALLEL_INLINE place(distribution of, place_id all);
+};
 
 /// Places, numbered by where they put what (the labels that got them there do not matter), and the traffic between any
 /// two of them.
@@ -44,7 +75,7 @@ public:
     /// dimension that pieces lie along: what the paper knows of a place.
     EINPARALLEL_INLINE place_id cut_like(distribution one);
 
-    [[nodiscard]] const distribution& resting(place_id number) const { return places_[at(number)].grid.resting; }
+    [[nodiscard]] const distribution& resting(place_id number) const { return places_[at(number)].resting; }
     [[nodiscard]] const std::vector<index>& bounds(place_id number) const { return resting(number).bounds(); }
 
     /// Parts of every dimension. @pre not irregular
@@ -52,7 +83,7 @@ public:
 
     /// The place itself where it has all elements of its tensor. Otherwise (somebody reads the blocks on a diagonal)
     /// one that has all of them: every rank's block is completed along the dimensions in which a label stands again.
-    EINPARALLEL_INLINE place_id whole_of(place_id number);
+    [[nodiscard]] place_id whole_of(place_id number) const { return places_[at(number)].whole; }
 
     /// What moves: of few ranks by all their boxes, of many in closed form where both places cut evenly into powers of
     /// two, otherwise an estimate: as if they did, or by the boxes of some ranks.
@@ -68,45 +99,20 @@ public:
     EINPARALLEL_INLINE traffic counted(place_id from, place_id to);
 
     /// Pairs of places whose traffic was worked out, not in closed form.
-    [[nodiscard]] std::size_t compared() const { return by_pair_.size(); }
+    [[nodiscard]] std::size_t compared() const { return compared_; }
 
     /// Where only elements count: messages and the busiest rank are not looked for.
     explicit place_table(bool elements_only = false) : elements_only_(elements_only) {}
 
 private:
-    /// Ranks up to which all of them are looked at, and of more, how many: of any pair, and of one that is settled.
-    static constexpr int looked_at = 32;
-    static constexpr int looked_at_closely = 1024;
-
-    struct place {
-        rank_grid grid;
-        place_id whole = anywhere;  ///< itself where nothing
-        std::vector<int> parts{};
-        std::map<std::pair<int, int>, std::vector<double>> cells{};  ///< of so many ranks, of those that are looked at
-    };
-
-    struct pair_traffic {
-        traffic moving;
-        int looked_at = 0;  ///< ranks
-        bool elements_only = false;
-    };
-
     [[nodiscard]] static std::size_t at(place_id number) { return static_cast<std::size_t>(number); }
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<index> key_of(const distribution& resting) const;
     EINPARALLEL_INLINE place_id add(distribution resting, place_id whole = anywhere);
-    EINPARALLEL_INLINE [[nodiscard]] int ranks(place_id from, place_id to) const;
-    EINPARALLEL_INLINE traffic by_ranks(place_id from, place_id to, int most, bool elements_only);
     EINPARALLEL_INLINE traffic looked_up(place_id from, place_id to, int most, bool elements_only);
 
     bool elements_only_;
     std::vector<place> places_;
-    memo<place_id> cuts_;
-    memo<place_id> described_;
-    memo<place_id> boxes_;
-    memo<place_id> lone_;
-    numbering pairs_;
-    std::vector<pair_traffic> by_pair_;
-    numbering exact_;  ///< pairs of many ranks that were counted by all of them
+    memo<place_id> known_;
+    std::size_t compared_ = 0;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -1,54 +1,22 @@
 #pragma once
 
-#include <einparallel/cost/redistribution_traffic.hpp>
+// What moves between two places of one tensor: the one count of redistribution traffic.
+
+#include <einparallel/cost/places.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE rank_grid::rank_grid(distribution of)
-    : resting(std::move(of)),
-      ranks(resting.bounds().empty() ? 1 : resting.holders()),  // one element is on rank 0
-      is_valid(resting.is_regular() && !resting.is_diagonal()),
-      is_binary(is_valid && std::has_single_bit(static_cast<unsigned>(ranks))),
-      is_even(is_binary),
-      bits(resting.bounds().size()) {
-    for (const cut_side& side : resting.sides()) {
-        is_binary = is_binary && side.points.empty();
-        is_even = is_even && is_binary && side.extent % side.cells() == 0;
-        mean *= static_cast<double>(side.extent) / static_cast<double>(side.cells());
-    }
-    const std::vector<rank_digit>& digits = resting.digits();
-    for (std::size_t number = digits.size(); is_binary && ranks > 1 && number-- > 0;) {
-        for (int bit = std::countr_zero(static_cast<unsigned>(digits[number].radix)); bit-- > 0;) {
-            bits[digits[number].dimension].push_back(std::countr_zero(static_cast<unsigned>(digits[number].stride)) +
-                                                     bit);
-        }
-    }
-}
-
-EINPARALLEL_INLINE std::vector<double> rank_grid::cells_of(const std::vector<int>& of_ranks) const {
-    const std::size_t count = of_ranks.size();
-    std::vector<double> made(2 * count * resting.sides().size());
-    for (std::size_t dimension = 0; dimension < resting.sides().size(); ++dimension) {
-        for (std::size_t place = 0; place < count; ++place) {
-            const interval held = of_ranks[place] < ranks
-                                      ? resting.sides()[dimension].cell(resting.cell_of(of_ranks[place], dimension))
-                                      : interval{};
-            made[2 * dimension * count + place] = static_cast<double>(held.begin);
-            made[(2 * dimension + 1) * count + place] = static_cast<double>(held.end);
-        }
-    }
-    return made;
-}
-
-/// Cells of a side that meet an interval that is not empty.
+/// Cells of a side that meet an interval.
 EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
+    if (held.empty()) {
+        return 0;
+    }
     if (!side.points.empty()) {
         int met = 0;
         for (int number = 0; number < side.cells(); ++number) {
@@ -79,57 +47,49 @@ EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
     return static_cast<double>(cell_at(held.end - 1) - cell_at(held.begin) + 1);
 }
 
-EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to, bool from_boxes) {
-    const auto ranks = static_cast<std::size_t>(std::max(from.holders(), to.holders()));
-    std::vector<traffic> sent(ranks);
-    std::vector<traffic> received(ranks);
+/// What moves between any two distributions: the boxes of one, `from` or `to`, are looked up in the other.
+EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to) {
+    const bool from_boxes = !from.is_regular();
     const distribution& listed = from_boxes ? from : to;
     const distribution& found = from_boxes ? to : from;
+    std::vector<traffic> sent(static_cast<std::size_t>(std::max(from.holders(), to.holders())));
+    std::vector<traffic> received(sent.size());
+    traffic total;
     for (int rank = 0; rank < listed.holders(); ++rank) {
         const box held = listed.held_by(rank);
-        for (const int other : held.empty() ? std::vector<int>{} : found.ranks_meeting(held)) {
+        for (const int other : found.ranks_meeting(held)) {
             const auto elements = static_cast<double>(intersect(found.held_by(other), held).size());
-            if (other != rank && elements > 0) {
-                for (traffic* one : {&sent[static_cast<std::size_t>(from_boxes ? rank : other)],
-                                     &received[static_cast<std::size_t>(from_boxes ? other : rank)]}) {
-                    one->elements += elements;
-                    one->messages += 1;
-                }
+            total.elements += other == rank ? 0 : elements;
+            for (traffic* one : {&sent[static_cast<std::size_t>(from_boxes ? rank : other)],
+                                 &received[static_cast<std::size_t>(from_boxes ? other : rank)]}) {
+                one->elements += other == rank ? 0 : elements;
+                one->messages += other == rank ? 0 : 1;
+                total.busiest = std::max(total.busiest, one->elements);
+                total.messages = std::max(total.messages, one->messages);
             }
         }
-    }
-    traffic total;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        total.elements += sent[rank].elements;
-        total.busiest = std::max({total.busiest, sent[rank].elements, received[rank].elements});
-        total.messages = std::max({total.messages, sent[rank].messages, received[rank].messages});
     }
     return total;
 }
 
-/// Ranks keep something where all bits that both grids cut a dimension by agree; they all keep the same amount then.
-EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid& to) {
+/// What moves between two binary places, in closed form. Where they cut unevenly an estimate. Ranks keep something
+/// where all bits that both places cut a dimension by agree; they all keep the same amount then.
+EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     constexpr std::size_t most_bits = 32;
-    std::array<std::uint8_t, most_bits + 1> parent{};  // of bits that are equal on all ranks that keep something
     const auto from_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(from.ranks)));
     const auto to_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(to.ranks)));
     const std::size_t count = std::max(from_bits, to_bits);
-    std::iota(parent.begin(), parent.begin() + static_cast<std::ptrdiff_t>(count) + 1, std::uint8_t{0});
+    std::array<std::uint8_t, most_bits + 1> class_of{};  // of bits that are equal on all ranks that keep something
+    std::iota(class_of.begin(), class_of.end(), std::uint8_t{0});
     std::size_t classes = count + 1;
     const auto join = [&](std::size_t a, std::size_t b) {
-        while (parent[a] != a) {
-            a = parent[a];
-        }
-        while (parent[b] != b) {
-            b = parent[b];
-        }
-        classes -= a != b ? 1 : 0;
-        parent[a] = static_cast<std::uint8_t>(b);
+        classes -= class_of[a] != class_of[b] ? 1 : 0;
+        std::replace(class_of.begin(), class_of.end(), std::uint8_t{class_of[a]}, std::uint8_t{class_of[b]});
     };
     for (std::size_t bit = std::min(from_bits, to_bits); bit < count; ++bit) {
         join(bit, count);  // ranks that have both boxes have zeroes there; the last class stands for zero
     }
-    double kept = from.mean;
+    double elements = 1;
     double sources = 1;
     double targets = 1;
     for (std::size_t dimension = 0; dimension < from.bits.size(); ++dimension) {
@@ -139,62 +99,66 @@ EINPARALLEL_INLINE traffic binary_traffic(const rank_grid& from, const rank_grid
         for (std::size_t place = 0; place < both; ++place) {
             join(static_cast<std::size_t>(before[place]), static_cast<std::size_t>(after[place]));
         }
-        const auto finer = static_cast<double>(std::size_t{1} << (after.size() - both));
-        kept /= finer;
-        targets *= finer;
+        targets *= static_cast<double>(std::size_t{1} << (after.size() - both));
         sources *= static_cast<double>(std::size_t{1} << (before.size() - both));
+        elements *= static_cast<double>(from.resting.bounds()[dimension]);
     }
+    const double had = elements / from.ranks;
+    const double wanted = elements / to.ranks;
+    const double kept = had / targets;
     const auto keeping = static_cast<double>(std::size_t{1} << (classes - 1));
-    traffic moving;
-    moving.elements = to.ranks * to.mean - keeping * kept;
+    traffic moving{elements - keeping * kept};
     if (moving.elements > 0) {
-        const bool all_keep_sent = keeping == from.ranks;
-        const bool all_keep_received = keeping == to.ranks;
-        moving.busiest = std::max(from.mean - (all_keep_sent ? kept : 0), to.mean - (all_keep_received ? kept : 0));
-        moving.messages = std::max(targets - (all_keep_sent ? 1 : 0), sources - (all_keep_received ? 1 : 0));
+        const int sender_keeps = keeping == from.ranks ? 1 : 0;  // every one of them
+        const int reader_keeps = keeping == to.ranks ? 1 : 0;
+        moving.busiest = std::max(had - sender_keeps * kept, wanted - reader_keeps * kept);
+        moving.messages = std::max(targets - sender_keeps, sources - reader_keeps);
     }
     return moving;
 }
 
-EINPARALLEL_INLINE traffic regular_traffic(const rank_grid& from, const rank_grid& to,
-                                           const std::vector<double>& sent_from, const std::vector<double>& wanted,
-                                           std::size_t tried, bool elements_only) {
-    constexpr std::size_t lanes = 32;  // ranks that are worked on side by side: the loops over them are vectorised
-    traffic moving;
-    for (std::size_t first = 0; first < tried && !from.resting.sides().empty();
-         first += lanes) {  // else one element, on rank 0
-        const std::size_t count = std::min(lanes, tried - first);
-        std::array<double, lanes> sent, received, kept, targets, sources;
-        for (std::array<double, lanes>* each : {&sent, &received, &kept, &targets, &sources}) {
-            each->fill(1);
-        }
-        for (std::size_t dimension = 0; dimension < from.resting.sides().size(); ++dimension) {
-            const double* const had = sent_from.data() + 2 * dimension * tried + first;  // begins, `tried` on the ends
-            const double* const has = wanted.data() + 2 * dimension * tried + first;
-            for (std::size_t lane = 0; lane < count; ++lane) {
-                const double both = std::min(had[tried + lane], has[tried + lane]) - std::max(had[lane], has[lane]);
-                sent[lane] *= had[tried + lane] - had[lane];
-                received[lane] *= has[tried + lane] - has[lane];
-                kept[lane] *= std::max(both, 0.0);
-            }
-            const auto meeting = [&](const cut_side& others, const double* held) {
-                const interval cell{static_cast<index>(held[0]), static_cast<index>(held[tried])};
-                return cell.empty() ? 0 : cells_meeting(others, cell);
-            };
-            for (std::size_t lane = 0; lane < count && !elements_only; ++lane) {
-                targets[lane] *= meeting(to.resting.sides()[dimension], had + lane);
-                sources[lane] *= meeting(from.resting.sides()[dimension], has + lane);
-            }
-        }
-        for (std::size_t lane = 0; lane < count; ++lane) {
-            const int stays = kept[lane] > 0 ? 1 : 0;
-            moving.elements += received[lane] - kept[lane];
-            moving.busiest = std::max({moving.busiest, sent[lane] - kept[lane], received[lane] - kept[lane]});
-            moving.messages = std::max({moving.messages, targets[lane] - (targets[lane] > 0 ? stays : 0),
-                                        sources[lane] - (sources[lane] > 0 ? stays : 0)});
-        }
+/// What ranks have at a valid place: all `ranks` of them, or `most` that differ in all their digits.
+EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, int most) {
+    const int tried = std::min(ranks, most);
+    const auto [known, fresh] = of.cells.try_emplace({ranks, tried});
+    for (int trial = 0; fresh && trial < tried; ++trial) {
+        const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
+        const box held = of.resting.held_by(
+            tried == ranks ? trial : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
+        known->second.insert(known->second.end(), held.sides.begin(), held.sides.end());
     }
-    moving.elements *= static_cast<double>(std::max(from.ranks, to.ranks)) / static_cast<double>(tried);
+    return known->second;
+}
+
+/// The same between any two valid places, from what `most` of their ranks have, exact where these are all; without the
+/// messages of one rank with `elements_only`. Time: most.
+EINPARALLEL_INLINE traffic regular_traffic(place& from, place& to, int most, bool elements_only) {
+    const int ranks = std::max(from.ranks, to.ranks);
+    const int tried = std::min(ranks, most);
+    auto had = cells_of(from, ranks, most).begin();
+    auto wanted = cells_of(to, ranks, most).begin();
+    traffic moving;
+    for (int trial = 0; trial < tried; ++trial) {
+        double sent = 1;
+        double received = 1;
+        double kept = 1;
+        double targets = 1;
+        double sources = 1;
+        for (std::size_t dimension = 0; dimension < from.resting.sides().size(); ++dimension, ++had, ++wanted) {
+            sent *= static_cast<double>(had->size());
+            received *= static_cast<double>(wanted->size());
+            kept *= static_cast<double>(intersect(*had, *wanted).size());
+            if (!elements_only) {
+                targets *= cells_meeting(to.resting.sides()[dimension], *had);
+                sources *= cells_meeting(from.resting.sides()[dimension], *wanted);
+            }
+        }
+        const int stays = kept > 0 ? 1 : 0;
+        moving.elements += received - kept;
+        moving.busiest = std::max({moving.busiest, sent - kept, received - kept});
+        moving.messages = std::max({moving.messages, targets - stays, sources - stays});
+    }
+    moving.elements *= static_cast<double>(ranks) / tried;
     return moving;
 }
 

@@ -17,9 +17,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// brings each element of it to q − 1 ranks once.
 EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand);
 
-/// The same for all operands of one task that it does not hold.
-EINPARALLEL_INLINE double gathered_bytes(const task& work);
-
 /// Bytes that all ranks together send to aggregate the output of one task: every way to reduce a block that q ranks
 /// have summands of brings each element of it to q − 1 ranks once.
 EINPARALLEL_INLINE double aggregated_bytes(const task& work);
@@ -27,13 +24,8 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work);
 /// Bytes that all ranks together send for one task, in all its runs, or in one where what it holds is there.
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting = {});
 
-/// Bytes of the largest block of a tensor, and of its largest piece along the cut.
-struct largest_shares {
-    double block = 0;
-    double piece = 0;
-
-    EINPARALLEL_INLINE largest_shares(const distribution& resting, std::size_t element_bytes);
-};
+/// Elements of the largest piece of a tensor along the cut.
+EINPARALLEL_INLINE double largest_piece(const distribution& resting);
 
 /// Seconds of the rank with the largest share, by its schedule, in all runs, or in one where what the task holds is
 /// there. Every step of a ring takes the longer of its arithmetic and its transfer, and a share of the shorter

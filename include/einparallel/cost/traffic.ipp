@@ -15,18 +15,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, const std::vector<index>& extents,
                                            const mesh& ranks) {
     double elements = 1;
-    for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
-        const label_id label = labels[dimension];
-        const auto before = labels.begin() + static_cast<std::ptrdiff_t>(dimension);
-        if (label != no_label && std::find(labels.begin(), before, label) == before) {
-            const index extent = extents[static_cast<std::size_t>(label)];
-            const auto times = std::count(labels.begin(), labels.end(), label);
-            double covered = 0;
-            for (int part = 0; times > 1 && part < ranks.parts(label); ++part) {
-                covered += std::pow(static_cast<double>(ranks.block(label, extent, part).size()), times);
-            }
-            elements *= times > 1 ? covered : static_cast<double>(extent);
+    for (std::size_t number = 0; number < extents.size(); ++number) {
+        const auto label = static_cast<label_id>(number);
+        const auto times = std::count(labels.begin(), labels.end(), label);
+        double covered = times == 1 ? static_cast<double>(extents[number]) : 0;
+        for (int part = 0; times > 1 && part < ranks.parts(label); ++part) {
+            covered += std::pow(static_cast<double>(ranks.block(label, extents[number], part).size()), times);
         }
+        elements *= times == 0 ? 1 : covered;
     }
     return elements;
 }
@@ -37,25 +33,18 @@ EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand) 
            static_cast<double>(work.operand_bytes[operand]);
 }
 
-EINPARALLEL_INLINE double gathered_bytes(const task& work) {
-    double bytes = 0;
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        bytes += work.holds(operand) ? 0 : gathered_bytes(work, operand);
-    }
-    return bytes;
-}
-
 EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
     return (work.output.replication() - 1) * covered_elements(work.form.output, work.extents, work.ranks) *
            static_cast<double>(work.output_bytes);
 }
 
-EINPARALLEL_INLINE largest_shares::largest_shares(const distribution& resting, std::size_t element_bytes) {
-    piece = block = resting.largest_block() * static_cast<double>(element_bytes);
-    if (resting.cut() && block > 0) {
-        const index whole = resting.largest_block_extent(*resting.cut());
-        piece *= static_cast<double>(block_of(whole, resting.replication(), 0).size()) / static_cast<double>(whole);
+EINPARALLEL_INLINE double largest_piece(const distribution& resting) {
+    const double block = resting.largest_block();
+    if (!resting.cut() || block == 0) {
+        return block;
     }
+    const index whole = resting.largest_block_extent(*resting.cut());
+    return block * static_cast<double>(block_of(whole, resting.replication(), 0).size()) / static_cast<double>(whole);
 }
 
 /// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
@@ -69,16 +58,13 @@ inline constexpr double terms_per_pass = 64;
 /// Elements that `calls` of the kernel, instead of one, along `label` touch anew: operands without the label are packed
 /// again, an output without it is read and written again.
 EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int calls) {
-    const auto lacks = [&](const std::vector<label_id>& labels) {
-        return std::find(labels.begin(), labels.end(), label) == labels.end();
-    };
     double elements = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (lacks(work.form.operands[operand])) {
+        if (!work.form.in_operand(operand, label)) {
             elements += (calls - 1) * work.operands[operand].largest_block();
         }
     }
-    if (lacks(work.form.output)) {
+    if (!work.form.in_output(label)) {
         double terms = 1;
         for (std::size_t summed = 0; summed < work.extents.size(); ++summed) {
             const auto number = static_cast<label_id>(summed);
@@ -93,7 +79,7 @@ EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int ca
 /// A region of a tensor, by its size.
 struct counted_region {
     double elements = 0;
-    double bytes = 0;
+    std::size_t element_bytes = 0;
 };
 
 /// The sharers of the largest block of a tensor, as a ring of largest pieces.
@@ -107,7 +93,7 @@ struct counted_ring {
     [[nodiscard]] counted_region block() const { return whole; }
     [[nodiscard]] counted_region piece(int /*distance*/) const { return largest; }
     [[nodiscard]] counted_region half(int /*distance*/, int /*number*/) const {
-        return {largest.elements / 2, largest.bytes / 2};
+        return {largest.elements / 2, largest.element_bytes};
     }
 };
 
@@ -118,26 +104,26 @@ struct counted_ring {
 class schedule_counter {
 public:
     struct step {
-        counted_region sent;
-        counted_region received;
-        double sends = 0;
-        double receives = 0;
+        struct messages {
+            double number = 0;
+            double bytes = 0;
+        };
+        messages sent;
+        messages received;
         double touched = 0;     ///< elements that are copied or added
         double arithmetic = 0;  ///< seconds
         double peers = 1;       ///< that each message stands for
 
-        void send(int /*peer*/, buffer_id /*place*/, const counted_region& region) { count(sent, sends, region); }
-        void receive(int /*peer*/, buffer_id /*place*/, const counted_region& region) {
-            count(received, receives, region);
-        }
+        void send(int /*peer*/, buffer_id /*place*/, const counted_region& region) { count(sent, region); }
+        void receive(int /*peer*/, buffer_id /*place*/, const counted_region& region) { count(received, region); }
         void move(buffer_id /*into*/, buffer_id /*from*/, const counted_region& region, std::size_t /*of_sum*/ = 0) {
             touched += region.elements;
         }
 
     private:
-        void count(counted_region& moved, double& messages, const counted_region& region) const {
-            moved.bytes += peers * region.bytes;
-            messages += region.elements > 0 ? peers : 0;
+        void count(messages& moved, const counted_region& region) const {
+            moved.number += region.elements > 0 ? peers : 0;
+            moved.bytes += peers * region.elements * static_cast<double>(region.element_bytes);
         }
     };
 
@@ -164,13 +150,11 @@ public:
     [[nodiscard]] static std::size_t vertex() { return 0; }
     buffer_id& block(std::size_t /*operand*/) { return block_; }
     EINPARALLEL_INLINE [[nodiscard]] static counted_ring ring(const distribution& resting, std::size_t element_bytes) {
-        const largest_shares share(resting, element_bytes);
-        const auto each = static_cast<double>(element_bytes);
-        return {resting.replication(), {share.block / each, share.block}, {share.piece / each, share.piece}};
+        return {
+            resting.replication(), {resting.largest_block(), element_bytes}, {largest_piece(resting), element_bytes}};
     }
     EINPARALLEL_INLINE [[nodiscard]] static counted_region region(const box& of, std::size_t element_bytes) {
-        const auto elements = static_cast<double>(of.size());
-        return {elements, elements * static_cast<double>(element_bytes)};
+        return {static_cast<double>(of.size()), element_bytes};
     }
     EINPARALLEL_INLINE void slice(label_id along, int calls) {
         compute_ = (compute_ + touch_seconds(touched_again(work_, along, calls))) / calls;
@@ -225,7 +209,7 @@ private:
         return elements * constants_.operations_per_touch * constants_.seconds_per_flop;
     }
     EINPARALLEL_INLINE void add_step(const step& now, int times) {
-        const double messages = std::max(now.sends, now.receives);
+        const double messages = std::max(now.sent.number, now.received.number);
         const double transfer = messages * constants_.seconds_per_message +
                                 std::max(now.sent.bytes, now.received.bytes) * constants_.seconds_per_byte;
         seconds_ += times * (std::max(now.arithmetic, transfer) +
@@ -254,9 +238,10 @@ EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasti
         feed_workers(counted, work, no_buffer);
         return lasting.runs * counted.bytes();
     }
-    double bytes = lasting.runs * (gathered_bytes(work) + aggregated_bytes(work));
-    for (std::size_t operand = 0; operand < lasting.once.size(); ++operand) {
-        bytes += work.holds(operand) ? lasting.once[operand] * gathered_bytes(work, operand) : 0;
+    double bytes = lasting.runs * aggregated_bytes(work);
+    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+        const double once = lasting.lasts(operand) ? lasting.once[operand] : 0;
+        bytes += (work.holds(operand) ? once : lasting.runs) * gathered_bytes(work, operand);
     }
     return bytes;
 }
@@ -292,19 +277,14 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
         const bool is_operand = way >= 0 && way < 64 && work.travels(static_cast<std::size_t>(way));
         work.held = is_operand ? may_hold & ~(std::uint64_t{1} << way) : may_hold;
     };
-    std::vector<int> ways{work.travelling, nothing_travels};
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        if (fills_ring(work.operands[operand], 1)) {
-            ways.push_back(static_cast<int>(operand));
-        }
-    }
-    if (k_ring_suits(work)) {
-        ways.push_back(output_travels);
-    }
     int best = nothing_travels;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::pair<double, double> least{infinity, infinity};  // what is beyond the limit counts before seconds do
-    for (const int way : ways) {
+    for (int way = nothing_travels; way < static_cast<int>(work.operands.size()); ++way) {
+        if (way == output_travels ? !k_ring_suits(work)
+                                  : way >= 0 && !fills_ring(work.operands[static_cast<std::size_t>(way)], 1)) {
+            continue;
+        }
         travel(way);
         const double memory = limited ? task_memory(work) : 0;
         const std::pair<double, double> measured{memory > static_cast<double>(memory_limit) ? memory : 0.0,
@@ -320,12 +300,13 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
 EINPARALLEL_INLINE double task_memory(const task& work) {
     double bytes = 0;
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        const largest_shares share(work.operands[operand], work.operand_bytes[operand]);
-        bytes += work.travels(operand) ? 2 * share.block / work.operands[operand].replication() : share.block;
+        const distribution& resting = work.operands[operand];
+        const double blocks = work.travels(operand) ? 2.0 / resting.replication() : 1;
+        bytes += blocks * resting.largest_block() * static_cast<double>(work.operand_bytes[operand]);
     }
-    const largest_shares share(work.output, work.output_bytes);
-    const bool reduces = work.output.replication() > 1;
-    return bytes + (!reduces ? share.piece : runs_k_ring(work) ? share.piece * pieces_of_k_ring(work) : share.block);
+    const double elements =
+        runs_k_ring(work) ? largest_piece(work.output) * pieces_of_k_ring(work) : work.output.largest_block();
+    return bytes + elements * static_cast<double>(work.output_bytes);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -31,7 +31,11 @@ EINPARALLEL_INLINE plan_statistics statistics_of(const plan& shown) {
             continue;
         }
         vertex_statistics& of = made.vertices[number];
-        of.gathered_bytes = static_cast<std::size_t>(std::llround(detail::gathered_bytes(work)));
+        double gathered = 0;
+        for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
+            gathered += work.holds(operand) ? 0 : detail::gathered_bytes(work, operand);
+        }
+        of.gathered_bytes = static_cast<std::size_t>(std::llround(gathered));
         of.aggregated_bytes = static_cast<std::size_t>(std::llround(detail::aggregated_bytes(work)));
         of.repartitioned_bytes = each.bytes - std::min(each.bytes, of.gathered_bytes + of.aggregated_bytes);
         of.held_bytes = memory.by_vertex[number];

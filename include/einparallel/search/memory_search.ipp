@@ -133,7 +133,7 @@ private:
         const auto place = [&](const std::vector<label_id>& labels, std::size_t cut, const distribution& resting,
                                std::size_t element_bytes) {
             made.places.push_back(exact_place(chosen, work.extents, labels, cut, factors_.places()));
-            made.work -= largest_shares(resting, element_bytes).piece;
+            made.work -= largest_piece(resting) * static_cast<double>(element_bytes);
         };
         made.work = made.memory = task_memory(work);
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
@@ -265,8 +265,8 @@ private:
         }
         for (std::size_t number = 0; number < copies_.size(); ++number) {
             for (const copy& each : copies_[number]) {
-                const double bytes =
-                    largest_shares(factors_.places().resting(each.place), graph_.vertices[number]->element.bytes).piece;
+                const double bytes = largest_piece(factors_.places().resting(each.place)) *
+                                     static_cast<double>(graph_.vertices[number]->element.bytes);
                 held_[each.first] += bytes;
                 held_[each.last + 1] -= bytes;
             }
