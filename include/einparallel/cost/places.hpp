@@ -92,9 +92,6 @@ public:
     /// True where between() is an estimate.
     EINPARALLEL_INLINE [[nodiscard]] bool is_estimated(place_id from, place_id to) const;
 
-    /// Looks at more ranks for an estimate; true where that changes it.
-    EINPARALLEL_INLINE bool settle(place_id from, place_id to);
-
     /// The same by all ranks, however many. Time: ranks.
     EINPARALLEL_INLINE traffic counted(place_id from, place_id to);
 

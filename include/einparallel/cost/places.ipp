@@ -110,9 +110,8 @@ EINPARALLEL_INLINE place_id place_table::add(distribution resting, place_id whol
     return number;
 }
 
-/// Ranks up to which all of them are looked at, and of more, how many: of any pair, and of one that is settled.
+/// Ranks up to which all of them are looked at, and of more, how many.
 inline constexpr int looked_at_first = 32;
-inline constexpr int looked_at_closely = 1024;
 
 /// By so many ranks, or more where that is known. A first look at binary places is their closed form, which is looked
 /// up faster than it was written down.
@@ -135,7 +134,7 @@ EINPARALLEL_INLINE traffic place_table::looked_up(place_id from, place_id to, in
         known = is_valid ? pair_traffic{regular_traffic(before, after, most, elements_only), std::min(most, all),
                                         elements_only}
                          : pair_traffic{irregular_traffic(before.resting, after.resting), all};
-        if (known.looked_at > looked_at_closely) {  // megabytes, of the last count
+        if (known.looked_at > looked_at_first) {  // megabytes, of the last count
             before.cells.clear();
             after.cells.clear();
         }
@@ -159,14 +158,6 @@ EINPARALLEL_INLINE bool place_table::is_estimated(place_id from, place_id to) co
     }
     const auto known = before.pairs.find(to);
     return known == before.pairs.end() || known->second.looked_at < all;
-}
-
-EINPARALLEL_INLINE bool place_table::settle(place_id from, place_id to) {
-    if (!is_estimated(from, to)) {
-        return false;
-    }
-    const traffic estimate = between(from, to);
-    return !(looked_up(from, to, looked_at_closely, elements_only_) == estimate);
 }
 
 EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
