@@ -36,7 +36,7 @@ public:
     EINPARALLEL_INLINE placed_graph run(std::size_t effort, bool keeps = false) {
         keeps_ = keeps;
         start();
-        round_off(solve(false).taken, true);
+        find_best();
         try {
             // The paper's states are cuts alone, and its moves closed forms of them: more of them take as long.
             constexpr std::size_t paper = 5;  // halves
@@ -110,7 +110,7 @@ private:
             } else if (written_.few < 4 * placement_writer::few_states) {
                 written_.few *= 2;
             }
-            round_off(solve(false).taken, true);
+            find_best();
         }
         for (double before = infinity; bound_ < best_.cost * (1 - 1e-12) && better(best_.cost, before);) {
             before = best_.cost;  // once more from the best plan, which need not be the last one
@@ -203,15 +203,26 @@ private:
         return changed;
     }
 
-    /// Makes a placement of what a model takes, or a better one of a placement, and keeps it where it is the cheapest
-    /// so far. True where states are new.
-    EINPARALLEL_INLINE bool round_off(std::vector<state> from, bool further = false) {
-        const bool fresh = written_.round_off(std::move(from), best_.states, further);
-        const std::vector<state>& made = written_.rounded();
+    /// Keeps a placement where it is the cheapest so far.
+    EINPARALLEL_INLINE void consider(const std::vector<state>& made) {
         if (const double cost = factors_.cost_of(pointers(made)); better(cost, best_.cost)) {
             best_ = {made, cost, 0};
         }
+    }
+
+    /// Makes a placement of what a model takes, or a better one of a placement. True where states are new.
+    EINPARALLEL_INLINE bool round_off(std::vector<state> from, bool further = false) {
+        const bool fresh = written_.round_off(std::move(from), best_.states, further);
+        consider(written_.rounded());
         return fresh;
+    }
+
+    /// Solves the model over the states, and takes one vertex after the other from there: what is not written down is
+    /// in no table, and split tables do not know everything.
+    EINPARALLEL_INLINE void find_best() {
+        std::vector<state> taken = solve(false).taken;
+        consider(taken);
+        round_off(std::move(taken), true);
     }
 
     /// Drops the states with which every plan costs more than the best one known.
