@@ -157,7 +157,7 @@ TEST_CASE("powers_of_two plans for the next power of two") {
     CHECK(planned.vertices().back().work.ranks.size() == 8);
 }
 
-TEST_CASE("the paper's linearisation keeps to a memory limit: what it takes along its paths may be open states") {
+TEST_CASE("the paper's linearisation keeps to a memory limit") {
     const node X = input({64, 64}, source_kind::placeholder);
     const node first = einsum("ij,jk->ik", {X, X});
     const node outputs = einsum("ij,jk->ik", {first, einsum("ij,kj->ik", {X, input({64, 64})})});

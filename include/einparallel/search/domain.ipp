@@ -102,8 +102,7 @@ public:
 
     /// Adds the cheapest partition vector that reads no summands for some numbers of ranks, each half of the one before
     /// or less: neighbours that all leave ranks idle are better than one that does.
-    EINPARALLEL_INLINE bool grow_each_number() {
-        const std::size_t before = vectors.size();
+    EINPARALLEL_INLINE void grow_each_number() {
         for (std::size_t family = 0; family < may_be_.families.size(); ++family) {
             int last = std::numeric_limits<int>::max();
             for (const int product : may_be_.families[family].products) {
@@ -119,7 +118,6 @@ public:
                 }
             }
         }
-        return vectors.size() > before;
     }
 
     /// Adds partition vectors that follow a mesh over some of the labels: its cuts, and what ranks are left along any
