@@ -82,14 +82,7 @@ struct labelled {
     [[nodiscard]] index fused(ep::label_class::value_type wanted) const {
         index product = 1;
         for (std::size_t label = 0; label < extents.size(); ++label) {
-            const auto has = [&](const std::vector<ep::label_id>& labels) {
-                return std::ranges::find(labels, static_cast<ep::label_id>(label)) != labels.end();
-            };
-            std::uint64_t in = 0;
-            for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
-                in |= std::uint64_t{has(form.operands[operand]) ? 1U : 0U} << operand;
-            }
-            product *= ep::classify(in, form.operands.size(), has(form.output)) == wanted ? extents[label] : 1;
+            product *= form.class_of(static_cast<ep::label_id>(label)) == wanted ? extents[label] : 1;
         }
         return product;
     }
