@@ -92,6 +92,9 @@ public:
     /// True where between() is an estimate.
     EINPARALLEL_INLINE [[nodiscard]] bool is_estimated(place_id from, place_id to) const;
 
+    /// Counts an estimate over up to 1,024 ranks by all of them, from then on.
+    EINPARALLEL_INLINE void settle(place_id from, place_id to);
+
     /// The same by all ranks, however many. Time: ranks.
     EINPARALLEL_INLINE traffic counted(place_id from, place_id to);
 

@@ -160,6 +160,13 @@ EINPARALLEL_INLINE bool place_table::is_estimated(place_id from, place_id to) co
     return known == before.pairs.end() || known->second.looked_at < all;
 }
 
+EINPARALLEL_INLINE void place_table::settle(place_id from, place_id to) {
+    constexpr int most = 1024;
+    if (is_estimated(from, to) && std::max(places_[at(from)].ranks, places_[at(to)].ranks) <= most) {
+        looked_up(from, to, most, elements_only_);
+    }
+}
+
 EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
     return looked_up(from, to, std::numeric_limits<int>::max(), false);
 }

@@ -91,6 +91,19 @@ public:
         return of(tensor, tensor.maker ? chosen[*tensor.maker]->output : tensor.from, wanted, how);
     }
 
+    /// Counts what moves between chosen states, by variable, where that was an estimate.
+    EINPARALLEL_INLINE void settle(const std::vector<factor>& factors, const std::vector<state>& chosen) {
+        from_ = anywhere;
+        for (const factor& tensor : factors) {
+            for (const tensor_reader& reader : tensor.readers) {
+                for (const std::size_t operand : reader.operands) {
+                    table_.settle(tensor.maker ? chosen[*tensor.maker].output : tensor.from,
+                                  chosen[reader.variable].operands[operand]);
+                }
+            }
+        }
+    }
+
 private:
     /// Tables are written from one place to many after another, combined in every way: each is looked up once.
     EINPARALLEL_INLINE double one(place_id from, place_id to, std::size_t element_bytes, counting how) {

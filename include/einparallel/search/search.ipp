@@ -205,6 +205,7 @@ private:
 
     /// Keeps a placement where it is the cheapest so far.
     EINPARALLEL_INLINE void consider(const std::vector<state>& made) {
+        factors_.moves().settle(factors_.factors(), made);
         if (const double cost = factors_.cost_of(pointers(made)); better(cost, best_.cost)) {
             best_ = {made, cost, 0};
         }
