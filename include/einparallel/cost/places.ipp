@@ -110,8 +110,9 @@ EINPARALLEL_INLINE place_id place_table::add(distribution resting, place_id whol
     return number;
 }
 
-/// Ranks up to which all of them are looked at, and of more, how many.
+/// Ranks up to which all of them are looked at, and of more, how many: of any pair, and of one that is settled.
 inline constexpr int looked_at_first = 32;
+inline constexpr int looked_at_closely = 1024;
 
 /// By so many ranks, or more where that is known. A first look at binary places is their closed form, which is looked
 /// up faster than it was written down.
@@ -134,7 +135,7 @@ EINPARALLEL_INLINE traffic place_table::looked_up(place_id from, place_id to, in
         known = is_valid ? pair_traffic{regular_traffic(before, after, most, elements_only), std::min(most, all),
                                         elements_only}
                          : pair_traffic{irregular_traffic(before.resting, after.resting), all};
-        if (known.looked_at > looked_at_first) {  // megabytes, of the last count
+        if (known.looked_at > looked_at_closely) {  // megabytes, of the last count
             before.cells.clear();
             after.cells.clear();
         }
@@ -161,9 +162,8 @@ EINPARALLEL_INLINE bool place_table::is_estimated(place_id from, place_id to) co
 }
 
 EINPARALLEL_INLINE void place_table::settle(place_id from, place_id to) {
-    constexpr int most = 1024;
-    if (is_estimated(from, to) && std::max(places_[at(from)].ranks, places_[at(to)].ranks) <= most) {
-        looked_up(from, to, most, elements_only_);
+    if (is_estimated(from, to) && std::max(places_[at(from)].ranks, places_[at(to)].ranks) <= looked_at_closely) {
+        looked_up(from, to, looked_at_closely, elements_only_);
     }
 }
 

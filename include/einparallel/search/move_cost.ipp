@@ -54,21 +54,21 @@ public:
         if (tensor.binder && (from = wanted[*tensor.binder]->front()) >= 0) {
             from = table_.whole_of(from);
         }
+        const bool is_paper = asked_.objective == objective::paper;
         double sum = 0;
         places_.clear();
         for (std::size_t reader = 0; reader < wanted.size() && from >= 0; ++reader) {
             for (const place_id to : *wanted[reader]) {
-                if (asked_.objective == objective::paper) {
+                if (is_paper) {
                     sum += in_numbers(from, to, tensor.runs, tensor.readers[reader].is_marked);
                 } else if (tensor.readers[reader].is_marked) {
                     const double cost = one(from, to, tensor.element_bytes, how);
                     sum += cost > 0 && cost < forbidden_move ? forbidden_move : 0;
                 }
             }
-            places_.insert(places_.end(), wanted[reader]->begin(), wanted[reader]->end());
-        }
-        if (from < 0 || asked_.objective == objective::paper) {
-            return sum;
+            if (!is_paper) {
+                places_.insert(places_.end(), wanted[reader]->begin(), wanted[reader]->end());
+            }
         }
         sort_unique(places_);
         for (const place_id to : places_) {
