@@ -274,10 +274,7 @@ TEST_CASE("cells are cut between letters, and columns count letters") {
     CHECK(detail::cell("longer", 5) == "l..er");
     CHECK(detail::cell("\u03b1\u03b2\u03b3\u03b4\u03b5", 5) == "\u03b1\u03b2\u03b3\u03b4\u03b5");
     CHECK(detail::cell("\u03b1\u03b2\u03b3\u03b4\u03b5\u03b6", 5) == "\u03b1..\u03b5\u03b6");
-    detail::text_table table("lr");
-    table.add({"\u03b1\u03b2", "1"});
-    table.add({"abc", "12"});
-    CHECK(table.text() == "\u03b1\u03b2    1\nabc  12\n");
+    CHECK(detail::aligned({{"\u03b1\u03b2", "1"}, {"abc", "12"}}, "lr") == "\u03b1\u03b2    1\nabc  12\n");
 }
 
 TEST_CASE("numbers for readers: three digits and a unit") {

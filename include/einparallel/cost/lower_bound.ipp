@@ -2,6 +2,8 @@
 
 #include <einparallel/cost/lower_bound.hpp>
 
+#include <einparallel/notation/search_range.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,22 +16,19 @@ EINPARALLEL_INLINE std::optional<contraction_shape> contraction_shape_of(const e
     if (form.operands.size() != 2) {
         return std::nullopt;
     }
-    for (const std::vector<label_id>& labels : form.operands) {
-        for (const label_id label : labels) {
-            if (label != no_label && std::ranges::count(labels, label) > 1) {
-                return std::nullopt;
-            }
-        }
-    }
-    std::array<index, 4> of_class{1, 1, 1, 1};  // c, m, n, k
-    for (std::size_t label = 0; label < extents.size(); ++label) {
-        const auto kind = static_cast<std::size_t>(form.class_of(static_cast<label_id>(label)));
-        if (extents[label] != 1 && kind >= of_class.size()) {
+    std::array<index, 6> of_class{1, 1, 1, 1, 1, 1};
+    for (std::size_t number = 0; number < extents.size(); ++number) {
+        const auto label = static_cast<label_id>(number);
+        if (detail::any_in(form.operands, [&](const auto& own) { return std::ranges::count(own, label) > 1; })) {
             return std::nullopt;
         }
-        (extents[label] == 1 ? of_class[0] : of_class[kind]) *= extents[label];
+        of_class[form.class_of(label)] *= extents[number];
     }
-    return contraction_shape{of_class[0], of_class[1], of_class[2], of_class[3]};
+    if (of_class[label_class::x_only] != 1 || of_class[label_class::y_only] != 1) {
+        return std::nullopt;
+    }
+    return contraction_shape{of_class[label_class::c], of_class[label_class::m], of_class[label_class::n],
+                             of_class[label_class::k]};
 }
 
 EINPARALLEL_INLINE double lower_bound_words(const contraction_shape& shape, int processes) {

@@ -68,7 +68,7 @@ EINPARALLEL_INLINE label_parts cut_labels(const einsum_form& form, const std::ve
 /// The cut that a vertex's operands bring: by label, the parts into which the first operand that cuts it is cut there,
 /// as far as the ranks suffice.
 EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
-                                                   const std::vector<std::vector<int>>& decided, int processes) {
+                                                   const std::vector<state>& decided, int processes) {
     const einsum_form& form = graph.vertices[number]->form;
     std::vector<int> parts(form.names.size(), 1);
     for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
@@ -76,7 +76,7 @@ EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, st
         const std::vector<label_id>& made = graph.vertices[input]->form.output;  // none of an input
         for (std::size_t dimension = 0; dimension < made.size(); ++dimension) {
             const label_id label = form.operands[operand][dimension];
-            const int wanted = decided[input][static_cast<std::size_t>(made[dimension])];
+            const int wanted = decided[input].ranks.parts(made[dimension]);
             if (label != no_label && wanted <= processes && parts[static_cast<std::size_t>(label)] == 1) {
                 parts[static_cast<std::size_t>(label)] = wanted;
                 processes /= wanted;
@@ -86,28 +86,27 @@ EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, st
     return cut_labels(form, parts);
 }
 
-/// The partition vector that `wanted` means. @throws error where the vertex cannot be cut so
-EINPARALLEL_INLINE std::vector<int> checked_parts(const vertex_to_cut& asked, const label_parts& wanted) {
+/// The cut that `wanted` means. @throws error where the vertex cannot be cut so
+EINPARALLEL_INLINE mesh checked_cut(const vertex_to_cut& asked, const label_parts& wanted) {
     const vertex& einsum = asked.einsum;
     const std::string who = "plan_with: " + asked.name + " (" + einsum.form.text() + ") ";
-    std::vector<int> parts(einsum.extents.size(), 0);
+    mesh cut;
     index blocks = 1;
     for (const auto& [name, count] : wanted) {
         const label_id label = label_named(einsum.form, name);
         expect(label != no_label, who + "has no label " + name + " to cut");
         const index extent = einsum.extents[static_cast<std::size_t>(label)];
-        int& known = parts[static_cast<std::size_t>(label)];
-        expect(known == 0, who + "is told twice how to cut label " + name);
+        expect(!any_in(cut.axes, [&](const mesh_axis& known) { return known.label == label; }),
+               who + "is told twice how to cut label " + name);
         expect(count == 1 || (count > 1 && count <= extent), who + "cannot cut label " + name + " of extent " +
                                                                  std::to_string(extent) + " into " +
                                                                  std::to_string(count) + " parts");
-        known = count;
+        cut.axes.push_back({label, count});
         blocks *= count;
         expect(blocks <= asked.processes, who + "is cut over " + std::to_string(blocks) +
                                               " ranks or more, the plan is for " + std::to_string(asked.processes));
     }
-    std::replace(parts.begin(), parts.end(), 0, 1);
-    return parts;
+    return cut;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -127,7 +126,7 @@ EINPARALLEL_INLINE plan plan_vertices_with(const options& asked, const cutting_r
         labels.insert(labels.end(), each->form.names.begin(), each->form.names.end());
     }
     detail::sort_unique(labels);
-    std::vector<std::vector<int>> parts(graph.vertices.size());
+    std::vector<detail::state> decided(graph.vertices.size());
     std::vector<detail::vertex_cuts> may_be(graph.vertices.size());
     for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
         const vertex& each = *graph.vertices[number];
@@ -135,12 +134,12 @@ EINPARALLEL_INLINE plan plan_vertices_with(const options& asked, const cutting_r
             continue;
         }
         const vertex_to_cut question{each, graph.name_of(number), processes,
-                                     detail::parts_from_operands(graph, number, parts, processes), labels};
-        parts[number] = detail::checked_parts(question, rule(question));
+                                     detail::parts_from_operands(graph, number, decided, processes), labels};
+        decided[number].ranks = detail::checked_cut(question, rule(question));
         may_be[number].wanted = each.work->is_contraction() ? asked.algorithm : algorithm::automatic;
     }
     detail::place_table table(true);
-    const std::vector<detail::state> states = detail::place_vectors(graph, asked, may_be, parts, table);
+    const std::vector<detail::state> states = detail::place_vectors(graph, asked, may_be, decided, table);
     plan made = plan_builder::build(graph, asked, may_be, states, table);
     detail::check_kept(made, "plan_with");
     for (int rank = 0; asked.memory_limit > 0 && rank < processes; ++rank) {
@@ -159,17 +158,18 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Places the ranks of a plan on the labels of one vertex, step by step.
 EINPARALLEL_INLINE class rank_placing {
 public:
-    /// @param kept what is cut already
-    explicit rank_placing(const vertex_to_cut& asked, const label_parts& kept = {})
+    /// Begins with the cut of the operands, or with nothing cut where the rule speaks of the vertex.
+    rank_placing(const vertex_to_cut& asked, bool is_spoken_of)
         : einsum_(asked.einsum), parts_(asked.einsum.extents.size(), 1), left_(asked.processes) {
-        for (const auto& [name, parts] : kept) {
+        for (const auto& [name, parts] : is_spoken_of ? label_parts{} : asked.from_operands) {
             place(label_named(einsum_.form, name), parts);
         }
     }
 
     /// Cuts a label as finely as what is left allows: into the largest divisor of the ranks left that is no more than
     /// the label's extent, nor than `most`. Does nothing for a label that the vertex does not have.
-    void cut(label_id label, int most = std::numeric_limits<int>::max()) {
+    void cut(const std::string& name, int most = std::numeric_limits<int>::max()) {
+        const label_id label = label_named(einsum_.form, name);
         if (label == no_label) {
             return;
         }
@@ -179,9 +179,6 @@ public:
             --count;
         }
         place(label, std::max(count, 1));
-    }
-    void cut(const std::string& name, int most = std::numeric_limits<int>::max()) {
-        cut(label_named(einsum_.form, name), most);
     }
 
     /// Cuts the two longest labels of the output into numbers of parts that are as equal as can be with as many ranks
@@ -203,10 +200,10 @@ public:
         place(labels[1], fewer);
     }
 
-    /// The parts, with the rest of the ranks on the longest labels of the output, then on the longest contracted ones.
-    label_parts parts(bool occupy_the_rest = true) {
-        for (const label_id label : occupy_the_rest ? labels_by_length() : std::vector<label_id>{}) {
-            cut(label);
+    /// The parts; `all`: with the rest of the ranks on the longest labels of the output, then on the longest others.
+    label_parts parts(bool all = true) {
+        for (const label_id label : all ? labels_by_length() : std::vector<label_id>{}) {
+            cut(einsum_.form.names[static_cast<std::size_t>(label)]);
         }
         return cut_labels(einsum_.form, parts_);
     }
@@ -234,22 +231,17 @@ private:
     int left_;
 };
 
-/// What a rule does with a vertex that it does not speak of: the cut of the operands, and no rank idle.
-EINPARALLEL_INLINE label_parts as_operands_are(const vertex_to_cut& each) {
-    return rank_placing(each, each.from_operands).parts();
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL
 
 namespace einparallel::rivals {
 
 EINPARALLEL_INLINE cutting_rule sqrt() {
     return [](const vertex_to_cut& each) {
-        if (!each.einsum.work->is_contraction()) {
-            return detail::as_operands_are(each);
+        const bool is_contraction = each.einsum.work->is_contraction();
+        detail::rank_placing placing(each, is_contraction);
+        if (is_contraction) {
+            placing.cut_in_squares();
         }
-        detail::rank_placing placing(each);
-        placing.cut_in_squares();
         return placing.parts();
     };
 }
@@ -257,12 +249,9 @@ EINPARALLEL_INLINE cutting_rule sqrt() {
 EINPARALLEL_INLINE cutting_rule along(std::string label) {
     return [label = std::move(label)](const vertex_to_cut& each) {
         each.expect_somewhere(label);
-        if (!each.has(label)) {
-            return detail::as_operands_are(each);
-        }
-        detail::rank_placing placing(each);
+        detail::rank_placing placing(each, each.has(label));
         placing.cut(label);
-        return placing.parts(false);
+        return placing.parts(!each.has(label));
     };
 }
 
@@ -280,13 +269,10 @@ EINPARALLEL_INLINE cutting_rule megatron(group_labels labels) {
         named.insert(named.end(), {labels.batch, labels.tokens});
         std::erase(named, "");
         std::ranges::for_each(named, [&](const std::string& label) { each.expect_somewhere(label); });
-        const auto column = std::find_if(labels.columns.begin(), labels.columns.end(),
-                                         [&](const std::string& name) { return each.has(name); });
-        if (column == labels.columns.end() && !each.has(labels.batch) && !each.has(labels.tokens)) {
-            return detail::as_operands_are(each);
-        }
+        const auto has = [&](const std::string& label) { return each.has(label); };
+        const auto column = std::find_if(labels.columns.begin(), labels.columns.end(), has);
         const int degree = labels.degree > 0 ? labels.degree : each.processes;
-        detail::rank_placing placing(each);
+        detail::rank_placing placing(each, detail::any_in(named, has));
         if (column != labels.columns.end()) {
             placing.cut(*column, degree);
             placing.cut(labels.batch);

@@ -102,21 +102,18 @@ EINPARALLEL_INLINE void check_constraints(const einsum_graph& graph, const optio
     }
 }
 
-/// A dimension along which a tensor does not lie as it is wanted, so that some elements have to change ranks; nothing
-/// where all of them stay. A tensor without dimensions counts as one dimension.
-EINPARALLEL_INLINE std::optional<std::size_t> moved_dimension(const distribution& from, const distribution& wanted) {
+/// A label along which a tensor does not lie as it is wanted, so that some elements have to change ranks: no_label
+/// where the dimension has none, nothing where all elements stay.
+EINPARALLEL_INLINE std::optional<label_id> moved_label(const distribution& from, const distribution& wanted,
+                                                       const std::vector<label_id>& labels) {
     for (int rank = 0; rank < wanted.holders(); ++rank) {
-        const box here = from.held_by(rank);
         const box there = wanted.held_by(rank);
-        if (there.empty() || intersect(here, there) == there) {
-            continue;
+        const box stays = intersect(from.held_by(rank), there);
+        if (!there.empty() && stays != there) {
+            const auto dimension =
+                static_cast<std::size_t>(std::ranges::mismatch(stays.sides, there.sides).in1 - stays.sides.begin());
+            return dimension < labels.size() ? labels[dimension] : no_label;
         }
-        std::size_t dimension = 0;
-        while (!here.nothing && dimension + 1 < there.sides.size() &&
-               intersect(here.sides[dimension], there.sides[dimension]) == there.sides[dimension]) {
-            ++dimension;
-        }
-        return dimension;
     }
     return std::nullopt;
 }
@@ -135,12 +132,11 @@ EINPARALLEL_INLINE std::string reason_to_communicate(const plan& made, const pla
     }
     for (std::size_t operand = 0; operand < each.inputs.size(); ++operand) {
         const planned_vertex& read = made.vertices()[each.inputs[operand]];
-        const std::optional<std::size_t> at = moved_dimension(read.resting, each.work.operands[operand]);
-        if (is_moved(*read.origin) && at) {
-            const bool named = *at < form.operands[operand].size() && form.operands[operand][*at] != no_label;
+        const std::optional<label_id> along =
+            moved_label(read.resting, each.work.operands[operand], form.operands[operand]);
+        if (is_moved(*read.origin) && along) {
             return read.name + " does not lie where it would be read" +
-                   (named ? ", along label " + form.names[static_cast<std::size_t>(form.operands[operand][*at])]
-                          : std::string());
+                   (*along == no_label ? "" : ", along label " + form.names[static_cast<std::size_t>(*along)]);
         }
     }
     return {};

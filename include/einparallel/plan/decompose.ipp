@@ -68,13 +68,18 @@ EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
     return graph;
 }
 
-/// The states with these partition vectors, by number of the vertex, that move the fewest bytes.
+/// The states with the partition vectors of some, by number of the vertex, that move the fewest bytes.
 EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, options asked,
-                                                    std::vector<vertex_cuts>& may_be,
-                                                    const std::vector<std::vector<int>>& parts, place_table& table) {
-    for (std::size_t number = 0; number < parts.size(); ++number) {
-        if (!graph.vertices[number]->is_input()) {
-            may_be[number] = only_cuts(*graph.vertices[number], parts[number], may_be[number]);
+                                                    std::vector<vertex_cuts>& may_be, const std::vector<state>& decided,
+                                                    place_table& table) {
+    for (std::size_t number = 0; number < decided.size(); ++number) {
+        const vertex& each = *graph.vertices[number];
+        std::vector<int> parts;
+        for (std::size_t label = 0; label < each.extents.size(); ++label) {
+            parts.push_back(decided[number].ranks.parts(static_cast<label_id>(label)));
+        }
+        if (!each.is_input()) {
+            may_be[number] = only_cuts(each, std::move(parts), may_be[number]);
         }
     }
     constexpr std::size_t enough = 1'000'000;  // with one vector each there is little to choose, and no bound to prove
@@ -83,7 +88,11 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
     asked.objective = objective::bytes;
     asked.memory_limit = 0;
     asked.on_progress = {};
-    return best_placement(graph, asked, may_be, table).states;
+    std::vector<state> placed = best_placement(graph, asked, may_be, table).states;
+    for (std::size_t number = 0; number < placed.size(); ++number) {
+        placed[number].memory = decided[number].memory;
+    }
+    return placed;
 }
 
 /// Ranks whose memory is looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
@@ -120,17 +129,7 @@ EINPARALLEL_INLINE std::vector<std::size_t> most_held(const plan& made, const st
 EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> may_be,
                                 std::vector<state> states, place_table& table) {
     if (asked.objective == objective::paper || asked.method == method::linearized) {
-        std::vector<std::vector<int>> parts(graph.vertices.size());
-        for (std::size_t number = 0; number < parts.size(); ++number) {
-            for (std::size_t label = 0; label < graph.vertices[number]->extents.size(); ++label) {
-                parts[number].push_back(states[number].ranks.parts(static_cast<label_id>(label)));
-            }
-        }
-        std::vector<state> placed = place_vectors(graph, asked, may_be, parts, table);
-        for (std::size_t number = 0; number < placed.size(); ++number) {
-            placed[number].memory = states[number].memory;
-        }
-        states = std::move(placed);
+        states = place_vectors(graph, asked, may_be, states, table);
     }
     return plan_builder::build(graph, asked, may_be, states, table);
 }
@@ -139,19 +138,20 @@ EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked,
 EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked) {
     place_table table(asked.objective != objective::time);
     const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
-    placed_graph best = best_placement(graph, asked, may_be, table);
-    plan made = plan_of(graph, asked, may_be, std::move(best.states), table);
+    const placed_graph best = best_placement(graph, asked, may_be, table);
+    plan made = plan_of(graph, asked, may_be, best.states, table);
     if (broken_marks(made) == 0) {
         const double cost = made.objective_cost();
         const bool is_best = best.bound >= best.cost * (1 - 1e-12) && cost <= best.cost * (1 + 1e-9);
-        plan_builder::bound(made, is_best ? cost : std::min(best.bound * (1 - 1e-12), cost));
+        plan_builder::made_for(made, asked, is_best ? cost : std::min(best.bound * (1 - 1e-12), cost));
     }
     return made;
 }
 
 /// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: what a search over
 /// states that alone keep to the limit has written down is searched again for states that fit together, and for the
-/// order in which the vertices take their turns.
+/// order in which the vertices take their turns. Where what would be kept over runs leaves too little of the limit, a
+/// plan that keeps nothing.
 EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
     const std::size_t limit = asked.memory_limit;
     options other = asked;
@@ -160,8 +160,8 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     if (limit == 0) {
         return best;
     }
-    const std::optional<double> bound = best.lower_bound();
-    plan_builder::made_for(best, asked);
+    std::optional<double> bound = best.lower_bound();
+    plan_builder::made_for(best, asked, bound);
     const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
     std::vector<std::size_t> least = most_held(best, ranks);
     if (std::ranges::max(least) > limit) {
@@ -193,31 +193,19 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
         });
     }
     const auto heaviest = std::ranges::max_element(least);
-    if (*heaviest > limit) {
+    if (*heaviest > limit && asked.runs > 1) {
+        other = asked;
+        other.runs = 1;
+        best = plan_within(graph, other);
+        bound = std::nullopt;
+    } else if (*heaviest > limit) {
         throw error("decompose: " + best.vertices()[static_cast<std::size_t>(heaviest - least.begin())].name +
                     " needs " + std::to_string(*heaviest) +
                     " bytes on a rank in the smallest plan found, with all that is held beside it; " +
                     "options.memory_limit is " + std::to_string(limit));
     }
-    plan_builder::bound(best, bound);  // the limit only takes plans away
+    plan_builder::made_for(best, asked, bound);  // the limit only takes plans away
     return best;
-}
-
-/// The same; where what would be kept over runs leaves too little of the limit, a plan that keeps nothing.
-EINPARALLEL_INLINE plan plan_that_fits(const einsum_graph& graph, const options& asked) {
-    try {
-        return plan_within(graph, asked);
-    } catch (const error&) {
-        if (asked.memory_limit == 0 || asked.runs == 1) {
-            throw;
-        }
-    }
-    options single = asked;
-    single.runs = 1;
-    plan made = plan_within(graph, single);
-    plan_builder::made_for(made, asked);
-    plan_builder::bound(made, std::nullopt);
-    return made;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -227,7 +215,7 @@ namespace einparallel {
 EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
-    const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_that_fits(ordered, asked); };
+    const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
     plan made = asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
     detail::check_kept(made, "decompose");
     return made;

@@ -140,13 +140,11 @@ EINPARALLEL_INLINE std::string headline(const plan& shown) {
 
 EINPARALLEL_INLINE std::string table_text(const plan& shown) {
     const bool in_numbers = shown.asked().objective == objective::paper;
-    text_table table("llllllrrrrrrr");
-    std::vector<std::string> heads{"vertex", "einsum",     "computes", "extents", "d",       "algorithm",
-                                   "in",     "aggregated", "moved",    "held",    "seconds", "/bound"};
+    text_rows rows{{"vertex", "einsum", "computes", "extents", "d", "algorithm", "in", "aggregated", "moved", "held",
+                    "seconds", "/bound"}};
     if (in_numbers) {
-        heads.push_back("cost");
+        rows.front().push_back("cost");
     }
-    table.add(std::move(heads));
     const auto bytes_text = [](std::size_t bytes) { return counted(static_cast<double>(bytes)); };
     const plan_statistics statistics = statistics_of(shown);
     const std::vector<repetition> layers = layers_of(shown, statistics.vertices);
@@ -154,38 +152,30 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
         const planned_vertex& each = shown.vertices()[number];
         const repetition& run = layers[number];
         if (number == run.first + run.length) {
-            table.add({"× " + std::to_string(run.times), std::to_string(run.length) + " rows",
-                       cell("to " + shown.vertices()[run.first + run.length * run.times - 1].name, 32)});
+            rows.push_back({"× " + std::to_string(run.times), std::to_string(run.length) + " rows",
+                            cell("to " + shown.vertices()[run.first + run.length * run.times - 1].name, 32)});
         }
         if (run.layer_of(number) > 0) {
             continue;
         }
         const std::string name = each.lasts ? cell(each.name, 22) + " *" : cell(each.name, 24);
         if (each.is_input()) {
-            table.add({name, "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
+            rows.push_back({name, "input", cell(source_text(each), 28), cell(extents_text(each), 32)});
             continue;
         }
         const vertex_statistics& of = statistics.vertices[number];
         const std::optional<double> ratio = of.over_least(each.work.ranks.size());
-        std::vector<std::string> row{name,
-                                     cell(each.work.form.text(), 24),
-                                     cell(formula_text(shown, each), 32),
-                                     cell(extents_text(each), 32),
-                                     cell(partition_text(each), 20),
-                                     cell(algorithm_text(shown, each), 18),
-                                     bytes_text(of.gathered_bytes),
-                                     bytes_text(of.aggregated_bytes),
-                                     bytes_text(of.repartitioned_bytes),
-                                     bytes_text(of.held_bytes),
-                                     duration_text(each.seconds),
-                                     ratio ? three_digits(*ratio) : "-"};
+        rows.push_back({name, cell(each.work.form.text(), 24), cell(formula_text(shown, each), 32),
+                        cell(extents_text(each), 32), cell(partition_text(each), 20),
+                        cell(algorithm_text(shown, each), 18), bytes_text(of.gathered_bytes),
+                        bytes_text(of.aggregated_bytes), bytes_text(of.repartitioned_bytes), bytes_text(of.held_bytes),
+                        duration_text(each.seconds), ratio ? three_digits(*ratio) : "-"});
         if (in_numbers) {
-            row.push_back(counted(each.numbers()));
+            rows.back().push_back(counted(each.numbers()));
         }
-        table.add(std::move(row));
     }
     return headline(shown) + ", rank 0 holds up to " + std::to_string(statistics.peak_bytes) + " bytes\n" +
-           table.text() + notes_text(shown, layers);
+           aligned(rows, "llllllrrrrrrr") + notes_text(shown, layers);
 }
 
 /// The node of a vertex.

@@ -60,9 +60,6 @@ EINPARALLEL_INLINE void write_mesh(json_writer& json, const planned_vertex& each
 EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const planned_vertex& each,
                                      const vertex_statistics& statistics) {
     const task& work = each.work;
-    const auto summands = [&](label_id label) {
-        return label == no_label ? index{1} : work.extents[static_cast<std::size_t>(label)];
-    };
     std::vector<int> parts;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
         parts.push_back(work.parts(static_cast<label_id>(label)));
@@ -76,7 +73,7 @@ EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const
     json.member("extents", work.extents).member("parts", parts);
     write_mesh(json, each);
     json.member("inputs", each.inputs).member("operand_cuts", cuts).member("output_cut", work.output.cut());
-    json.member("summands_read", summands(work.carried)).member("summands_left", summands(work.pending));
+    json.member("summands_read", work.parts(work.carried)).member("summands_left", work.parts(work.pending));
     json.member("algorithm", each.algorithm).member("fell_back", each.fell_back).key("travelling");
     work.travelling == output_travels    ? json.value("output")
     : work.travelling == all_travel      ? json.value("all")

@@ -36,20 +36,11 @@ EINPARALLEL_INLINE std::string counted(double value);
 
 EINPARALLEL_INLINE std::string duration_text(double seconds);
 
-/// A table of text, columns as wide as their widest cell.
-class text_table {
-public:
-    /// One letter per column: l for words, r for numbers.
-    explicit text_table(std::string alignment) : alignment_(std::move(alignment)) {}
+/// Rows of a table, cell by cell.
+using text_rows = std::vector<std::vector<std::string>>;
 
-    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-
-    EINPARALLEL_INLINE [[nodiscard]] std::string text() const;
-
-private:
-    std::string alignment_;
-    std::vector<std::vector<std::string>> rows_;
-};
+/// The table, columns as wide as their widest cell. @param alignment one letter per column: l for words, r for numbers
+EINPARALLEL_INLINE std::string aligned(const text_rows& rows, const std::string& alignment);
 
 EINPARALLEL_INLINE std::string machine_text(const machine& shown);
 

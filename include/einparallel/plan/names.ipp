@@ -51,20 +51,20 @@ EINPARALLEL_INLINE std::string duration_text(double seconds) {
     return seconds == 0 ? "0s" : in_units(seconds * 1e9, {"ns", "us", "ms", "s"});
 }
 
-EINPARALLEL_INLINE std::string text_table::text() const {
-    std::vector<std::size_t> width(alignment_.size(), 0);
-    for (const std::vector<std::string>& row : rows_) {
+EINPARALLEL_INLINE std::string aligned(const text_rows& rows, const std::string& alignment) {
+    std::vector<std::size_t> width(alignment.size(), 0);
+    for (const std::vector<std::string>& row : rows) {
         for (std::size_t column = 0; column < row.size(); ++column) {
             width[column] = std::max(width[column], letters_in(row[column]));
         }
     }
     std::string written;
-    for (const std::vector<std::string>& row : rows_) {
+    for (const std::vector<std::string>& row : rows) {
         std::string line;
         for (std::size_t column = 0; column < row.size(); ++column) {
             const std::string blanks(width[column] - letters_in(row[column]), ' ');
             line += column > 0 ? "  " : "";
-            line += alignment_[column] == 'r' ? blanks + row[column] : row[column] + blanks;
+            line += alignment[column] == 'r' ? blanks + row[column] : row[column] + blanks;
         }
         written += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
     }

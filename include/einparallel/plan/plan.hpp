@@ -197,16 +197,6 @@ namespace EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::string table_text(const plan& shown);
 
-/// Bytes that a rank holds: results, what is kept over runs, and one arena for all other buffers (schedule/arena.hpp).
-/// An input that is used in place in the application's memory counts as if it were copied.
-struct plan_memory {
-    std::size_t peak = 0;                  ///< of a run
-    std::vector<std::size_t> by_vertex{};  ///< at most during each vertex; 0 for inputs
-};
-
-/// Writes the rank's program.
-EINPARALLEL_INLINE plan_memory memory_of(const plan& shown, int rank);
-
 }  // namespace EINPARALLEL_DETAIL
 
 /// A table with one row per vertex: its einsum, what it computes, extents, the partition vector d (mesh order,

@@ -164,12 +164,11 @@ struct plan_builder {
         return made;
     }
 
-    /// Notes what is known of all plans.
-    static void bound(plan& made, std::optional<double> lower_bound) { made.making_.lower_bound = lower_bound; }
-    /// Notes what was asked for; the callback is not kept.
-    static void made_for(plan& made, const options& asked) {
+    /// Notes what was asked for, but for the callback, and what is known of all plans.
+    static void made_for(plan& made, const options& asked, std::optional<double> lower_bound = {}) {
         made.options_ = asked;
         made.options_.on_progress = {};
+        made.making_.lower_bound = lower_bound;
         made.making_.identity = std::make_shared<char>();
     }
 

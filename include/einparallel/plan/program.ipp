@@ -46,11 +46,6 @@ public:
             copies_[vertex_].push_back({&each.resting, output});
         }
         for (const std::size_t output : plan_.outputs()) {
-            const auto before = std::ranges::find(plan_.outputs(), output) - plan_.outputs().begin();
-            if (before < std::ssize(written_.results)) {
-                written_.results.push_back(written_.results[static_cast<std::size_t>(before)]);
-                continue;
-            }
             vertex_ = output;
             const planned_vertex& made = plan_.vertices()[output];
             const buffer_id place = bring(output, made.resting);
@@ -153,6 +148,14 @@ private:
     std::vector<std::vector<copy>> blocks_;  // by vertex; whole blocks of pieces
 };
 
+/// Bytes that a rank holds: results, what is kept over runs, and one arena for all other buffers (schedule/arena.hpp).
+/// An input that is used in place in the application's memory counts as if it were copied.
+struct plan_memory {
+    std::size_t peak = 0;                  ///< of a run
+    std::vector<std::size_t> by_vertex{};  ///< at most during each vertex; 0 for inputs
+};
+
+/// Writes the rank's program.
 EINPARALLEL_INLINE plan_memory memory_of(const plan& shown, int rank) {
     const program mine = shown.program_of(rank);
     const arena_plan kept = plan_kept(mine);

@@ -161,19 +161,18 @@ EINPARALLEL_INLINE std::string trace::summary() const {
             "; agreement " + mean(all.of(activity::agree)) + ", and " + mean(before) + " before";
     const double rest = end - (arithmetic + all.of(activity::read) + wait + all.of(activity::agree)) / size;
     text += (rest > 0.03 * end ? "; rest " + detail::duration_text(rest) : "") + "\n";
-    detail::text_table table("lrrrrr");
-    table.add({"vertex", "arithmetic", "transfers", "exposed", "bytes planned", "counted"});
+    detail::text_rows rows{{"vertex", "arithmetic", "transfers", "exposed", "bytes planned", "counted"}};
     for (std::size_t number = 0; number < vertices.size(); ++number) {
         const sums& each = vertices[number];
         const bool is_input = vertices_[number].is_input;
         if (!is_input || each.bytes > 0) {
-            table.add({vertices_[number].name, mean(each.arithmetic()), mean(each.of(activity::transfer)),
-                       mean(each.of(activity::wait)),
-                       is_input ? "-" : detail::counted(static_cast<double>(vertices_[number].bytes)),
-                       detail::counted(each.bytes)});
+            rows.push_back({vertices_[number].name, mean(each.arithmetic()), mean(each.of(activity::transfer)),
+                            mean(each.of(activity::wait)),
+                            is_input ? "-" : detail::counted(static_cast<double>(vertices_[number].bytes)),
+                            detail::counted(each.bytes)});
         }
     }
-    return text + table.text();
+    return text + detail::aligned(rows, "lrrrrr");
 }
 
 }  // namespace einparallel
