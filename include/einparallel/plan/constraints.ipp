@@ -85,20 +85,18 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
     }
 }
 
-/// One sentence where constraints make no sense or contradict the options.
-EINPARALLEL_INLINE void check_constraints(const einsum_graph& graph, const options& asked) {
-    for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
-        const vertex& each = *graph.vertices[number];
-        const std::string who = "decompose: " + full_name(graph, number) + " " +
-                                (each.is_input() ? std::string() : "(" + each.form.text() + ") ");
-        expect(!each.constraints.without_communication || !each.is_input(),
-               who + "is an input: only an einsum can be marked to run without communication");
-        expect(!each.constraints.without_communication || !each.work->is_contraction() ||
-                   may_cut(asked.algorithm, label_class::c),
+/// One sentence where the constraints of a vertex make no sense or contradict the options.
+EINPARALLEL_INLINE void check_constraints(const einsum_graph& graph, std::size_t number, const options& asked) {
+    const vertex& each = *graph.vertices[number];
+    const std::string who =
+        "decompose: " + full_name(graph, number) + (each.is_input() ? " " : " (" + each.form.text() + ") ");
+    if (each.constraints.without_communication) {
+        expect(!each.is_input(), who + "is an input: only an einsum can be marked to run without communication");
+        expect(!each.work->is_contraction() || may_cut(asked.algorithm, label_class::c),
                who + "is to run without communication, options.algorithm is " + name_for(asked.algorithm));
-        if (each.constraints.pin) {
-            check_pin(each, who, asked);
-        }
+    }
+    if (each.constraints.pin) {
+        check_pin(each, who, asked);
     }
 }
 

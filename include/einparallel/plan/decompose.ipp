@@ -63,8 +63,8 @@ EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
             expect(holders <= processes,
                    "decompose: " + graph.name_of(number) + " rests on " + std::to_string(holders) + " ranks" + ranks);
         }
+        check_constraints(graph, number, asked);
     }
-    check_constraints(graph, asked);
     return graph;
 }
 

@@ -3,8 +3,9 @@
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
+#include <einparallel/plan/layers.ipp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/statistics.ipp>
+#include <einparallel/plan/statistics.hpp>
 #include <einparallel/search/pins.hpp>
 
 #include <algorithm>

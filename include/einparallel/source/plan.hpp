@@ -26,6 +26,7 @@
 #include <einparallel/plan/decompose.ipp>
 #include <einparallel/plan/explain.ipp>
 #include <einparallel/plan/json.ipp>
+#include <einparallel/plan/layers.ipp>
 #include <einparallel/plan/names.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>
