@@ -2,12 +2,12 @@
 // The application's own distribution of a tensor: every rank says what it holds, all check the same list.
 
 #include <einparallel/data/part.hpp>
+#include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
-#include <einparallel/plan/names.hpp>
 #include <einparallel/run/context.hpp>
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 #pragma once
-// Names of vertices, as sentences and tables have them, and texts of them.
+// Names of vertices, as sentences and tables have them, and their formulas.
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/graph/source.hpp>
+#include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 
@@ -10,8 +11,6 @@
 #include <cstddef>
 #include <initializer_list>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -24,27 +23,6 @@ std::string name_at(auto value, std::initializer_list<const char*> names) {
 
 /// Who has an input's elements.
 EINPARALLEL_INLINE std::string name_for(source_kind named);
-
-/// The texts of some items with a separator between them.
-std::string joined(const auto& items, std::string_view separator, auto&& text_of) {
-    std::string written;
-    for (bool first = true; const auto& item : items) {
-        written.append(std::exchange(first, false) ? "" : separator).append(text_of(item));
-    }
-    return written;
-}
-
-/// Without line breaks and other control characters, which would tear a table apart.
-EINPARALLEL_INLINE std::string printable(std::string text);
-
-/// As it stands between quotes: quotes, backslashes and control characters behind a backslash.
-EINPARALLEL_INLINE std::string escaped(std::string_view text);
-
-/// Letters of a text in UTF-8.
-EINPARALLEL_INLINE std::size_t letters_in(const std::string& text);
-
-/// A cell of a table: what is too wide for a reader loses its middle, for names often differ in their ends.
-EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width);
 
 /// A name that can stand in a formula: in quotes where it is no word.
 EINPARALLEL_INLINE std::string name_in_formula(const std::string& name);

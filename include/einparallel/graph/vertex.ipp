@@ -2,6 +2,8 @@
 
 #include <einparallel/graph/vertex.hpp>
 
+#include <einparallel/graph/text.hpp>
+
 #include <cstddef>
 
 namespace einparallel::EINPARALLEL_DETAIL {
@@ -58,12 +60,11 @@ EINPARALLEL_INLINE std::string pinned_part::where() const {
 }
 
 EINPARALLEL_INLINE std::string vertex_constraints::pin_text() const {
-    std::string written;
-    for (std::size_t position = 0; pin && position < pin->size(); ++position) {
-        const pinned_part& part = (*pin)[position];
-        written += (position > 0 ? " " : "") + (part.label.empty() ? std::to_string(part.dimension) : part.label) +
-                   ":" + std::to_string(part.parts) + points_text(part.points);
-    }
+    const std::vector<pinned_part> parts = pin.value_or(std::vector<pinned_part>{});
+    const std::string written = detail::joined(parts, " ", [](const pinned_part& part) {
+        return (part.label.empty() ? std::to_string(part.dimension) : part.label) + ":" + std::to_string(part.parts) +
+               points_text(part.points);
+    });
     return written.empty() ? "one block" : written;
 }
 

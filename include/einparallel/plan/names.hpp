@@ -1,16 +1,13 @@
 #pragma once
-// Names of options and of the vertices of a plan, numbers for readers, and tables of them.
+// Names of options and of the vertices of a plan, and a machine as text.
 
 #include <einparallel/graph/names.hpp>
+#include <einparallel/graph/text.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/search/options.hpp>
 
-#include <cstddef>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -27,20 +24,6 @@ EINPARALLEL_INLINE std::string formula_text(const plan& shown, const planned_ver
 /// What a reader finds in his source: the user's name of a vertex, or beside "v24.6" what it computes:
 /// `v24.6 = sum A*B`.
 EINPARALLEL_INLINE std::string full_name(const plan& shown, const planned_vertex& each);
-
-/// `value` with three significant digits, at least.
-EINPARALLEL_INLINE std::string three_digits(double value);
-
-/// What is counted: whole up to five digits, then in thousands (k), millions (M), ….
-EINPARALLEL_INLINE std::string counted(double value);
-
-EINPARALLEL_INLINE std::string duration_text(double seconds);
-
-/// Rows of a table, cell by cell.
-using text_rows = std::vector<std::vector<std::string>>;
-
-/// The table, columns as wide as their widest cell. @param alignment one letter per column: l for words, r for numbers
-EINPARALLEL_INLINE std::string aligned(const text_rows& rows, const std::string& alignment);
 
 EINPARALLEL_INLINE std::string machine_text(const machine& shown);
 

@@ -2,6 +2,7 @@
 
 #include <einparallel/run/trace.hpp>
 
+#include <einparallel/graph/text.hpp>
 #include <einparallel/plan/json_writer.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>

@@ -12,6 +12,7 @@
 #include <einparallel/graph/names.ipp>
 #include <einparallel/graph/product_tree.ipp>
 #include <einparallel/graph/record.ipp>
+#include <einparallel/graph/text.ipp>
 #include <einparallel/graph/vertex.ipp>
 #include <einparallel/io/box_reader.ipp>
 #include <einparallel/io/npy.ipp>
