@@ -140,7 +140,8 @@ struct plan_builder {
                 planned_vertex& read = made.vertices_[input];
                 const distribution& wanted = each.work.operands[operand];
                 const bool is_first = copies[input].empty();
-                const bool is_new = adds(copies[input], wanted, std::equal_to<>());
+                const bool is_new =
+                    adds(copies[input], wanted, [](const distribution& a, const distribution& b) { return a == b; });
                 if (each.work.holds(operand) && adds(blocks[input], wanted, detail::have_same_blocks)) {
                     charge(detail::gather_seconds(each.work, operand, asked.machine),
                            detail::gathered_bytes(each.work, operand), true);
@@ -173,7 +174,8 @@ struct plan_builder {
 
 private:
     /// Notes a distribution; false where one that is alike is known.
-    static bool adds(std::vector<const distribution*>& known, const distribution& next, auto&& is_alike) {
+    static bool adds(std::vector<const distribution*>& known, const distribution& next,
+                     bool (*is_alike)(const distribution&, const distribution&)) {
         if (detail::any_in(known, [&](const distribution* each) { return is_alike(*each, next); })) {
             return false;
         }
