@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <tuple>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -47,23 +48,23 @@ EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
     return static_cast<double>(cell_at(held.end - 1) - cell_at(held.begin) + 1);
 }
 
-/// What moves between any two distributions: the boxes of one, `from` or `to`, are looked up in the other.
+/// What moves between any two distributions, as much as the other way round: the boxes of one, rather an irregular one,
+/// are looked up in the other.
 EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to) {
-    const bool from_boxes = !from.is_regular();
-    const distribution& listed = from_boxes ? from : to;
-    const distribution& found = from_boxes ? to : from;
-    std::vector<traffic> sent(static_cast<std::size_t>(std::max(from.holders(), to.holders())));
-    std::vector<traffic> received(sent.size());
+    const auto [listed, found] = from.is_regular() ? std::tie(to, from) : std::tie(from, to);
+    std::vector<traffic> of_listed(static_cast<std::size_t>(listed.holders()));
+    std::vector<traffic> of_found(static_cast<std::size_t>(found.holders()));
     traffic total;
     for (int rank = 0; rank < listed.holders(); ++rank) {
         const box held = listed.held_by(rank);
         for (const int other : found.ranks_meeting(held)) {
-            const auto elements = static_cast<double>(intersect(found.held_by(other), held).size());
-            total.elements += other == rank ? 0 : elements;
-            for (traffic* one : {&sent[static_cast<std::size_t>(from_boxes ? rank : other)],
-                                 &received[static_cast<std::size_t>(from_boxes ? other : rank)]}) {
-                one->elements += other == rank ? 0 : elements;
-                one->messages += other == rank ? 0 : 1;
+            const bool moves = other != rank;
+            const double elements = moves ? static_cast<double>(intersect(found.held_by(other), held).size()) : 0;
+            total.elements += elements;
+            for (traffic* one :
+                 {&of_listed[static_cast<std::size_t>(rank)], &of_found[static_cast<std::size_t>(other)]}) {
+                one->elements += elements;
+                one->messages += moves ? 1 : 0;
                 total.busiest = std::max(total.busiest, one->elements);
                 total.messages = std::max(total.messages, one->messages);
             }
