@@ -1,6 +1,6 @@
 # The targets a user links: core (no MPI, no CUDA), mpi, einparallel = both where MPI is there, and cuda.
-# Every header belongs to the target of its floor, and header verification compiles each one alone with nothing more
-# than that target offers: a lower floor that reaches up does not compile.
+# Every header belongs to the target of its floor, and einparallel_headers_alone.cmake compiles each one alone with
+# nothing more than that target offers: a lower floor that reaches up does not compile.
 
 find_package(Boost REQUIRED)  # headers only, for Hana
 if(NOT EXISTS "${Boost_INCLUDE_DIRS}/boost/hana.hpp")
@@ -24,9 +24,7 @@ list(REMOVE_ITEM einparallel_core_headers "" ${einparallel_units})
 function(einparallel_headers target export_name)
     add_library(${target} INTERFACE)
     add_library(einparallel::${export_name} ALIAS ${target})
-    set_target_properties(
-        ${target} PROPERTIES EXPORT_NAME ${export_name} VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL}
-    )
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name})
     target_sources(
         ${target} INTERFACE FILE_SET HEADERS BASE_DIRS "${einparallel_include_dir}" FILES ${ARGN}
     )
@@ -37,7 +35,6 @@ target_sources(
     einparallel_core INTERFACE FILE_SET definitions TYPE HEADERS BASE_DIRS "${einparallel_include_dir}"
                                FILES ${einparallel_definitions} ${einparallel_units}
 )
-set_target_properties(einparallel_core PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
 target_compile_features(einparallel_core INTERFACE cxx_std_20)
 # CMake 3.25 does not know that nvcc 12 and later have C++20, and passes on neither this nor CMAKE_CUDA_STANDARD.
 target_compile_options(einparallel_core INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>")
@@ -88,8 +85,6 @@ target_link_libraries(einparallel_cuda_headers INTERFACE einparallel_core)
 if(EINPARALLEL_WITH_CUDA)
     target_link_libraries(einparallel_cuda_headers INTERFACE CUDA::cudart CUDA::cublas)
     target_compile_definitions(einparallel_cuda_headers INTERFACE EINPARALLEL_HAS_CUDA=1)
-else()
-    set_target_properties(einparallel_cuda_headers PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
 endif()
 add_library(einparallel_cuda INTERFACE)
 add_library(einparallel::cuda ALIAS einparallel_cuda)
