@@ -5,11 +5,14 @@ cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
 
 set(build "${WORK}/subdirectory")
+set(take_built "${CMAKE_CURRENT_LIST_DIR}/take_built.cmake")
+set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${CMAKE_COMMAND};-DBUILD=${BUILD};-P;${take_built};--")
 step(
     "${CMAKE_COMMAND}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${FLAGS}" -S "${PROJECT}" -B
     "${build}" "-DEINPARALLEL_SOURCE=${SOURCE}" -DBUILD_SHARED_LIBS=ON -DEINPARALLEL_INSTALL=ON
-    -DCMAKE_BUILD_TYPE=None -DCMAKE_UNITY_BUILD=ON # unoptimised, in few units: what counts here is what links
+    -DCMAKE_BUILD_TYPE=None # unoptimised: what counts here is what links
 )
+unset(ENV{CMAKE_CXX_COMPILER_LAUNCHER})
 # As a subdirectory nothing of this repository's own is built or offered.
 step("${CMAKE_COMMAND}" --build "${build}" --target plans_compiled uses_compiled)
 step("${build}/plans_compiled")
