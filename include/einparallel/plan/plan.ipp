@@ -113,8 +113,8 @@ struct plan_builder {
             each.lasts = lasting.lasts(number);
             const vertex& einsum = *graph.vertices[number];
             const detail::state& chosen = states[number];
-            lies[number] =
-                detail::lies_somewhere(einsum) ? table.exact(detail::resting_of_source(einsum)) : chosen.output;
+            const detail::place_id given = detail::given_place(einsum, table);
+            lies[number] = given == detail::anywhere ? chosen.output : given;
             if (einsum.is_input()) {
                 each.resting = lies[number] == detail::anywhere ? detail::spread_out(each.bounds, made.processes_)
                                                                 : table.resting(lies[number]);

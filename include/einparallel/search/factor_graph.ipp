@@ -59,15 +59,10 @@ public:
         : graph_(graph), table_(table), moves_(asked, table) {
         const std::size_t count = graph.vertices.size();
         const lasting_tensors lasting(graph, asked.runs, asked.objective);
-        std::vector<place_id> lies(count, anywhere);
+        std::vector<place_id> lies;
         std::vector<std::size_t> readings(count, 0);
         for (std::size_t number = 0; number < count; ++number) {
-            const vertex& each = *graph.vertices[number];
-            if (each.origin != nullptr && each.origin->kind() == source_kind::root) {
-                lies[number] = table.on_rank(each.bounds, each.origin->root());
-            } else if (lies_somewhere(each)) {
-                lies[number] = table.exact(resting_of_source(each));
-            }
+            lies.push_back(given_place(*graph.vertices[number], table));
             for (const std::size_t input : graph.inputs[number]) {
                 ++readings[input];
             }

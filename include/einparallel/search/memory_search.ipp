@@ -40,16 +40,13 @@ public:
           factors_(search_.factors()),
           lasting_(graph, asked.runs, asked.objective),
           least_(asked),
-          lies_(graph.vertices.size(), anywhere),
           copies_(graph.vertices.size()),
           turn_of_(graph.vertices.size()) {
         const placed_graph found =
             asked.method == method::linearized ? search_.run_along_paths() : search_.run(effort_, true);
         least_.memory_limit = 1;
-        for (std::size_t number = 0; number < lies_.size(); ++number) {
-            if (lies_somewhere(*graph.vertices[number])) {
-                lies_[number] = table.exact(resting_of_source(*graph.vertices[number]));
-            }
+        for (const std::shared_ptr<vertex>& each : graph.vertices) {
+            lies_.push_back(given_place(*each, table));
         }
         alike_.resize(factors_.domains().size());
         known_.resize(alike_.size());

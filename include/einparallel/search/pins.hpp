@@ -39,10 +39,7 @@ EINPARALLEL_INLINE std::vector<mesh_axis> pinned_axes(const vertex& pinned);
 /// as it needs them, at no cost.
 EINPARALLEL_INLINE bool is_moved(const vertex& tensor);
 
-/// Inputs that lie somewhere already: on one rank, in somebody's own distribution, or where a pin binds them.
-EINPARALLEL_INLINE bool lies_somewhere(const vertex& input);
-
-/// Where an input lies that lies somewhere.
+/// Where an input lies that is distributed, or pinned.
 EINPARALLEL_INLINE distribution resting_of_source(const vertex& input);
 
 /// True where the axes that cut a vertex's output stand as its pin wants them, whatever stands between them.

@@ -63,18 +63,11 @@ EINPARALLEL_INLINE bool is_moved(const vertex& tensor) {
     return !tensor.is_input() || kind_of(tensor) != source_kind::everywhere;
 }
 
-EINPARALLEL_INLINE bool lies_somewhere(const vertex& input) {
-    return kind_of(input) != source_kind::everywhere && (!is_placeholder(input) || input.constraints.pin);
-}
-
 EINPARALLEL_INLINE distribution resting_of_source(const vertex& input) {
     if (is_placeholder(input)) {
         std::vector<label_id> labels(input.bounds.size());
         std::iota(labels.begin(), labels.end(), label_id{0});
         return {input.bounds, mesh{pinned_axes(input)}, std::move(labels), 0};
-    }
-    if (input.origin->kind() == source_kind::root) {
-        return held_by_one(input.bounds, input.origin->root());
     }
     std::vector<box> boxes;
     for (int rank = 0; rank < input.origin->holders(); ++rank) {

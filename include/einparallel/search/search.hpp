@@ -64,6 +64,10 @@ struct state {
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,
                                 const lasting_work& lasting);
 
+/// Where an input lies before a run; anywhere where every rank reads what it wants or a reader says where it is bound,
+/// and for what an einsum makes.
+EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table);
+
 /// Where a state has a tensor with these labels. @param extents by label, with that of summands
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<index>& extents,
                                         const std::vector<label_id>& labels, std::size_t cut, place_table& table);

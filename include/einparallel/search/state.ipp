@@ -62,6 +62,14 @@ EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algor
     return work;
 }
 
+EINPARALLEL_INLINE place_id given_place(const vertex& tensor, place_table& table) {
+    if (kind_of(tensor) == source_kind::root) {
+        return table.on_rank(tensor.bounds, tensor.origin->root());
+    }
+    const bool is_pinned = is_placeholder(tensor) && tensor.constraints.pin;
+    return is_pinned || kind_of(tensor) == source_kind::resting ? table.exact(resting_of_source(tensor)) : anywhere;
+}
+
 EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<index>& extents,
                                         const std::vector<label_id>& labels, std::size_t cut, place_table& table) {
     const std::vector<index> bounds = bounds_of(labels, extents);
