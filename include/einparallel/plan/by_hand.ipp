@@ -55,14 +55,14 @@ EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// (label, parts) of the labels that are cut.
-EINPARALLEL_INLINE label_parts cut_labels(const einsum_form& form, const std::vector<int>& parts) {
-    label_parts cut;
-    for (std::size_t label = 0; label < parts.size(); ++label) {
-        if (parts[label] > 1) {
-            cut.emplace_back(form.names[label], parts[label]);
+EINPARALLEL_INLINE label_parts cut_labels(const einsum_form& form, const mesh& cut) {
+    label_parts made;
+    for (std::size_t label = 0; label < form.names.size(); ++label) {
+        if (const int parts = cut.parts(static_cast<label_id>(label)); parts > 1) {
+            made.emplace_back(form.names[label], parts);
         }
     }
-    return cut;
+    return made;
 }
 
 /// The cut that a vertex's operands bring: by label, the parts into which the first operand that cuts it is cut there,
@@ -70,20 +70,19 @@ EINPARALLEL_INLINE label_parts cut_labels(const einsum_form& form, const std::ve
 EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
                                                    const std::vector<state>& decided, int processes) {
     const einsum_form& form = graph.vertices[number]->form;
-    std::vector<int> parts(form.names.size(), 1);
+    mesh cut;
     for (std::size_t operand = 0; operand < form.operands.size(); ++operand) {
         const std::size_t input = graph.inputs[number][operand];
         const std::vector<label_id>& made = graph.vertices[input]->form.output;  // none of an input
         for (std::size_t dimension = 0; dimension < made.size(); ++dimension) {
             const label_id label = form.operands[operand][dimension];
             const int wanted = decided[input].ranks.parts(made[dimension]);
-            if (label != no_label && wanted <= processes && parts[static_cast<std::size_t>(label)] == 1) {
-                parts[static_cast<std::size_t>(label)] = wanted;
-                processes /= wanted;
+            if (label != no_label && wanted <= processes / cut.size() && cut.parts(label) == 1) {
+                cut.axes.push_back({label, wanted});
             }
         }
     }
-    return cut_labels(form, parts);
+    return cut_labels(form, cut);
 }
 
 /// The cut that `wanted` means. @throws error where the vertex cannot be cut so
@@ -159,10 +158,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE class rank_placing {
 public:
     /// Begins with the cut of the operands, or with nothing cut where the rule speaks of the vertex.
-    rank_placing(const vertex_to_cut& asked, bool is_spoken_of)
-        : einsum_(asked.einsum), parts_(asked.einsum.extents.size(), 1), left_(asked.processes) {
+    rank_placing(const vertex_to_cut& asked, bool is_spoken_of) : einsum_(asked.einsum), processes_(asked.processes) {
         for (const auto& [name, parts] : is_spoken_of ? label_parts{} : asked.from_operands) {
-            place(label_named(einsum_.form, name), parts);
+            cut_.axes.push_back({label_named(einsum_.form, name), parts});
         }
     }
 
@@ -173,12 +171,13 @@ public:
         if (label == no_label) {
             return;
         }
-        const auto number = static_cast<std::size_t>(label);
-        int count = static_cast<int>(std::min<index>({left_, einsum_.extents[number] / parts_[number], most}));
-        while (count > 1 && left_ % count != 0) {
+        const int left = processes_ / cut_.size();
+        const index side = einsum_.extents[static_cast<std::size_t>(label)] / cut_.parts(label);
+        int count = static_cast<int>(std::min<index>({left, side, most}));
+        while (count > 1 && left % count != 0) {
             --count;
         }
-        place(label, std::max(count, 1));
+        cut_.axes.push_back({label, std::max(count, 1)});
     }
 
     /// Cuts the two longest labels of the output into numbers of parts that are as equal as can be with as many ranks
@@ -191,13 +190,12 @@ public:
         const auto extent = [&](std::size_t place) {
             return std::max<index>(1, einsum_.extents[static_cast<std::size_t>(labels[place])]);
         };
-        const int ranks = largest_product(std::vector<index>{extent(0), extent(1)}, left_);
+        const int ranks = largest_product(std::vector<index>{extent(0), extent(1)}, processes_);
         int fewer = static_cast<int>(std::sqrt(ranks));
-        while (ranks % fewer != 0 || ranks / fewer > extent(0) || fewer > extent(1)) {
+        while (ranks % fewer != 0 || fewer > extent(1)) {
             --fewer;
         }
-        place(labels[0], ranks / fewer);
-        place(labels[1], fewer);
+        cut_.axes = {{labels[0], ranks / fewer}, {labels[1], fewer}};
     }
 
     /// The parts; `all`: with the rest of the ranks on the longest labels of the output, then on the longest others.
@@ -205,15 +203,10 @@ public:
         for (const label_id label : all ? labels_by_length() : std::vector<label_id>{}) {
             cut(einsum_.form.names[static_cast<std::size_t>(label)]);
         }
-        return cut_labels(einsum_.form, parts_);
+        return cut_labels(einsum_.form, cut_);
     }
 
 private:
-    void place(label_id label, int parts) {
-        parts_[static_cast<std::size_t>(label)] *= parts;
-        left_ /= parts;
-    }
-
     /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
     [[nodiscard]] std::vector<label_id> labels_by_length() const {
         const einsum_form& form = einsum_.form;
@@ -227,8 +220,8 @@ private:
     }
 
     const vertex& einsum_;
-    std::vector<int> parts_;  // by label
-    int left_;
+    int processes_;
+    mesh cut_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
