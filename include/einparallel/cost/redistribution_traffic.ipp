@@ -80,12 +80,16 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     const auto from_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(from.ranks)));
     const auto to_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(to.ranks)));
     const std::size_t count = std::max(from_bits, to_bits);
-    std::array<std::uint8_t, most_bits + 1> class_of{};  // of bits that are equal on all ranks that keep something
-    std::iota(class_of.begin(), class_of.end(), std::uint8_t{0});
+    std::array<std::size_t, most_bits + 1> like;  // bits that are equal on all ranks that keep something, as a tree
+    std::iota(like.begin(), like.begin() + count + 1, std::size_t{0});
     std::size_t classes = count + 1;
     const auto join = [&](std::size_t a, std::size_t b) {
-        classes -= class_of[a] != class_of[b] ? 1 : 0;
-        std::replace(class_of.begin(), class_of.end(), std::uint8_t{class_of[a]}, std::uint8_t{class_of[b]});
+        for (; like[a] != a; a = like[a]) {
+        }
+        for (; like[b] != b; b = like[b]) {
+        }
+        classes -= a != b ? 1 : 0;
+        like[a] = b;
     };
     for (std::size_t bit = std::min(from_bits, to_bits); bit < count; ++bit) {
         join(bit, count);  // ranks that have both boxes have zeroes there; the last class stands for zero
@@ -122,11 +126,14 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
 EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, int most) {
     const int tried = std::min(ranks, most);
     const auto [known, fresh] = of.cells.try_emplace({ranks, tried});
+    known->second.reserve(static_cast<std::size_t>(tried) * of.parts.size());
     for (int trial = 0; fresh && trial < tried; ++trial) {
         const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
-        const box held = of.resting.held_by(
-            tried == ranks ? trial : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks)));
-        known->second.insert(known->second.end(), held.sides.begin(), held.sides.end());
+        const int rank = tried == ranks ? trial : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks));
+        for (std::size_t dimension = 0; dimension < of.parts.size(); ++dimension) {
+            known->second.push_back(
+                rank < of.ranks ? of.resting.sides()[dimension].cell(of.resting.cell_of(rank, dimension)) : interval{});
+        }
     }
     return known->second;
 }
