@@ -120,37 +120,35 @@ public:
         }
     }
 
-    /// Adds partition vectors that follow a mesh over some of the labels: its cuts, and what ranks are left along any
-    /// one label. False where nothing new is added.
+    /// Adds partition vectors of every family that follow a mesh over some of the labels: its cuts, and what ranks are
+    /// left along any one label. False where nothing new is added.
     EINPARALLEL_INLINE bool follow(const mesh& like) {
         if (asked_->objective == objective::paper) {
             return false;
         }
-        const partition_family& family = may_be_.families.front();
-        std::vector<int> parts = family.fixed;
-        int product = 1;
-        for (const mesh_axis& axis : like.axes) {
-            const auto label = static_cast<std::size_t>(axis.label);
-            if (parts[label] == family.fixed[label] && family.free[label] >= axis.parts) {
-                parts[label] *= axis.parts;
-                product *= axis.parts;
-            }
-        }
         const std::size_t before = vectors.size();
-        constexpr std::size_t tried = 3;  // numbers of ranks
-        std::size_t fitting = 0;
-        for (const int ranks : family.products) {
-            if (ranks % product != 0 || fitting == tried) {
-                continue;
+        for (std::size_t number = 0; number < may_be_.families.size(); ++number) {
+            const partition_family& family = may_be_.families[number];
+            std::vector<int> parts = family.fixed;
+            int product = 1;
+            for (const mesh_axis& axis : like.axes) {
+                const auto label = static_cast<std::size_t>(axis.label);
+                if (label < parts.size() && parts[label] == family.fixed[label] && family.free[label] >= axis.parts) {
+                    parts[label] *= axis.parts;
+                    product *= axis.parts;
+                }
             }
-            ++fitting;
-            const int left = ranks / product;
-            for (std::size_t label = 0; label < (left == 1 ? std::min<std::size_t>(1, parts.size()) : parts.size());
-                 ++label) {
-                if (left == 1 || family.free[label] >= index{left} * (parts[label] / family.fixed[label])) {
-                    partition_candidate next{-1, 0, parts, 0};
-                    next.parts[label] *= left;
-                    add_vector(next);
+            int numbers = 3;  // of ranks that are tried
+            for (const int ranks : family.products) {
+                const int left = ranks % product == 0 && numbers > 0 ? ranks / product : 0;
+                numbers -= left > 0 ? 1 : 0;
+                for (std::size_t label = 0; label < parts.size() && left > 0; ++label) {
+                    if (left == 1 ? label == 0
+                                  : family.free[label] >= index{left} * (parts[label] / family.fixed[label])) {
+                        partition_candidate next{-1, 0, parts, number};
+                        next.parts[label] *= left;
+                        add_vector(next);
+                    }
                 }
             }
         }
@@ -257,9 +255,10 @@ private:
             other.cuts = std::move(cuts);
             listed.least = std::min(listed.least, cost_of(other));
         }
-        constexpr std::size_t most =
-            64;  // that are states from the first: tables over more take the effort of the rest
-        if (vectors.size() <= most || is_paper) {
+        // States from the first; tables over more take the effort of the rest. Pending sums need a state of the maker
+        // and of its reader at once, which no look at one vertex finds.
+        constexpr std::size_t most = 64;
+        if (vectors.size() <= most || is_paper || !made.sums.none()) {
             add(std::move(made));
         }
         return true;

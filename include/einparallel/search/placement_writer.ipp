@@ -139,10 +139,10 @@ private:
         return add_best(variable, made) || fresh;
     }
 
-    /// Orders of a vertex's axes in which the rounded placement has its neighbours, as their labels stand in its own
-    /// tensors.
+    /// The mesh of a vertex in the rounded placement, for other sums, and those of its neighbours, as their labels
+    /// stand in its own tensors.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<mesh> like_neighbours(std::size_t variable) const {
-        std::vector<mesh> like;
+        std::vector<mesh> like{rounded_[variable].ranks};
         const auto translate = [&](std::size_t from, const std::vector<label_id>& theirs,
                                    const std::vector<label_id>& own) {
             mesh& made = like.emplace_back();
@@ -153,7 +153,7 @@ private:
                 }
             }
         };
-        for (const std::size_t number : rounded_.empty() ? std::vector<std::size_t>{} : factors_.touching(variable)) {
+        for (const std::size_t number : factors_.touching(variable)) {
             const factor& each = factors_.factors()[number];
             const std::vector<label_id>& made = graph_.vertices[each.tensor]->form.output;
             for (const tensor_reader& reader : each.readers) {
