@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/array/immediate.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -69,7 +70,7 @@ EINPARALLEL_INLINE bool is_read_in_place(const labelled_block& output, const lab
     bool same = leaf.handle.data == output.handle.data && leaf.handle.element_bytes == output.handle.element_bytes &&
                 leaf.labels.size() == output.labels.size();
     for (std::size_t dimension = 0; same && dimension < output.labels.size(); ++dimension) {
-        const auto read = std::ranges::find(leaf.labels, output.labels[dimension]);
+        const auto read = detail::ranges::find(leaf.labels, output.labels[dimension]);
         same = read != leaf.labels.end() &&
                (output.handle.strides[dimension] == leaf.handle.strides[read - leaf.labels.begin()] ||
                 output.handle.extents[dimension] <= 1);

@@ -4,6 +4,7 @@
 #include <einparallel/cost/machine.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -37,7 +38,7 @@ public:
             const std::vector<std::size_t>& inputs = graph.inputs[number];
             lasts_[number] = each.is_input()
                                  ? each.origin != nullptr && each.origin->lasts()
-                                 : std::ranges::all_of(inputs, [&](std::size_t input) { return lasts_[input]; });
+                                 : detail::ranges::all_of(inputs, [&](std::size_t input) { return lasts_[input]; });
             for (const std::size_t input : inputs) {
                 readings_[input] += lasts_[number] ? 0 : 1;
             }

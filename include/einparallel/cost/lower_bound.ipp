@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/cost/lower_bound.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/search_range.hpp>
 
@@ -19,7 +20,7 @@ EINPARALLEL_INLINE std::optional<contraction_shape> contraction_shape_of(const e
     std::array<index, 6> of_class{1, 1, 1, 1, 1, 1};
     for (std::size_t number = 0; number < extents.size(); ++number) {
         const auto label = static_cast<label_id>(number);
-        if (detail::any_in(form.operands, [&](const auto& own) { return std::ranges::count(own, label) > 1; })) {
+        if (detail::any_in(form.operands, [&](const auto& own) { return detail::ranges::count(own, label) > 1; })) {
             return std::nullopt;
         }
         of_class[form.class_of(label)] *= extents[number];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/data/evaluate.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/data/own_layout.hpp>
 #include <einparallel/layout/distribution.hpp>
@@ -20,7 +21,7 @@ EINPARALLEL_INLINE bool is_pinned_to_blocks(const binding& output) {
         return false;
     }
     const std::optional<mesh> grid = mesh_of(*blocks);
-    return grid && !grid->axes.empty() && std::ranges::all_of(grid->axes, [&](const mesh_axis& axis) {
+    return grid && !grid->axes.empty() && detail::ranges::all_of(grid->axes, [&](const mesh_axis& axis) {
                const auto dimension =
                    static_cast<std::size_t>(axis.label);  // not where one rank has all: it would compute all
                return made->form.output[dimension] != no_label &&
@@ -32,7 +33,7 @@ EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, 
     struct pinned_outputs {
         std::vector<vertex*> pinned{};
         ~pinned_outputs() {
-            std::ranges::for_each(pinned, [](vertex* each) { each->constraints.pin.reset(); });
+            detail::ranges::for_each(pinned, [](vertex* each) { each->constraints.pin.reset(); });
         }
     };
     const plan planned = [&] {

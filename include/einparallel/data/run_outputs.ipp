@@ -7,6 +7,7 @@
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -91,7 +92,7 @@ private:
         bool known = false;
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             const planned_vertex& made = call_.output(position);
-            if (made.origin == given.placeholder || std::ranges::count(made.twins, given.placeholder) > 0) {
+            if (made.origin == given.placeholder || detail::ranges::count(made.twins, given.placeholder) > 0) {
                 if (std::exchange(targets_[position], given.into.get()) != nullptr) {
                     throw error(who + "is given twice, or to equal outputs");
                 }
@@ -137,7 +138,7 @@ private:
         const planned_vertex& made = call_.output(position);
         const distributed_part& into = *targets_[position];
         const strided_box& target = into.elements;
-        const bool is_read = std::ranges::any_of(call_.moves().sources(), [&](const source* origin) {
+        const bool is_read = detail::ranges::any_of(call_.moves().sources(), [&](const source* origin) {
             const auto* const read = dynamic_cast<const memory_source*>(origin);
             return read != nullptr && meet(read->part().elements, target);
         });

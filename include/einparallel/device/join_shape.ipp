@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/device/join_shape.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operators.hpp>
@@ -51,7 +52,7 @@ inline op_code plain_code(const op_program& program) {
     const auto instructions = program.instructions();
     const element_type type = program.type();
     const bool all_alike =
-        std::ranges::all_of(instructions, [&](const op_instruction& each) { return each.type() == type; });
+        detail::ranges::all_of(instructions, [&](const op_instruction& each) { return each.type() == type; });
     if (!all_alike || (type.kind != 'f' && type.kind != 'c')) {
         return op_code::opaque;
     }
@@ -106,7 +107,7 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
         for (int place = 0; place < arity; ++place) {
             const std::size_t read = each.from[static_cast<std::size_t>(place)];
             made_of.from[place] = static_cast<std::uint8_t>(register_of[read]);
-            if (last_reader[read] == number && std::ranges::find(unused, register_of[read]) == unused.end()) {
+            if (last_reader[read] == number && detail::ranges::find(unused, register_of[read]) == unused.end()) {
                 unused.push_back(register_of[read]);
             }
         }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
@@ -58,10 +59,10 @@ EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, std::span<co
         }
     };
     for (const std::size_t einsum : einsums) {
-        std::ranges::for_each(graph.inputs[einsum], add);
+        detail::ranges::for_each(graph.inputs[einsum], add);
         add(einsum);
     }
-    std::ranges::for_each(graph.outputs, add);  // inputs that nobody reads
+    detail::ranges::for_each(graph.outputs, add);  // inputs that nobody reads
     einsum_graph made;
     for (const std::size_t number : all) {
         made.add(graph.vertices[number], graph.origins[number], renumbered(graph.inputs[number], number_of));

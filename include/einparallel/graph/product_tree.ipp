@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/graph/product_tree.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
@@ -72,15 +73,15 @@ EINPARALLEL_INLINE product_tree product_at(const einsum_graph& graph, const std:
 EINPARALLEL_INLINE std::vector<product_tree> products_of(const einsum_graph& graph) {
     std::vector<std::size_t> readings(graph.vertices.size(), 0);
     for (const std::vector<std::size_t>& inputs : graph.inputs) {
-        std::ranges::for_each(inputs, [&](std::size_t input) { ++readings[input]; });
+        detail::ranges::for_each(inputs, [&](std::size_t input) { ++readings[input]; });
     }
-    std::ranges::for_each(graph.outputs, [&](std::size_t output) { ++readings[output]; });
+    detail::ranges::for_each(graph.outputs, [&](std::size_t output) { ++readings[output]; });
     std::vector<product_tree> found;
     std::vector<bool> taken(graph.vertices.size(), false);
     for (std::size_t number = graph.vertices.size(); number-- > 0;) {
         if (!taken[number] && is_free_product(*graph.vertices[number])) {
             product_tree tree = product_at(graph, readings, number);
-            std::ranges::for_each(tree.inner, [&](std::size_t inner) { taken[inner] = true; });
+            detail::ranges::for_each(tree.inner, [&](std::size_t inner) { taken[inner] = true; });
             if (tree.leaves.size() > 2) {
                 found.push_back(std::move(tree));
             }
@@ -96,7 +97,7 @@ EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::
     std::vector<bool> gone(graph.vertices.size(), false);
     for (const product_tree& tree : trees) {
         tree_of[tree.root] = &tree;
-        std::ranges::for_each(tree.inner, [&](std::size_t inner) { gone[inner] = true; });
+        detail::ranges::for_each(tree.inner, [&](std::size_t inner) { gone[inner] = true; });
     }
     einsum_graph made;
     std::vector<std::size_t> number_of(graph.vertices.size(), 0);

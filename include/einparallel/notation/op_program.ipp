@@ -2,6 +2,7 @@
 // Op programs are written, read as text and looked into.
 
 #include <einparallel/notation/op_program.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -80,7 +81,7 @@ EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& funct
         for (const op_register each : arguments) {
             push(op_code::argument, instructions_[each].type(), {each});
         }
-        const auto known = std::ranges::find(names_, function.name);
+        const auto known = detail::ranges::find(names_, function.name);
         from = {static_cast<op_register>(arguments.size()), static_cast<op_register>(known - names_.begin()),
                 function.distributes ? 1U : 0U};
         if (known == names_.end()) {
@@ -108,7 +109,7 @@ EINPARALLEL_INLINE bool op_program::is_opaque() const {
 }
 
 EINPARALLEL_INLINE bool op_program::has_state() const {
-    return reduction_has_state_ || std::ranges::any_of(instructions_, &op_instruction::has_state);
+    return reduction_has_state_ || detail::ranges::any_of(instructions_, &op_instruction::has_state);
 }
 
 EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const {
@@ -200,7 +201,7 @@ EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into, base);
         return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
     };
-    const auto known = std::ranges::find(detail::op_words, word());
+    const auto known = detail::ranges::find(detail::op_words, word());
     const auto code = static_cast<op_code>(known - detail::op_words.begin());
     const std::string_view shown = word();
     element_type type{shown.empty() ? ' ' : shown[0], 0};
@@ -274,7 +275,7 @@ EINPARALLEL_INLINE op_program op_program::parse(std::string_view text) {
     std::string_view statement = detail::taken(text, "; ");
     made.reduction_has_state_ = statement.ends_with(" state");
     statement = statement.substr(0, statement.find(' '));
-    const auto known = std::ranges::find(detail::reduction_words, statement);
+    const auto known = detail::ranges::find(detail::reduction_words, statement);
     made.reduction_ = static_cast<reduction>(known - detail::reduction_words.begin());
     bool read = known != detail::reduction_words.end() && !text.empty();
     while (read && !text.empty()) {

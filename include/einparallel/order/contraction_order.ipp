@@ -232,7 +232,7 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
     };
     enter(output);
     labels.clear();
-    std::ranges::for_each(operands, enter);
+    detail::ranges::for_each(operands, enter);
     std::vector<pairwise_contraction> labelled;
     for (const auto& [left, right] : steps) {
         std::vector<label_id> joined = labels[left];

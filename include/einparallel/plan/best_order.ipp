@@ -5,6 +5,7 @@
 #include <einparallel/graph/product_tree.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/order/contraction_order.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/search/solver/solve.hpp>
@@ -80,7 +81,7 @@ plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
         if (tree.leaves.size() <= few) {
             consider(in_order(greedy_order(net, 1).steps));
             for (std::size_t known = 0; known < tried.size(); ++known) {
-                std::ranges::for_each(turned_orders(tried[known]), consider);
+                detail::ranges::for_each(turned_orders(tried[known]), consider);
             }
         } else {
             for (const double weight : {1.0, 0.5, 0.0, 2.0}) {  // of what is read against what is made

@@ -30,7 +30,7 @@ EINPARALLEL_INLINE void vertex_to_cut::expect_somewhere(const std::string& label
 }
 
 EINPARALLEL_INLINE label_parts hand_cuts::operator()(const vertex_to_cut& each) const {
-    const auto known = std::ranges::find(cuts_, &each.einsum, [](const auto& cut) { return cut.first.get(); });
+    const auto known = detail::ranges::find(cuts_, &each.einsum, [](const auto& cut) { return cut.first.get(); });
     return known == cuts_.end() ? each.from_operands : known->second;
 }
 
@@ -213,7 +213,7 @@ private:
         std::vector<label_id> labels(form.names.size());
         std::iota(labels.begin(), labels.end(), label_id{0});
         std::ranges::sort(labels, {}, [&](label_id label) {
-            const auto place = std::ranges::find(form.output, label) - form.output.begin();
+            const auto place = detail::ranges::find(form.output, label) - form.output.begin();
             return std::tuple(!form.in_output(label), -einsum_.extents[static_cast<std::size_t>(label)], place, label);
         });
         return labels;
@@ -261,7 +261,7 @@ EINPARALLEL_INLINE cutting_rule megatron(group_labels labels) {
         std::vector<std::string> named = labels.columns;
         named.insert(named.end(), {labels.batch, labels.tokens});
         std::erase(named, "");
-        std::ranges::for_each(named, [&](const std::string& label) { each.expect_somewhere(label); });
+        detail::ranges::for_each(named, [&](const std::string& label) { each.expect_somewhere(label); });
         const auto has = [&](const std::string& label) { return each.has(label); };
         const auto column = std::find_if(labels.columns.begin(), labels.columns.end(), has);
         const int degree = labels.degree > 0 ? labels.degree : each.processes;

@@ -8,6 +8,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -142,7 +143,7 @@ EINPARALLEL_INLINE std::string reason_to_communicate(const plan& made, const pla
 
 /// Number of vertices that communicate against a mark.
 EINPARALLEL_INLINE std::size_t broken_marks(const plan& made) {
-    return static_cast<std::size_t>(std::ranges::count_if(
+    return static_cast<std::size_t>(detail::ranges::count_if(
         made.vertices(), [&](const planned_vertex& each) { return !reason_to_communicate(made, each).empty(); }));
 }
 

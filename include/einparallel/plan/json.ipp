@@ -1,6 +1,7 @@
 #pragma once
 // Plans for programs: JSON with a version.
 
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/json_writer.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -51,7 +52,7 @@ EINPARALLEL_INLINE void write_mesh(json_writer& json, const planned_vertex& each
             json.member("points", axis.points);
         }
         json.key("operands").open('[');
-        std::ranges::for_each(along.operands, [&](const placement& of) { json.value(placement_text(of, names)); });
+        detail::ranges::for_each(along.operands, [&](const placement& of) { json.value(placement_text(of, names)); });
         json.close(']').member("output", placement_text(along.output, names)).close('}');
     }
     json.close(']');

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/cost/paper.hpp>
@@ -53,7 +54,7 @@ EINPARALLEL_INLINE std::vector<std::pair<std::string, int>> plan::partition(cons
             std::vector<std::pair<std::string, int>> parts;
             for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
                 const std::string& name = each.work.form.names[label];
-                const auto own = std::ranges::find(each.origin->form.names, name) - each.origin->form.names.begin();
+                const auto own = detail::ranges::find(each.origin->form.names, name) - each.origin->form.names.begin();
                 const bool is_own = own < std::ssize(made.form.names);  // else of a product in another order
                 parts.emplace_back(is_own ? made.form.names[static_cast<std::size_t>(own)] : name,
                                    each.work.ranks.parts(static_cast<label_id>(label)));
@@ -192,7 +193,7 @@ private:
         }
         const auto parts_of = [](const task& of, const std::vector<label_id>& labels) {
             std::vector<int> made;
-            std::ranges::for_each(labels, [&](label_id label) { made.push_back(of.parts(label)); });
+            detail::ranges::for_each(labels, [&](label_id label) { made.push_back(of.parts(label)); });
             return made;
         };
         each.join = cost::join(work.form, work.extents, parts);

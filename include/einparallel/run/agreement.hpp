@@ -7,6 +7,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +31,7 @@ public:
     }
     template <class Value>
     fingerprint& add(const std::vector<Value>& values) {
-        std::ranges::for_each(values, [&](const Value& each) { add(each); });
+        detail::ranges::for_each(values, [&](const Value& each) { add(each); });
         return *this;
     }
     EINPARALLEL_INLINE fingerprint& add(std::string_view text);

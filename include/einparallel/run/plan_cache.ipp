@@ -4,6 +4,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/agreement.hpp>
@@ -73,7 +74,7 @@ public:
 
     /// True where this is a copy of a plan that was noted.
     EINPARALLEL_INLINE [[nodiscard]] bool is_of(const plan& asked) const {
-        return std::ranges::any_of(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
+        return detail::ranges::any_of(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
     }
 
     /// True where this is the plan, for the same vertices.
@@ -85,7 +86,7 @@ public:
 
     /// True where some vertex is gone: nobody can ask for this plan any more.
     EINPARALLEL_INLINE [[nodiscard]] bool is_stale() const {
-        return std::ranges::any_of(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
+        return detail::ranges::any_of(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
     }
 
     /// The fingerprint of a plan that this is for.
@@ -144,15 +145,15 @@ struct plan_cache {
         if (!found->is_of(asked)) {
             found->note(asked);
         }
-        std::ranges::for_each(plans, [](const auto& each) { each->forget_if_alone(); });
+        detail::ranges::for_each(plans, [](const auto& each) { each->forget_if_alone(); });
         return *found;
     }
 
     /// The plan where it is prepared, or null.
     EINPARALLEL_INLINE [[nodiscard]] prepared_plan* find(const plan& asked) const {
-        auto known = std::ranges::find_if(plans, [&](const auto& each) { return each->is_of(asked); });
+        auto known = detail::ranges::find_if(plans, [&](const auto& each) { return each->is_of(asked); });
         if (known == plans.end()) {
-            known = std::ranges::find_if(plans, [&](const auto& each) { return each->is_for(asked); });
+            known = detail::ranges::find_if(plans, [&](const auto& each) { return each->is_for(asked); });
         }
         return known == plans.end() ? nullptr : known->get();
     }
@@ -160,7 +161,7 @@ struct plan_cache {
 
 /// What the context keeps for this memory space, made at the first call.
 EINPARALLEL_INLINE plan_cache& cache_of(context_state& world, const memory_space& space) {
-    const auto known = std::ranges::find(world.caches, &space, [](const auto& each) { return &each->space; });
+    const auto known = detail::ranges::find(world.caches, &space, [](const auto& each) { return &each->space; });
     return known != world.caches.end() ? **known
                                        : *world.caches.emplace_back(std::make_shared<plan_cache>(world, space));
 }

@@ -5,6 +5,7 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -25,7 +26,7 @@ using result_pool = std::vector<std::shared_ptr<memory_block>>;
 EINPARALLEL_INLINE std::shared_ptr<memory_block> take_from(result_pool& pool, const memory_space& space,
                                                            std::size_t bytes) {
     const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
-    const auto found = std::ranges::find_if(pool, is_free);
+    const auto found = detail::ranges::find_if(pool, is_free);
     if (found == pool.end()) {
         return pool.emplace_back(shared_block(space, bytes));
     }
@@ -82,7 +83,7 @@ public:
           bound_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr) {
         for (const buffer_id place : program_.results) {
-            if (std::ranges::find(results_, place, &result_memory::place) == results_.end()) {
+            if (detail::ranges::find(results_, place, &result_memory::place) == results_.end()) {
                 results_.push_back({place});
             }
         }
@@ -108,7 +109,7 @@ public:
     /// memory, not filled by a source, which writes densely.
     EINPARALLEL_INLINE [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
         const buffer_id place = program_.results[position];
-        return std::ranges::count(program_.results, place) == 1 &&
+        return detail::ranges::count(program_.results, place) == 1 &&
                (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
     }
     /// The memory of result `position` since the last place().
@@ -218,7 +219,7 @@ private:
     };
 
     [[nodiscard]] result_memory& at(std::size_t position) {
-        return *std::ranges::find(results_, program_.results[position], &result_memory::place);
+        return *detail::ranges::find(results_, program_.results[position], &result_memory::place);
     }
 
     EINPARALLEL_INLINE void bind_results(const memory_space& space, bool stay) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/run/trace.hpp>
 
 #include <einparallel/graph/text.hpp>
@@ -81,7 +82,7 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
     constexpr std::array<const char*, 9> suffixes{"",      " combine", " copy",     " read",   " transfer",
                                                   " wait", "",         " copy out", " copy in"};
     const bool has_copies =
-        std::ranges::any_of(spans_, [](const trace_span& each) { return each.what > activity::agree; });
+        detail::ranges::any_of(spans_, [](const trace_span& each) { return each.what > activity::agree; });
     detail::json_writer json;
     json.open('{').key("traceEvents").open('[');
     const auto open_event = [&](const char* phase, std::string_view name, std::int64_t rank, std::size_t lane) {

@@ -96,7 +96,7 @@ public:
             seen.pieces = pieces;
             seen.lasting = lasting.work_of(number);
             vertex_of_.push_back(number);
-            const auto known = std::ranges::find_if(
+            const auto known = detail::ranges::find_if(
                 domains_, [&](const domain& each) { return each.is_for(einsum, may_be[number], seen); });
             kind_of_.push_back(static_cast<std::size_t>(known - domains_.begin()));
             if (known == domains_.end()) {
@@ -115,7 +115,7 @@ public:
             if (!tensor.is_input()) {
                 made.maker = variable_of[number];
             } else if (made.from == anywhere) {
-                const auto marked = std::ranges::find(made.readers, true, &tensor_reader::is_marked);
+                const auto marked = detail::ranges::find(made.readers, true, &tensor_reader::is_marked);
                 const auto binder = marked == made.readers.end() ? made.readers.begin() : marked;
                 made.binder = static_cast<std::size_t>(binder - made.readers.begin());
             }

@@ -5,6 +5,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/factor_graph.ipp>
 #include <einparallel/search/search.hpp>
 #include <einparallel/search/search.ipp>
@@ -187,7 +188,7 @@ private:
             std::vector<std::size_t> best = given;
             for (const std::ptrdiff_t way : {-1, 1}) {
                 in_turn_ = given;
-                auto here = std::ranges::find(in_turn_, variable);
+                auto here = detail::ranges::find(in_turn_, variable);
                 while (here != (way < 0 ? in_turn_.begin() : std::prev(in_turn_.end())) && spent_ < until_ &&
                        !reads(*(way < 0 ? here : here + 1), *(way < 0 ? here - 1 : here))) {
                     std::iter_swap(here, here + way);
@@ -240,7 +241,7 @@ private:
     /// application's.
     EINPARALLEL_INLINE double beyond() {
         held_.assign(2 * in_turn_.size() + 1, 0);
-        std::ranges::for_each(copies_, [](std::vector<copy>& each) { each.clear(); });
+        detail::ranges::for_each(copies_, [](std::vector<copy>& each) { each.clear(); });
         for (std::size_t turn = 0; turn < in_turn_.size(); ++turn) {
             const std::size_t number = factors_.vertex_of(in_turn_[turn]);
             const footprint& takes = *chosen_[in_turn_[turn]];
@@ -284,7 +285,7 @@ private:
         if (known.empty() && is_brought) {
             known.push_back({lies_[tensor] >= 0 ? lies_[tensor] : wanted, time, time});
         }
-        auto here = std::ranges::find(known, wanted, &copy::place);
+        auto here = detail::ranges::find(known, wanted, &copy::place);
         if (here == known.end()) {
             if (is_brought) {
                 known.front().last = std::max(known.front().last, time);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/pins.hpp>
 
 #include <einparallel/notation/search_range.hpp>
@@ -20,7 +21,7 @@ EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
 }
 
 EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name) {
-    const auto known = std::ranges::find(form.names, name) - form.names.begin();
+    const auto known = detail::ranges::find(form.names, name) - form.names.begin();
     return known == std::ssize(form.names) ? no_label : static_cast<label_id>(known);
 }
 

@@ -3,6 +3,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/factor_graph.ipp>
 
 #include <algorithm>
@@ -147,7 +148,7 @@ private:
                                    const std::vector<label_id>& own) {
             mesh& made = like.emplace_back();
             for (const mesh_axis& axis : rounded_[from].ranks.axes) {
-                const auto place = static_cast<std::size_t>(std::ranges::find(theirs, axis.label) - theirs.begin());
+                const auto place = static_cast<std::size_t>(detail::ranges::find(theirs, axis.label) - theirs.begin());
                 if (place < own.size() && own[place] != no_label) {
                     made.axes.push_back({own[place], axis.parts});
                 }

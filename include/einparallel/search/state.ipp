@@ -10,6 +10,7 @@
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -43,7 +44,7 @@ EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_g
     for (std::size_t operand = 0; operand < inputs.size() && !is_kept(number); ++operand) {
         if (is_elementwise_in(einsum.form, operand) && !is_kept(inputs[operand]) &&
             !einsum.operands[operand]->is_input() && einsum.operands[operand]->element.bytes == einsum.element.bytes &&
-            std::ranges::count(inputs, inputs[operand]) == 1) {
+            detail::ranges::count(inputs, inputs[operand]) == 1) {
             return operand;
         }
     }
@@ -109,7 +110,7 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
 EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural) {
     std::vector<mesh> orders{natural};
     const std::size_t count = natural.axes.size();
-    const auto place = [&](const mesh_axis& axis) { return std::ranges::find(natural.axes, axis); };
+    const auto place = [&](const mesh_axis& axis) { return detail::ranges::find(natural.axes, axis); };
     for (mesh next = natural; count <= 4 && std::ranges::next_permutation(next.axes, {}, place).found;) {
         orders.push_back(next);
     }
@@ -149,7 +150,7 @@ EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summ
             }
         }
     };
-    const auto shared = std::ranges::count_if(summed.form.operands, [&](const std::vector<label_id>& labels) {
+    const auto shared = detail::ranges::count_if(summed.form.operands, [&](const std::vector<label_id>& labels) {
         return sharers(labels, ranks) > 1;  // two of them may travel together, cut along one label
     });
     for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
