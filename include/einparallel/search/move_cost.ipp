@@ -59,18 +59,15 @@ public:
         places_.clear();
         for (std::size_t reader = 0; reader < wanted.size() && from >= 0; ++reader) {
             for (const place_id to : *wanted[reader]) {
-                if (is_paper) {
-                    sum += in_numbers(from, to, tensor.runs, tensor.readers[reader].is_marked);
-                } else if (tensor.readers[reader].is_marked) {
-                    const double cost = one(from, to, tensor.element_bytes, how);
-                    sum += cost > 0 && cost < forbidden_move ? forbidden_move : 0;
-                }
-            }
-            if (!is_paper) {
-                places_.insert(places_.end(), wanted[reader]->begin(), wanted[reader]->end());
+                places_.push_back(to);
+                const double cost = tensor.readers[reader].is_marked ? one(from, to, tensor.element_bytes, how) : 0;
+                const bool is_moved = cost > 0 || (is_paper && from != to && to >= 0);
+                sum += tensor.readers[reader].is_marked && is_moved && cost < forbidden_move ? forbidden_move : 0;
             }
         }
-        sort_unique(places_);
+        if (!is_paper) {
+            sort_unique(places_);
+        }
         for (const place_id to : places_) {
             sum += tensor.runs * one(from, to, tensor.element_bytes, how);
         }
@@ -127,6 +124,9 @@ private:
     }
 
     EINPARALLEL_INLINE double between(place_id from, place_id to, std::size_t element_bytes, counting how) {
+        if (asked_.objective == objective::paper) {
+            return cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to));
+        }
         if (table_.bounds(from) != table_.bounds(to)) {
             return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
         }
@@ -134,12 +134,6 @@ private:
         const traffic moving = is_free ? traffic{} : table_.between(from, to);
         return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
                                                     : redistribution_seconds(moving, element_bytes, asked_.machine);
-    }
-
-    EINPARALLEL_INLINE double in_numbers(place_id from, place_id to, double runs, bool is_marked) {
-        return to < 0 ? 0
-                      : runs * cost::repartition(table_.bounds(from), table_.parts(from), table_.parts(to)) +
-                            (is_marked && from != to ? forbidden_move : 0);
     }
 
     const options& asked_;
