@@ -73,24 +73,19 @@ public:
     std::vector<listed_vector> vectors;
 
     /// What no state costs less than whose partition vector is not listed; infinity where there is none.
-    [[nodiscard]] double unlisted_rest() const {
-        return closed_ ? std::numeric_limits<double>::infinity() : vectors_.rest();
-    }
+    [[nodiscard]] double unlisted_rest() const { return vectors_.rest(); }
     /// What no state costs less than that is not written down; infinity where there is none.
     EINPARALLEL_INLINE [[nodiscard]] double rest() const {
         double least = unlisted_rest();
         for (const listed_vector& each : vectors) {
-            least = each.is_whole || closed_ ? least : std::min(least, each.least);
+            least = each.is_whole ? least : std::min(least, each.least);
         }
         return least;
     }
-    /// Nothing that is not here is worth a look.
-    void close() { closed_ = true; }
-
     /// Adds the next `count` partition vectors; false where there are none.
     EINPARALLEL_INLINE bool grow(std::size_t count) {
         const std::size_t before = vectors.size();
-        while (vectors.size() < before + count && !closed_) {
+        while (vectors.size() < before + count) {
             const std::optional<partition_candidate> next = vectors_.next();
             if (!next) {
                 break;
@@ -195,15 +190,12 @@ public:
         }
         auto& [known, cost] = by_signature_[number];
         if (!better(made.cost, cost)) {
-            return false;  // perhaps dropped for what it costs
+            return false;
         }
         cost = made.cost;
         states[known] = std::move(made);
         return true;
     }
-
-    /// A state that is in no plan worth a look keeps its number and costs more than any.
-    void drop(std::size_t number) { states[number].cost = std::numeric_limits<double>::infinity(); }
 
 private:
     /// True where some input that lies somewhere has to move, whatever the order of the axes and the cuts.
@@ -339,7 +331,6 @@ private:
     const options* asked_ = nullptr;
     place_table* table_ = nullptr;
     cheapest_partitions vectors_;
-    bool closed_ = false;
     numbering vectors_met_;
     numbering signatures_;
     std::vector<std::pair<std::size_t, double>> by_signature_;  // the state, and its cost

@@ -44,7 +44,7 @@ public:
           copies_(graph.vertices.size()),
           turn_of_(graph.vertices.size()) {
         const placed_graph found =
-            asked.method == method::linearized ? search_.run_along_paths() : search_.run(effort_, true);
+            asked.method == method::linearized ? search_.run_along_paths() : search_.run(effort_);
         least_.memory_limit = 1;
         for (const std::shared_ptr<vertex>& each : graph.vertices) {
             lies_.push_back(given_place(*each, table));

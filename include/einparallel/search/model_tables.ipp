@@ -27,25 +27,19 @@ struct model {
 /// Writes the tables of a factor graph.
 EINPARALLEL_INLINE class model_writer {
 public:
-    /// @param with_rest with one more state of every variable, for those that are not written down, and moves at least:
-    /// the minimum is a bound
+    /// @param states by kind: those to write, -1 for the rest
+    /// @param at_least moves at least: with the rest of every variable the minimum is a bound
     /// @param effort gets the entries that are worked out
-    model_writer(factor_graph& graph, const options& asked, bool with_rest, effort_count& effort)
-        : graph_(graph), is_paper_(asked.objective == objective::paper), with_rest_(with_rest), effort_(effort) {
+    model_writer(factor_graph& graph, const options& asked, std::vector<std::vector<int>> states, bool at_least,
+                 effort_count& effort)
+        : graph_(graph), is_paper_(asked.objective == objective::paper), at_least_(at_least), effort_(effort) {
+        made_.states = std::move(states);
         std::vector<std::shared_ptr<const std::vector<double>>> own;
-        for (const domain& each : graph.domains()) {
-            std::vector<int>& kept = made_.states.emplace_back();
+        for (std::size_t kind = 0; kind < made_.states.size(); ++kind) {
+            const domain& each = graph.domains()[kind];
             std::vector<double> costs;
-            for (std::size_t number = 0; number < each.states.size(); ++number) {
-                const state& one = each.states[number];
-                if (one.cost < infinity) {
-                    kept.push_back(static_cast<int>(number));
-                    costs.push_back(one.cost);
-                }
-            }
-            if (with_rest && each.rest() < infinity) {
-                kept.push_back(-1);
-                costs.push_back(each.rest());
+            for (const int number : made_.states[kind]) {
+                costs.push_back(number < 0 ? each.rest() : each.states[static_cast<std::size_t>(number)].cost);
             }
             own.push_back(std::make_shared<const std::vector<double>>(std::move(costs)));
         }
@@ -78,15 +72,13 @@ public:
                         one.binder = 0;
                     }
                 }
-                add(one, !whole && with_rest_ && !is_paper_ ? each.readers.size() : 1);
+                add(one, !whole && at_least_ && !is_paper_ ? each.readers.size() : 1);
             }
         }
         return std::move(made_);
     }
 
 private:
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
     /// How the states of one kind have a tensor: equal ones are one class.
     struct side {
         std::shared_ptr<const state_classes> classes;
@@ -163,7 +155,7 @@ private:
                 wanted[reader] = &readers[reader]->places[at[reader]];
             }
             costs.push_back(graph_.moves().of(of, maker.places[of.maker ? turn.front() : 0].front(), wanted,
-                                              with_rest_ ? counting::at_least : counting::estimated) /
+                                              at_least_ ? counting::at_least : counting::estimated) /
                             static_cast<double>(shares));
             effort_.add(1 + effort_count::of_pair * (graph_.places().compared() - compared));
         } while (next_turn(turn, classes));
@@ -172,7 +164,7 @@ private:
 
     factor_graph& graph_;
     bool is_paper_;
-    bool with_rest_;
+    bool at_least_;
     effort_count& effort_;
     model made_;
     memo<side> sides_;

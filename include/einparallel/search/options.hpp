@@ -21,7 +21,7 @@ enum class order : std::uint8_t { fewest_operations, best_plan };
 struct search_progress {
     std::size_t round = 0;   ///< from 0
     std::size_t spent = 0;   ///< of the effort; the last round may exceed it
-    std::size_t effort = 0;  ///< options.effort; under the paper's objective two and a half times that
+    std::size_t effort = 0;  ///< options.effort; under the paper's objective twice that
     double cost = 0;         ///< of the best plan so far, in the unit of the objective
     double bound = 0;        ///< what no plan costs less than
 };
@@ -49,7 +49,7 @@ struct options {
     /// plan::release.
     std::size_t runs = 1;
     /// Table entries that the search may look at, states and moves counted as so many, and under the paper's objective,
-    /// where they take less time, two and a half times as many: a count, so that every rank and every run plans alike.
+    /// where they take less time, twice as many: a count, so that every rank and every run plans alike.
     /// More effort gives no worse plan as the search counts: of more than 32 ranks it estimates
     /// some traffic, which the plan's own cost counts exactly.
     std::size_t effort = 8'000'000;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -31,18 +32,14 @@ public:
         split_limit_ = std::max(std::size_t{1} << 18, (std::size_t{1} << 26) / variables);
     }
 
-    /// The best placement found with so many table entries and states looked at. `keeps`: also states that cost more
-    /// than it does, whatever stands beside them.
-    EINPARALLEL_INLINE placed_graph run(std::size_t effort, bool keeps = false) {
-        keeps_ = keeps;
+    /// The best placement found with so many table entries and states looked at.
+    EINPARALLEL_INLINE placed_graph run(std::size_t effort) {
         start();
         find_best();
         try {
-            // The paper's states are cuts alone, and its moves closed forms of them: more of them take as long.
-            constexpr std::size_t paper = 5;  // halves
-            refine(asked_.objective == objective::paper
-                       ? std::min(effort, std::numeric_limits<std::size_t>::max() / paper) * paper / 2
-                       : effort);
+            // The paper's states are cuts alone, and its moves closed forms of them: twice as many take as long.
+            const std::size_t half = std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
+            refine(asked_.objective == objective::paper ? 2 * half : effort);
         } catch (const effort_count::exceeded&) {  // best_ and bound_ hold
         }
         return result();
@@ -55,9 +52,9 @@ public:
         for (domain& each : factors_.domains()) {
             each.grow(vectors);
         }
-        const model of = model_writer(factors_, asked_, false, effort_).write(0);
+        const model of = model_writer(factors_, asked_, all_states(false), false, effort_).write(0);
         best_.states = taken(of, minimise_along_paths(of.sum));
-        bound_ = solve(true).least.bound;
+        bound_ = solve(all_states(true), true).least.bound;
         return result();
     }
 
@@ -69,8 +66,6 @@ private:
     static constexpr std::size_t few_vertices = 24;
     /// States that a domain begins with.
     static constexpr std::size_t first_states = 24;
-    /// Table entries that may be visited to find states that are in no better plan.
-    static constexpr std::size_t most_entries = std::size_t{1} << 26;
 
     /// A model and its minimum.
     struct answer {
@@ -86,7 +81,7 @@ private:
         std::size_t most = 1;
         for (std::size_t round = 0;; ++round) {
             most = std::min<std::size_t>(2 * most, 64);
-            const answer loose = solve(true, most_entries);
+            const answer loose = solve(all_states(true), true);
             bound_ = std::max(bound_, std::min(loose.least.bound, best_.cost));
             effort_.limit = 2 * std::min(effort, std::numeric_limits<std::size_t>::max() / 2);
             if (asked_.on_progress) {
@@ -94,9 +89,6 @@ private:
             }
             if (!(bound_ < best_.cost * (1 - 1e-12)) || effort_.spent > effort) {
                 break;
-            }
-            if (!keeps_) {
-                drop(loose);
             }
             const bool fresh = asked_.objective != objective::paper && round_off(loose.taken);
             if (!open_further(loose, most) && !fresh) {
@@ -118,10 +110,51 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE answer solve(bool with_rest, std::size_t entries = 0) {
-        answer made{model_writer(factors_, asked_, with_rest, effort_).write(factor_limit_), {}, {}};
-        made.least = minimise(made.of.sum, split_limit_, entries, &effort_);
+    EINPARALLEL_INLINE answer solve(std::vector<std::vector<int>> states, bool at_least = false) {
+        answer made{model_writer(factors_, asked_, std::move(states), at_least, effort_).write(factor_limit_), {}, {}};
+        made.least = minimise(made.of.sum, split_limit_, &effort_);
         made.taken = taken(made.of, made.least.states);
+        return made;
+    }
+
+    /// By kind: all states that are written down, and the rest.
+    EINPARALLEL_INLINE std::vector<std::vector<int>> all_states(bool with_rest) {
+        std::vector<std::vector<int>> made;
+        for (const domain& each : factors_.domains()) {
+            made.emplace_back(each.states.size());
+            std::iota(made.back().begin(), made.back().end(), 0);
+            if (with_rest && each.rest() < infinity) {
+                made.back().push_back(-1);
+            }
+        }
+        return made;
+    }
+
+    /// By kind: the states that cost least, one at a time, in place of those of the best plan.
+    EINPARALLEL_INLINE std::vector<std::vector<int>> states_near_best() {
+        constexpr std::size_t most = 16;
+        std::vector<std::vector<ranked>> order(factors_.domains().size());
+        std::vector<const state*> best = pointers(best_.states);
+        numbering met;
+        for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
+            if (met.number_of(written_.surroundings(variable, best_.states)).second) {
+                const std::vector<state>& states = factors_.states_of(variable).states;
+                const double now = written_.cost_with(variable, best_.states[variable], best);
+                for (std::size_t number = 0; number < states.size(); ++number) {
+                    order[factors_.kind_of(variable)].emplace_back(
+                        written_.cost_with(variable, states[number], best) - now, number);
+                }
+            }
+        }
+        std::vector<std::vector<int>> made(order.size());
+        for (std::size_t kind = 0; kind < order.size(); ++kind) {
+            std::ranges::sort(order[kind]);
+            for (const auto& [loses, number] : order[kind]) {
+                if (made[kind].size() < most && !found_in(static_cast<int>(number), made[kind])) {
+                    made[kind].push_back(static_cast<int>(number));
+                }
+            }
+        }
         return made;
     }
 
@@ -219,31 +252,15 @@ private:
     }
 
     /// Solves the model over the states, and takes one vertex after the other from there: what is not written down is
-    /// in no table, and split tables do not know everything.
+    /// in no table. Where tables were split, once more over the states that suit the best plan, as long as that helps.
     EINPARALLEL_INLINE void find_best() {
-        std::vector<state> taken = solve(false).taken;
-        consider(taken);
-        round_off(std::move(taken), true);
-    }
-
-    /// Drops the states with which every plan costs more than the best one known.
-    EINPARALLEL_INLINE void drop(const answer& loose) {
-        std::vector<std::vector<double>> with(loose.of.states.size());  // by kind
-        for (std::size_t variable = 0; variable < loose.least.least_with.size(); ++variable) {
-            const std::vector<double>& own = loose.least.least_with[variable];
-            std::vector<double>& known = with[factors_.kind_of(variable)];
-            known.resize(own.size(), infinity);
-            std::ranges::transform(known, own, known.begin(), [](double a, double b) { return std::min(a, b); });
-        }
-        for (std::size_t kind = 0; kind < with.size(); ++kind) {
-            for (std::size_t position = 0; position < with[kind].size(); ++position) {
-                const int number = loose.of.states[kind][position];
-                if (with[kind][position] <= best_.cost * (1 + 1e-9)) {
-                    continue;
-                }
-                number < 0 ? factors_.domains()[kind].close()
-                           : factors_.domains()[kind].drop(static_cast<std::size_t>(number));
-            }
+        double before = best_.cost;
+        answer made = solve(all_states(false));
+        consider(made.taken);
+        round_off(std::move(made.taken), true);
+        while (!made.least.exact && better(best_.cost, before)) {
+            before = best_.cost;
+            consider(solve(states_near_best()).taken);
         }
     }
 
@@ -254,7 +271,6 @@ private:
     placement_writer written_;
     placed_graph best_;  // states by variable
     double bound_ = 0;
-    bool keeps_ = false;            // dear states
     std::size_t factor_limit_ = 0;  // entries of a factor beyond which it is split into pairs
     std::size_t split_limit_ = 0;   // entries that the elimination of a variable may look at
 };

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -28,11 +29,9 @@ struct bucket {
     std::size_t variable = 0;
     std::shared_ptr<const std::vector<double>> costs;  ///< of the variable's own states; nothing where another counts
     std::vector<cost_table> tables;
-    std::vector<std::size_t> made_by;                           ///< buckets, by table
     std::vector<std::size_t> scope;                             ///< the neighbours, ascending
     std::vector<std::shared_ptr<const state_classes>> classes;  ///< of the neighbours: what the tables tell apart
     std::shared_ptr<const state_classes> own;                   ///< of the variable
-    std::vector<double> beyond;  ///< by cell: what all that is not in its tables costs at least
 
     /// Combinations of the neighbours' and the variable's classes; more than `limit` where that is exceeded.
     EINPARALLEL_INLINE [[nodiscard]] std::size_t cells(std::size_t limit) const {
@@ -54,93 +53,70 @@ EINPARALLEL_INLINE bool next_turn(std::vector<std::size_t>& turn,
     return place > 0;
 }
 
-/// A bucket's tables in rows over the classes of its variable, one for every combination of a table's neighbours.
-class bucket_rows {
-public:
-    std::vector<double> least;                    ///< by class: the variable's own costs
-    std::vector<std::vector<std::size_t>> cells;  ///< by table: its entries, row by row
-
-    EINPARALLEL_INLINE explicit bucket_rows(const bucket& of)
-        : least(of.own->count, of.costs == nullptr ? 0 : std::numeric_limits<double>::infinity()), of_(of) {
-        for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {
-            double& known = least[static_cast<std::size_t>(of.own->of_state[state])];
-            known = std::min(known, (*of.costs)[state]);
-        }
-        for (const cost_table& table : of.tables) {
-            add(table);
-        }
-    }
-
-    /// Calls visit(cell, begins, sums) for every combination of the neighbours' classes: where the rows beside them
-    /// begin, and what every class of the variable costs there.
-    template <class Visit>
-    void each(Visit&& visit) const {
-        std::vector<std::size_t> turn(of_.scope.size(), 0);
-        std::vector<std::size_t> begins(costs_.size());
-        std::vector<double> sums;
-        std::size_t cell = 0;
-        do {
-            sums = least;
-            for (std::size_t table = 0; table < begins.size(); ++table) {
-                begins[table] = 0;
-                for (const auto& [neighbour, steps] : steps_[table]) {
-                    begins[table] += steps[turn[neighbour]];
-                }
-                const double* const row = costs_[table].data() + begins[table];
-                for (std::size_t one = 0; one < sums.size(); ++one) {
-                    sums[one] += row[one];
-                }
-            }
-            visit(cell++, begins, sums);
-        } while (next_turn(turn, of_.classes));
-    }
-
-private:
-    EINPARALLEL_INLINE void add(const cost_table& table) {
-        const std::size_t count = of_.own->count;
-        std::vector<std::size_t> own;  // by class of the variable, that of the table
-        std::size_t inner = 1;         // entries of the table for one class of the variable and what stands before it
-        std::size_t rows = 1;
-        steps_.emplace_back();
-        for (std::size_t place = table.scope.size(); place-- > 0;) {
-            const std::size_t neighbour = position_in(of_.scope, table.scope[place]);
-            const bool is_own = neighbour == of_.scope.size();
-            const state_classes& fine = is_own ? *of_.own : *of_.classes[neighbour];
-            std::vector<std::size_t> steps(fine.count, 0);
-            for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
-                steps[static_cast<std::size_t>(fine.of_state[state])] =
-                    static_cast<std::size_t>(table.classes[place]->of_state[state]) * (is_own ? 1 : rows * count);
-            }
-            if (is_own) {
-                own = std::move(steps);
-                inner = rows;
-            } else {
-                steps_.back().emplace_back(neighbour, std::move(steps));
-                rows *= table.classes[place]->count;
-            }
-        }
-        const std::size_t classes = table.cost->size() / rows;
-        cells.emplace_back();
-        costs_.emplace_back();
-        for (std::size_t row = 0; row < rows; ++row) {
-            for (const std::size_t one : own) {
-                cells.back().push_back((row / inner * classes + one) * inner + row % inner);
-                costs_.back().push_back((*table.cost)[cells.back().back()]);
-            }
-        }
-    }
-
-    const bucket& of_;
-    std::vector<std::vector<double>> costs_;  // by table, in the order of cells
-    /// By table and neighbour: what its class adds to where a row begins.
-    std::vector<std::vector<std::pair<std::size_t, std::vector<std::size_t>>>> steps_;
+/// A table of a bucket in rows over the classes of its variable, one for every combination of the table's neighbours.
+struct table_rows {
+    std::vector<double> costs;
+    /// By neighbour: what its class adds to where a row begins.
+    std::vector<std::pair<std::size_t, std::vector<std::size_t>>> steps;
 };
+
+EINPARALLEL_INLINE table_rows rows_of(const bucket& of, const cost_table& table) {
+    table_rows made;
+    std::vector<std::size_t> own;  // by class of the variable, that of the table
+    std::size_t inner = 1;         // entries of the table for one class of the variable and what stands before it
+    std::size_t rows = 1;
+    for (std::size_t place = table.scope.size(); place-- > 0;) {
+        const std::size_t neighbour = position_in(of.scope, table.scope[place]);
+        const bool is_own = neighbour == of.scope.size();
+        const state_classes& fine = is_own ? *of.own : *of.classes[neighbour];
+        std::vector<std::size_t> steps(fine.count, 0);
+        for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
+            steps[static_cast<std::size_t>(fine.of_state[state])] =
+                static_cast<std::size_t>(table.classes[place]->of_state[state]) * (is_own ? 1 : rows * of.own->count);
+        }
+        if (is_own) {
+            own = std::move(steps);
+            inner = rows;
+        } else {
+            made.steps.emplace_back(neighbour, std::move(steps));
+            rows *= table.classes[place]->count;
+        }
+    }
+    const std::size_t classes = table.cost->size() / rows;
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (const std::size_t one : own) {
+            made.costs.push_back((*table.cost)[(row / inner * classes + one) * inner + row % inner]);
+        }
+    }
+    return made;
+}
 
 /// For every combination of the neighbours' classes the smallest sum over the states of the variable.
 EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
+    std::vector<double> own(of.own->count, of.costs == nullptr ? 0 : std::numeric_limits<double>::infinity());
+    for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {
+        double& known = own[static_cast<std::size_t>(of.own->of_state[state])];
+        known = std::min(known, (*of.costs)[state]);
+    }
+    std::vector<table_rows> tables;
+    std::ranges::transform(of.tables, std::back_inserter(tables),
+                           [&](const cost_table& table) { return rows_of(of, table); });
     std::vector<double> minimum;
-    bucket_rows(of).each([&](std::size_t /*cell*/, const std::vector<std::size_t>& /*begins*/,
-                             const std::vector<double>& sums) { minimum.push_back(*std::ranges::min_element(sums)); });
+    std::vector<std::size_t> turn(of.scope.size(), 0);
+    std::vector<double> sums;
+    do {
+        sums = own;
+        for (const table_rows& table : tables) {
+            const double* row = table.costs.data();
+            for (const auto& [neighbour, steps] : table.steps) {
+                row += steps[turn[neighbour]];
+            }
+            for (double& sum : sums) {
+                sum += *row++;
+            }
+        }
+        minimum.push_back(*std::ranges::min_element(sums));
+    } while (next_turn(turn, of.classes));
     return minimum;
 }
 
@@ -165,7 +141,7 @@ public:
         return minima_.at(key, [&] {
             const std::size_t before = std::exchange(entries_, entries_ + of.cells(std::size_t{1} << 60U));
             if (effort_ != nullptr) {
-                effort_->add(entries_ / 16 - before / 16);
+                effort_->add(entries_ / 32 - before / 32);
             }
             return std::make_shared<const std::vector<double>>(minimum_over(of));
         });

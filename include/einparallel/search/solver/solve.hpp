@@ -28,7 +28,7 @@ struct effort_count {
     /// What takes as long as so many table entries (by regression over the cells of bench/planner_scale.cpp): a move to
     /// or from a state that is tried beside its neighbours, and traffic between two places that is worked out anew.
     static constexpr std::size_t of_move = 4;
-    static constexpr std::size_t of_pair = 16;
+    static constexpr std::size_t of_pair = 20;
 
     std::size_t spent = 0;  ///< in table entries
     std::size_t limit = std::numeric_limits<std::size_t>::max();
@@ -70,18 +70,13 @@ struct minimum {
     std::vector<int> states;
     double bound = 0;
     bool exact = true;
-    /// By variable and state: what no assignment costs less than that takes the state. Empty where not asked for, or
-    /// where that would take too long.
-    std::vector<std::vector<double>> least_with;
 };
 
 /// Eliminates the variables in min-fill order. On a tree this is the dynamic programme of EinDecomp §8.2 (every vertex
 /// has one neighbour left when its turn comes); on a general DAG a table over the remaining neighbours takes the place
 /// of M[v, d_Z]. Variables with equal tables around them, as equal layers have, are worked out once.
 /// @param limit entries that the elimination of one variable may look at before its tables are split
-/// @param entries entries that may be looked at for least_with
-/// @param effort gets a sixteenth of the entries that are looked at: they are added up side by side
-EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t entries = 0,
-                                    effort_count* effort = nullptr);
+/// @param effort gets a 32nd of the entries that are looked at: they are added up side by side
+EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, effort_count* effort = nullptr);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

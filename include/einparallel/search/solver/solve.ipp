@@ -34,7 +34,7 @@ public:
           weight_(variables_.size(), 0),
           priority_(variables_.size()) {
         for (const cost_table& table : sum.tables) {
-            add(table, 0, none);
+            add(table, 0);
         }
         for (std::size_t variable = 0; variable < variables_.size(); ++variable) {
             find_neighbours(variable);
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    minimum run(std::size_t entries) && {
+    minimum run() && {
         while (!queue_.empty()) {
             const std::size_t next = queue_.begin()->back();
             queue_.erase(queue_.begin());
@@ -60,73 +60,25 @@ public:
             made_.states[buckets_[begin].variable] = best_of(begin, end);
             end = begin;
         }
-        if (entries_ <= entries) {
-            look_back();
-        }
         return std::move(made_);
     }
 
 private:
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-
-    /// A table, how many variables were eliminated into it, and which minimum it is; without a scope once it is used.
+    /// A table, and how many variables were eliminated into it; without a scope once it is used.
     struct live_table {
         cost_table table;
         std::size_t weight = 0;
-        std::size_t made_by = none;
     };
 
     /// Fill, degree, variables eliminated into its surroundings, variable. Among equals the one with the least behind
     /// it: the layers of a loop are then eliminated side by side, each like the one before, not one into the next.
     using priority = std::array<std::size_t, 4>;
 
-    void add(cost_table fresh, std::size_t weight, std::size_t made_by) {
+    void add(cost_table fresh, std::size_t weight) {
         for (const std::size_t variable : fresh.scope) {
             touching_[variable].push_back(tables_.size());
         }
-        tables_.push_back({std::move(fresh), weight, made_by});
-    }
-
-    /// From the last bucket to the first: what every state of its variable costs with the best of all others, and what
-    /// all that is beyond them costs the buckets whose minima it has read.
-    void look_back() {
-        made_.least_with.resize(variables_.size());
-        for (; !buckets_.empty(); buckets_.pop_back()) {
-            const bucket& of = buckets_.back();
-            const bucket_rows in_rows(of);
-            std::vector<double> least(of.own->count, infinity);
-            std::vector<std::vector<double>> beyond(of.tables.size());
-            for (std::size_t table = 0; table < beyond.size(); ++table) {
-                beyond[table].assign(of.made_by[table] == none ? 0 : of.tables[table].cost->size(), infinity);
-            }
-            in_rows.each(
-                [&](std::size_t cell, const std::vector<std::size_t>& begins, const std::vector<double>& sums) {
-                    const double all_beyond = of.beyond.empty() ? 0 : of.beyond[cell];
-                    for (std::size_t one = 0; one < sums.size(); ++one) {
-                        least[one] = std::min(least[one], sums[one] + all_beyond);
-                    }
-                    for (std::size_t table = 0; table < begins.size(); ++table) {
-                        for (std::size_t one = 0; one < sums.size() && !beyond[table].empty(); ++one) {
-                            double& known = beyond[table][in_rows.cells[table][begins[table] + one]];
-                            known = std::min(known, sums[one] + all_beyond);
-                        }
-                    }
-                });
-            for (std::size_t table = 0; table < beyond.size(); ++table) {
-                if (of.made_by[table] != none) {
-                    std::ranges::transform(beyond[table], *of.tables[table].cost, beyond[table].begin(),
-                                           std::minus<>());
-                    buckets_[of.made_by[table]].beyond = std::move(beyond[table]);
-                }
-            }
-            const double others = made_.bound - *std::ranges::min_element(least);  // of other components
-            for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {
-                const auto seen = static_cast<std::size_t>(of.own->of_state[state]);
-                made_.least_with[of.variable].push_back(least[seen] + ((*of.costs)[state] - in_rows.least[seen]) +
-                                                        others);
-            }
-        }
+        tables_.push_back({std::move(fresh), weight});
     }
 
     /// The variables that these tables know, but for one.
@@ -205,12 +157,11 @@ private:
         made.front().costs = variables_[variable];
         for (bucket& each : made) {
             cost_table least{each.scope, each.classes, shared_.minimum(each)};
-            entries_ += least.cost->size() * each.own->count * (each.tables.size() + 1);
             buckets_.push_back(std::move(each));
             if (least.scope.empty()) {
                 made_.bound += least.cost->front();
             } else {
-                add(std::move(least), weight_[variable] + 1, buckets_.size() - 1);
+                add(std::move(least), weight_[variable] + 1);
             }
         }
         for (const std::size_t other : near) {
@@ -233,7 +184,6 @@ private:
         for (const std::size_t number : used) {
             const cost_table& table = tables_[number].table;
             made.tables.push_back(table);
-            made.made_by.push_back(tables_[number].made_by);
             for (std::size_t place = 0; place < table.scope.size(); ++place) {
                 seen[position_in(made.scope, table.scope[place])].push_back(table.classes[place]);
             }
@@ -286,11 +236,10 @@ private:
     std::set<priority> queue_;
     minimum made_;
     std::vector<bucket> buckets_;
-    std::size_t entries_ = 0;  // that look_back takes
 };
 
-EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, std::size_t entries, effort_count* effort) {
-    return elimination(sum, limit, effort).run(entries);
+EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, effort_count* effort) {
+    return elimination(sum, limit, effort).run();
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
