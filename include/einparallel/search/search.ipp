@@ -78,6 +78,7 @@ private:
     /// take as much again, and is then broken off. What is done does not depend on the effort, only how much of
     /// it.
     EINPARALLEL_INLINE void refine(std::size_t effort) {
+        constexpr std::size_t all = 6144;  // placements of a partition vector
         std::size_t most = 1;
         for (std::size_t round = 0;; ++round) {
             most = std::min<std::size_t>(2 * most, 64);
@@ -92,21 +93,14 @@ private:
             }
             const bool fresh = asked_.objective != objective::paper && round_off(loose.taken);
             if (!open_further(loose, most) && !fresh) {
-                constexpr std::size_t all = 4096;  // placements of a partition vector
-                if (loose.of.whole && loose.least.exact && written_.few >= all) {
+                if (loose.of.whole && loose.least.exact && written_.few == all) {
                     break;
                 }
                 factor_limit_ *= 4;  // the bound is as loose as the tables are small
                 split_limit_ *= 4;
-                written_.few = std::min(4 * written_.few, all);
-            } else if (written_.few < 4 * placement_writer::few_states) {
-                written_.few *= 2;
             }
+            written_.few = std::min(2 * written_.few, all);
             find_best();
-        }
-        for (double before = infinity; bound_ < best_.cost * (1 - 1e-12) && better(best_.cost, before);) {
-            before = best_.cost;  // once more from the best plan, which need not be the last one
-            round_off(best_.states, true);
         }
     }
 
