@@ -63,7 +63,7 @@ public:
     }
 
     /// By number of the vertex other states each time, or none where none are found.
-    /// @param order becomes the numbers of the einsums, in the order that goes with them
+    /// @param order gets the numbers of the einsums, in the order that goes with them
     EINPARALLEL_INLINE std::vector<state> fit(std::vector<std::size_t>& order) {
         const std::pair last{chosen_, in_turn_};
         std::pair<std::vector<footprint*>, std::vector<std::size_t>> best;
@@ -79,32 +79,29 @@ public:
                 least = now;
             }
         }
-        std::vector<state> made(best == last ? 0 : graph_.vertices.size());
+        if (best == last) {
+            return {};
+        }
         std::tie(chosen_, in_turn_) = std::move(best);
         beyond();
-        order.clear();
+        std::vector<state> made(graph_.vertices.size());
         for (const std::size_t variable : in_turn_) {
-            order.push_back(factors_.vertex_of(variable));
-        }
-        for (std::size_t variable = 0; variable < chosen_.size() && !made.empty(); ++variable) {
             const std::size_t number = factors_.vertex_of(variable);
+            order.push_back(number);
             made[number] = chosen_[variable]->of;
             const double left = limit_ - held_[2 * turn_of_[number] + 1];
             made[number].memory = static_cast<std::size_t>(chosen_[variable]->memory + std::max(0.0, left));
         }
-        if (!made.empty()) {
-            factors_.bind(made);
-        }
+        factors_.bind(made);
         return made;
     }
 
-    /// Notes how many bytes are really held during a vertex with the states found.
-    EINPARALLEL_INLINE void settle(std::size_t vertex, std::size_t bytes) {
+    /// Notes how many bytes are really held during each vertex, by number, with the states found.
+    EINPARALLEL_INLINE void settle(const std::vector<std::size_t>& held) {
         for (const std::size_t variable : in_turn_) {
-            if (factors_.vertex_of(variable) == vertex) {
-                const std::size_t time = 2 * turn_of_[vertex];
-                chosen_[variable]->work += static_cast<double>(bytes) - std::max(held_[time], held_[time + 1]);
-            }
+            const std::size_t number = factors_.vertex_of(variable);
+            const std::size_t time = 2 * turn_of_[number];
+            chosen_[variable]->work += static_cast<double>(held[number]) - std::max(held_[time], held_[time + 1]);
         }
     }
 
@@ -337,9 +334,7 @@ EINPARALLEL_INLINE void search_within(const einsum_graph& graph, const options& 
         if (held.empty()) {
             return;
         }
-        for (const std::size_t number : order) {
-            memory.settle(number, held[number]);
-        }
+        memory.settle(held);
     }
 }
 

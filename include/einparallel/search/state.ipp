@@ -87,10 +87,8 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
     const auto append = [&](label_id label) {
         const auto number = static_cast<std::size_t>(label);
         if (label != no_label && parts[number] > 1 && ranks.parts(label) == 1) {
-            ranks.axes.push_back({label, parts[number], {}});
-            if (number < points.size() && points[number].size() == static_cast<std::size_t>(parts[number]) + 1) {
-                ranks.axes.back().points = points[number];
-            }
+            const bool at_points = number < points.size() && std::ssize(points[number]) == parts[number] + 1;
+            ranks.axes.push_back({label, parts[number], at_points ? points[number] : std::vector<index>{}});
         }
     };
     for (const mesh_axis& axis : pinned_axes(einsum)) {
