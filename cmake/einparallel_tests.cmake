@@ -1,9 +1,9 @@
 # What the rooms of the test tree call. Sources are relative to the caller's folder.
 #
 # Programs are built with -Og in a release build, which takes the compiler less than half of the time; with OPTIMIZED,
-# where their own loops take longer than that, with -O1. With UNITS <n> the sources are compiled n at a time: what each of them would compile anew, the
-# planner above all, is compiled once for all of them (with -DEINPARALLEL_TEST_UNITS=OFF each by itself, which is sooner
-# done where one test changes again and again).
+# where their own loops take longer than that, with -O1. With UNITS <n> the sources are compiled n at a time: what each
+# of them would compile anew, the planner above all, is compiled once for all of them (with -DEINPARALLEL_TEST_UNITS=OFF
+# each by itself, which is sooner done where one test changes again and again).
 #
 #   einparallel_add_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABELS <label>...] [TIMEOUT <seconds>]
 #                        [UNITS <n>] [OPTIMIZED])
