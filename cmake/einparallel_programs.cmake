@@ -12,7 +12,7 @@ target_compile_options(
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(einparallel_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
-# g++ collects garbage for a tenth of its time, to be content with less memory; a unit then takes 1.2 GB, and 0.9 else.
+# g++ collects garbage for a tenth of its time, to be content with less memory; a unit then takes up to 1.35 GB.
 set(einparallel_compiler_memory "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(einparallel_compiler_memory --param=ggc-min-heapsize=1000000)

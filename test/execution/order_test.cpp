@@ -73,7 +73,7 @@ TEST_CASE("four factors in any order are one product") {
         const ep::plan made = ep::decompose(world, asked, Z, less);
         CHECK(made.seconds() <= usual.seconds());
         CHECK(made.vertices().size() == usual.vertices().size());
-        if (seconds_per_byte == 1e-11 && world.size() <= 4) {
+        if (seconds_per_byte == 1e-11) {
             CHECK(made == ep::decompose(world, asked, Z, less));
         }
         for (std::size_t number = 0; number < made.vertices().size(); ++number) {

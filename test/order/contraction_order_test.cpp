@@ -348,7 +348,7 @@ TEST_CASE("contraction_order: a matrix chain of ten is cut as the textbook cuts 
 
 TEST_CASE("contraction_order: labels beyond one word, operands beyond the exact limit, disconnected parts") {
     std::mt19937 random(10);
-    for (int repetition = 0; repetition < 12; ++repetition) {
+    for (int repetition = 0; repetition < 25; ++repetition) {
         CAPTURE(repetition);
         const std::size_t operands = 5 + random() % 40;
         const network net = random_network(random, operands, 70 + random() % 100);

@@ -23,7 +23,7 @@ struct lasting_work {
     friend bool operator==(const lasting_work&, const lasting_work&) = default;
 };
 
-/// Which tensors of a graph last over the runs of a plan , for they depend on lasting inputs alone: they
+/// Which tensors of a graph last over the runs of a plan, for they depend on lasting inputs alone: they
 /// are brought and computed once, and kept. Refers to the graph.
 class lasting_tensors {
 public:
