@@ -4,7 +4,7 @@
 #include <einparallel/cost/machine.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -36,9 +36,8 @@ public:
         for (std::size_t number = 0; runs > 1 && number < lasts_.size(); ++number) {
             const vertex& each = *graph.vertices[number];
             const std::vector<std::size_t>& inputs = graph.inputs[number];
-            lasts_[number] = each.is_input()
-                                 ? each.origin != nullptr && each.origin->lasts()
-                                 : detail::ranges::all_of(inputs, [&](std::size_t input) { return lasts_[input]; });
+            lasts_[number] = each.is_input() ? each.origin != nullptr && each.origin->lasts()
+                                             : detail::all_in(inputs, [&](std::size_t input) { return lasts_[input]; });
             for (const std::size_t input : inputs) {
                 readings_[input] += lasts_[number] ? 0 : 1;
             }

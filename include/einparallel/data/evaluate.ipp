@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/data/evaluate.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/data/own_layout.hpp>
@@ -21,7 +22,7 @@ EINPARALLEL_INLINE bool is_pinned_to_blocks(const binding& output) {
         return false;
     }
     const std::optional<mesh> grid = mesh_of(*blocks);
-    return grid && !grid->axes.empty() && detail::ranges::all_of(grid->axes, [&](const mesh_axis& axis) {
+    return grid && !grid->axes.empty() && detail::all_in(grid->axes, [&](const mesh_axis& axis) {
                const auto dimension =
                    static_cast<std::size_t>(axis.label);  // not where one rank has all: it would compute all
                return made->form.output[dimension] != no_label &&

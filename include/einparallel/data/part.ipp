@@ -1,7 +1,7 @@
 #pragma once
 
 #include <einparallel/data/part.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <einparallel/array/aliasing.hpp>
 #include <einparallel/array/print.hpp>
@@ -34,7 +34,7 @@ EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, 
 
 /// True where some elements lie before the first.
 EINPARALLEL_INLINE bool is_backwards(const strided_box& of) {
-    return !of.held.empty() && detail::ranges::any_of(of.strides, [](index stride) { return stride < 0; });
+    return !of.held.empty() && detail::any_in(of.strides, [](index stride) { return stride < 0; });
 }
 
 EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vector<index>& found) const {

@@ -5,7 +5,7 @@
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/refused.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] distributed<T, Rank> get(const tensor<T, Rank>& made) const {
         for (const part& each : parts_) {
             if (made.node() != nullptr &&
-                detail::ranges::any_of(each.made_by, [&](const auto& by) { return by.lock() == made.node(); })) {
+                detail::any_in(each.made_by, [&](const auto& by) { return by.lock() == made.node(); })) {
                 return typed<T, Rank>(each);
             }
         }

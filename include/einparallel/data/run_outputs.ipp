@@ -7,6 +7,7 @@
 #include <einparallel/data/transfer.ipp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 
 #include <algorithm>
@@ -138,7 +139,7 @@ private:
         const planned_vertex& made = call_.output(position);
         const distributed_part& into = *targets_[position];
         const strided_box& target = into.elements;
-        const bool is_read = detail::ranges::any_of(call_.moves().sources(), [&](const source* origin) {
+        const bool is_read = detail::any_in(call_.moves().sources(), [&](const source* origin) {
             const auto* const read = dynamic_cast<const memory_source*>(origin);
             return read != nullptr && meet(read->part().elements, target);
         });

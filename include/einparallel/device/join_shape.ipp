@@ -1,6 +1,7 @@
 #pragma once
 
 #include <einparallel/device/join_shape.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/error.hpp>
@@ -52,7 +53,7 @@ inline op_code plain_code(const op_program& program) {
     const auto instructions = program.instructions();
     const element_type type = program.type();
     const bool all_alike =
-        detail::ranges::all_of(instructions, [&](const op_instruction& each) { return each.type() == type; });
+        detail::all_in(instructions, [&](const op_instruction& each) { return each.type() == type; });
     if (!all_alike || (type.kind != 'f' && type.kind != 'c')) {
         return op_code::opaque;
     }

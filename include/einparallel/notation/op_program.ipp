@@ -109,7 +109,7 @@ EINPARALLEL_INLINE bool op_program::is_opaque() const {
 }
 
 EINPARALLEL_INLINE bool op_program::has_state() const {
-    return reduction_has_state_ || detail::ranges::any_of(instructions_, &op_instruction::has_state);
+    return reduction_has_state_ || detail::any_in(instructions_, &op_instruction::has_state);
 }
 
 EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const {

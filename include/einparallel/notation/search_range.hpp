@@ -4,6 +4,8 @@
 // Algorithms of std::ranges check concepts where a compiler reads their call, used or not; these are instantiated no
 // sooner than the marked function that calls them. Loops that are not unrolled: std::find's code is four times as long.
 
+#include <functional>
+
 namespace einparallel::detail {
 
 /// True where an element of the range equals `value`.
@@ -21,7 +23,7 @@ bool found_in(const Value& value, const Range& range) {
 template <class Range, class Predicate>
 bool any_in(const Range& range, const Predicate& predicate) {
     for (const auto& each : range) {
-        if (predicate(each)) {
+        if (std::invoke(predicate, each)) {
             return true;
         }
     }
@@ -31,7 +33,7 @@ bool any_in(const Range& range, const Predicate& predicate) {
 /// True where it holds for every element.
 template <class Range, class Predicate>
 bool all_in(const Range& range, const Predicate& predicate) {
-    return !any_in(range, [&](const auto& each) { return !predicate(each); });
+    return !any_in(range, [&](const auto& each) { return !std::invoke(predicate, each); });
 }
 
 }  // namespace einparallel::detail

@@ -40,15 +40,6 @@ auto find(Range&& range, const T& value, Of of = {}) {
         range, [&](const auto& each) { return each == value; }, of);
 }
 
-template <class Range, class Is, class Of = std::identity>
-bool any_of(Range&& range, Is is, Of of = {}) {
-    return ranges::find_if(range, is, of) != std::end(range);
-}
-template <class Range, class Is, class Of = std::identity>
-bool all_of(Range&& range, Is is, Of of = {}) {
-    return !ranges::any_of(range, std::not_fn(is), of);
-}
-
 template <class Range, class Is>
 std::ptrdiff_t count_if(Range&& range, Is is) {
     return std::count_if(std::begin(range), std::end(range), is);

@@ -2,7 +2,7 @@
 // A box in tiles, one after the other.
 
 #include <einparallel/notation/box.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace einparallel::detail {
 /// @pre no length is 0
 template <class F>
 void for_each_tile(const std::vector<interval>& sides, const std::vector<index>& lengths, F&& f) {
-    if (detail::ranges::any_of(sides, &interval::empty)) {
+    if (detail::any_in(sides, &interval::empty)) {
         return;
     }
     std::vector<interval> tile(sides.size());

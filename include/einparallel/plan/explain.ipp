@@ -116,7 +116,7 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<r
         note(each.fell_back, name + " falls back to the automatic choice, algorithm " + name_for(asked.algorithm) +
                                  " has no label to cut there");
     }
-    note(detail::ranges::any_of(shown.vertices(), &planned_vertex::lasts),
+    note(detail::any_in(shown.vertices(), &planned_vertex::lasts),
          "* is brought or computed in the first of " + std::to_string(asked.runs) +
              " runs, and what the others read of it is kept, in whole blocks where a vertex holds it");
     written += idle_text(shown);

@@ -4,6 +4,7 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -74,7 +75,7 @@ public:
 
     /// True where this is a copy of a plan that was noted.
     EINPARALLEL_INLINE [[nodiscard]] bool is_of(const plan& asked) const {
-        return detail::ranges::any_of(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
+        return detail::any_in(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
     }
 
     /// True where this is the plan, for the same vertices.
@@ -86,7 +87,7 @@ public:
 
     /// True where some vertex is gone: nobody can ask for this plan any more.
     EINPARALLEL_INLINE [[nodiscard]] bool is_stale() const {
-        return detail::ranges::any_of(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
+        return detail::any_in(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
     }
 
     /// The fingerprint of a plan that this is for.

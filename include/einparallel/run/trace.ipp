@@ -1,6 +1,6 @@
 #pragma once
 
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/run/trace.hpp>
 
 #include <einparallel/graph/text.hpp>
@@ -81,8 +81,7 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
     constexpr std::array<std::size_t, 9> lane_of{0, 0, 0, 0, 1, 2, 2, 3, 4};  // by activity
     constexpr std::array<const char*, 9> suffixes{"",      " combine", " copy",     " read",   " transfer",
                                                   " wait", "",         " copy out", " copy in"};
-    const bool has_copies =
-        detail::ranges::any_of(spans_, [](const trace_span& each) { return each.what > activity::agree; });
+    const bool has_copies = detail::any_in(spans_, [](const trace_span& each) { return each.what > activity::agree; });
     detail::json_writer json;
     json.open('{').key("traceEvents").open('[');
     const auto open_event = [&](const char* phase, std::string_view name, std::int64_t rank, std::size_t lane) {

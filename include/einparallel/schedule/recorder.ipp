@@ -2,7 +2,7 @@
 // The sink that records: the steps of one rank for one vertex, by phase.
 
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
@@ -118,7 +118,7 @@ public:
                 range = intersect(range, region.sides[dimension]);
             }
         }
-        const bool no_term = detail::ranges::any_of(part, [](const interval& range) { return range.empty(); });
+        const bool no_term = detail::any_in(part, [](const interval& range) { return range.empty(); });
         if (!region_of(work_->form.output, part).empty() && !(no_term && mode == write_mode::combine)) {
             now.work.emplace_back(contraction{vertex_, blocks_, output, std::move(part), mode});
         }
