@@ -40,9 +40,9 @@ EINPARALLEL_INLINE std::vector<std::vector<tensor_pair>> turned_orders(const std
 }
 
 /// The plan with the fewest seconds among those for the orders that are tried, product by product, products of equal
-/// extents together. Every order of up to four tensors is; of more tensors the best by several measures, and what is
-/// found from there on by turning one contraction at a time. Each order takes a plan of the whole graph, at most 200
-/// for one kind of product. Of a graph without products of three tensors and more, the plan.
+/// extents together: the best by several measures, and what turning one contraction at a time makes of every order of
+/// up to four tensors, and of more tensors of those that are better than all before. Each order takes a plan of the
+/// whole graph, at most 200 for one kind of product. Of a graph without products of three tensors and more, the plan.
 template <class PlanOf>
 plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
     constexpr std::size_t most_plans = 200;
@@ -59,40 +59,28 @@ plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
         std::vector<product_tree> trees = products_of(before);
         std::erase_if(trees, [&](const product_tree& other) { return !kind.is_alike(other); });
         const product_tree& tree = trees.front();
-        std::vector<tensor_pair> best_steps;
-        std::vector<std::vector<tensor_pair>> tried;
-        const auto consider = [&](const std::vector<tensor_pair>& steps) {
-            if (tried.size() == most_plans || found_in(steps, tried)) {
-                return false;
-            }
-            tried.push_back(steps);
-            einsum_graph other =
-                reordered(before, trees, with_labels(steps, tree.labels, tree.output, tree.extents.size()));
-            plan made = plan_of(other);
-            if (!better(made.seconds(), best.seconds())) {
-                return false;
-            }
-            best = std::move(made);
-            graph = std::move(other);
-            best_steps = steps;
-            return true;
-        };
         const product_network net = make_network(tree.labels, tree.output, tree.extents);
-        if (tree.leaves.size() <= few) {
-            consider(in_order(greedy_order(net, 1).steps));
-            for (std::size_t known = 0; known < tried.size(); ++known) {
-                detail::ranges::for_each(turned_orders(tried[known]), consider);
+        std::vector<std::vector<tensor_pair>> orders;
+        const auto add = [&](const std::vector<tensor_pair>& steps) {
+            if (orders.size() < most_plans && !found_in(steps, orders)) {
+                orders.push_back(steps);
             }
-        } else {
-            for (const double weight : {1.0, 0.5, 0.0, 2.0}) {  // of what is read against what is made
-                consider(greedy_order(net, weight).steps);
-            }
-            consider(annealed_order(net).steps);
+        };
+        for (const double weight : {1.0, 0.5, 0.0, 2.0}) {  // of what is read against what is made
+            add(in_order(greedy_order(net, weight).steps));
         }
-        // From the best of them on, as long as a turn makes it better.
-        for (bool changed = !best_steps.empty(); std::exchange(changed, false);) {
-            for (const std::vector<tensor_pair>& steps : turned_orders(best_steps)) {
-                changed = consider(steps) || changed;
+        add(in_order(annealed_order(net).steps));
+        for (std::size_t number = 0; number < orders.size(); ++number) {
+            einsum_graph other =
+                reordered(before, trees, with_labels(orders[number], tree.labels, tree.output, tree.extents.size()));
+            plan made = plan_of(other);
+            const bool is_best = better(made.seconds(), best.seconds());
+            if (is_best) {
+                best = std::move(made);
+                graph = std::move(other);
+            }
+            if (is_best || tree.leaves.size() <= few) {
+                detail::ranges::for_each(turned_orders(orders[number]), add);
             }
         }
     }
