@@ -8,6 +8,7 @@
 #include <einparallel/notation/compiled.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -34,9 +35,13 @@ inline constexpr place_id anywhere = -1;
 EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
                                                  const machine& constants);
 
+/// Ranks up to which all of them are looked at, and of more, how many: of any pair, and of one that is settled.
+inline constexpr int looked_at_first = 32;
+inline constexpr int looked_at_closely = 1024;
+inline constexpr int every_rank = std::numeric_limits<int>::max();
+
 /// Traffic from one place to another, as far as it was looked at.
-struct pair_traffic {
-    traffic moving;
+struct pair_traffic : traffic {
     int looked_at = 0;  ///< ranks
     bool elements_only = false;
 };
@@ -65,7 +70,7 @@ public:
     EINPARALLEL_INLINE place_id exact(const std::vector<index>& bounds, const mesh& ranks,
                                       const std::vector<label_id>& labels, std::size_t cut);
 
-    /// A distribution that may be irregular; such ones are not compared with each other.
+    /// A distribution that may be irregular; those with the same boxes are one.
     EINPARALLEL_INLINE place_id exact(distribution irregular);
 
     /// All of a tensor on one rank.
@@ -86,17 +91,13 @@ public:
     [[nodiscard]] place_id whole_of(place_id number) const { return places_[at(number)].whole; }
 
     /// What moves: of few ranks by all their boxes, of many in closed form where both places cut evenly into powers of
-    /// two, otherwise an estimate: as if they did, or by the boxes of some ranks.
-    EINPARALLEL_INLINE traffic between(place_id from, place_id to);
-
-    /// True where between() is an estimate.
-    EINPARALLEL_INLINE [[nodiscard]] bool is_estimated(place_id from, place_id to) const;
-
-    /// Counts an estimate over up to 1,024 ranks by all of them, from then on.
-    EINPARALLEL_INLINE void settle(place_id from, place_id to);
+    /// two, otherwise an estimate: as if they did, or by the boxes of `most` ranks, from then on.
+    pair_traffic between(place_id from, place_id to, int most = looked_at_first) {
+        return looked_up(from, to, most, elements_only_);
+    }
 
     /// The same by all ranks, however many. Time: ranks.
-    EINPARALLEL_INLINE traffic counted(place_id from, place_id to);
+    traffic counted(place_id from, place_id to) { return looked_up(from, to, every_rank, false); }
 
     /// Pairs of places whose traffic was worked out, not in closed form.
     [[nodiscard]] std::size_t compared() const { return compared_; }
@@ -107,7 +108,7 @@ public:
 private:
     [[nodiscard]] static std::size_t at(place_id number) { return static_cast<std::size_t>(number); }
     EINPARALLEL_INLINE place_id add(distribution resting, place_id whole = anywhere);
-    EINPARALLEL_INLINE traffic looked_up(place_id from, place_id to, int most, bool elements_only);
+    EINPARALLEL_INLINE pair_traffic looked_up(place_id from, place_id to, int most, bool elements_only);
 
     bool elements_only_;
     std::vector<place> places_;

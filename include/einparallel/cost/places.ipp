@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -53,8 +52,9 @@ EINPARALLEL_INLINE std::vector<index> boxes_of(const distribution& resting) {
     std::vector<index> key(resting.bounds());
     for (int rank = 0; rank < resting.holders(); ++rank) {
         const box held = resting.held_by(rank);
+        key.insert(key.end(), held.empty() ? 0 : 1, rank);
         for (std::size_t side = 0; !held.empty() && side < held.sides.size(); ++side) {
-            key.insert(key.end(), {rank, held.sides[side].begin, held.sides[side].end});
+            key.insert(key.end(), {held.sides[side].begin, held.sides[side].end});
         }
     }
     key.insert(key.end(), {static_cast<index>(resting.bounds().size()), -4});
@@ -86,16 +86,12 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
 }
 
 EINPARALLEL_INLINE place_id place_table::exact(distribution irregular) {
-    return add(std::move(irregular));
+    return known_.at(boxes_of(irregular), [&] { return add(std::move(irregular)); });
 }
 
 EINPARALLEL_INLINE place_id place_table::on_rank(const std::vector<index>& bounds, int rank) {
-    if (rank == 0) {
-        return exact(bounds, mesh{}, std::vector<label_id>(bounds.size(), no_label), 0);
-    }
-    std::vector<index> key(bounds);
-    key.insert(key.end(), {rank, -2});
-    return known_.at(key, [&] { return exact(held_by_one(bounds, rank)); });
+    return rank == 0 ? exact(bounds, mesh{}, std::vector<label_id>(bounds.size(), no_label), 0)
+                     : exact(held_by_one(bounds, rank));
 }
 
 EINPARALLEL_INLINE place_id place_table::cut_like(distribution one) {
@@ -110,65 +106,34 @@ EINPARALLEL_INLINE place_id place_table::add(distribution resting, place_id whol
     return number;
 }
 
-/// Ranks up to which all of them are looked at, and of more, how many: of any pair, and of one that is settled.
-inline constexpr int looked_at_first = 32;
-inline constexpr int looked_at_closely = 1024;
-
 /// By so many ranks, or more where that is known. A first look at binary places is their closed form, which is looked
 /// up faster than it was written down.
-EINPARALLEL_INLINE traffic place_table::looked_up(place_id from, place_id to, int most, bool elements_only) {
+EINPARALLEL_INLINE pair_traffic place_table::looked_up(place_id from, place_id to, int most, bool elements_only) {
     if (from == to || from < 0 || to < 0) {
-        return {};
+        return {{}, every_rank};
     }
     place& before = places_[at(from)];
     place& after = places_[at(to)];
     const int all = std::max(before.ranks, after.ranks);
+    const bool is_even = before.is_even && after.is_even;
     const bool is_binary = before.is_binary && after.is_binary && all > looked_at_first && most == looked_at_first;
-    if ((before.is_even && after.is_even) || (is_binary && !before.pairs.contains(to))) {
-        return binary_traffic(before, after);
+    if (is_even || (is_binary && !before.pairs.contains(to))) {
+        return {binary_traffic(before, after), is_even ? every_rank : 0};
     }
     const auto [pair, fresh] = before.pairs.try_emplace(to);
     pair_traffic& known = pair->second;
     compared_ += fresh ? 1 : 0;
-    if (known.looked_at < std::min(most, all) || (known.elements_only && !elements_only)) {
+    const int looked_at = most < all ? most : every_rank;
+    if (known.looked_at < looked_at || (known.elements_only && !elements_only)) {
         const bool is_valid = before.is_valid && after.is_valid;
-        known = is_valid ? pair_traffic{regular_traffic(before, after, most, elements_only), std::min(most, all),
-                                        elements_only}
-                         : pair_traffic{irregular_traffic(before.resting, after.resting), all};
-        if (known.looked_at > looked_at_closely) {  // megabytes, of the last count
+        known = is_valid ? pair_traffic{regular_traffic(before, after, most, elements_only), looked_at, elements_only}
+                         : pair_traffic{irregular_traffic(before.resting, after.resting), every_rank};
+        if (most == every_rank && all > looked_at_closely) {  // megabytes, of the last count
             before.cells.clear();
             after.cells.clear();
         }
     }
-    return known.moving;
-}
-
-EINPARALLEL_INLINE traffic place_table::between(place_id from, place_id to) {
-    return looked_up(from, to, looked_at_first, elements_only_);
-}
-
-EINPARALLEL_INLINE bool place_table::is_estimated(place_id from, place_id to) const {
-    if (from == to || from < 0 || to < 0 || bounds(from) != bounds(to)) {
-        return false;
-    }
-    const place& before = places_[at(from)];
-    const place& after = places_[at(to)];
-    const int all = std::max(before.ranks, after.ranks);
-    if (all <= looked_at_first || !before.is_valid || !after.is_valid || (before.is_even && after.is_even)) {
-        return false;
-    }
-    const auto known = before.pairs.find(to);
-    return known == before.pairs.end() || known->second.looked_at < all;
-}
-
-EINPARALLEL_INLINE void place_table::settle(place_id from, place_id to) {
-    if (is_estimated(from, to) && std::max(places_[at(from)].ranks, places_[at(to)].ranks) <= looked_at_closely) {
-        looked_up(from, to, looked_at_closely, elements_only_);
-    }
-}
-
-EINPARALLEL_INLINE traffic place_table::counted(place_id from, place_id to) {
-    return looked_up(from, to, std::numeric_limits<int>::max(), false);
+    return known;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -29,8 +29,7 @@ EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
     const auto part_at = [](index extent, index parts, index position) {
         const index longer = extent % parts;
         const index shorter = extent / parts;
-        return position < longer * (shorter + 1) ? position / (shorter + 1)
-                                                 : longer + (position - longer * (shorter + 1)) / shorter;
+        return position < longer * (shorter + 1) ? position / (shorter + 1) : (position - longer) / shorter;
     };
     // Number of the cell that has a position, among those that are not empty.
     const auto cell_at = [&](index position) {

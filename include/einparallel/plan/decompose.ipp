@@ -73,13 +73,8 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
                                                     std::vector<vertex_cuts>& may_be, const std::vector<state>& decided,
                                                     place_table& table) {
     for (std::size_t number = 0; number < decided.size(); ++number) {
-        const vertex& each = *graph.vertices[number];
-        std::vector<int> parts;
-        for (std::size_t label = 0; label < each.extents.size(); ++label) {
-            parts.push_back(decided[number].ranks.parts(static_cast<label_id>(label)));
-        }
-        if (!each.is_input()) {
-            may_be[number] = only_cuts(each, std::move(parts), may_be[number]);
+        if (const vertex& each = *graph.vertices[number]; !each.is_input()) {
+            may_be[number] = only_cuts(each, decided[number].ranks, may_be[number]);
         }
     }
     constexpr std::size_t enough = 1'000'000;  // with one vector each there is little to choose, and no bound to prove

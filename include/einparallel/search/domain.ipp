@@ -57,12 +57,12 @@ public:
           table_(&table),
           vectors_(einsum, may_be_.families, asked, seen_.lasting) {}
 
-    /// True where a vertex is of this kind: all that its states and their costs depend on is equal.
+    /// True where a vertex is of this kind: all that its states and their costs depend on is equal, labels and extents
+    /// with the cuts.
     EINPARALLEL_INLINE [[nodiscard]] bool is_for(const vertex& einsum, const vertex_cuts& may_be,
                                                  const seen_tensors& seen) const {
         const auto all_of = [](const vertex& each) {
-            return std::tuple(each.extents, each.form.operands, each.form.output, operand_bytes_of(each),
-                              each.element.bytes, each.work->operations_per_point(),
+            return std::tuple(operand_bytes_of(each), each.element.bytes, each.work->operations_per_point(),
                               each.constraints.without_communication, each.constraints.pin.has_value(),
                               pinned_axes(each));
         };
@@ -178,23 +178,22 @@ public:
         return all;
     }
 
+    /// What a vertex of this kind does in a state.
+    EINPARALLEL_INLINE [[nodiscard]] task work_of(const state& made, const options& asked) const {
+        return task_of(*einsum_, made, may_be_.wanted, asked, seen_.lasting);
+    }
+
     /// Adds a state; false where it is known, or one that looks alike to all others is as cheap.
     EINPARALLEL_INLINE bool add(state made) {
         std::vector<index> signature(made.operands.begin(), made.operands.end());
         signature.insert(signature.end(), {made.output, static_cast<index>(made.sums.operands), made.sums.summands});
         const auto [number, fresh] = signatures_.number_of(signature);
-        if (fresh) {
-            by_signature_.emplace_back(states.size(), made.cost);
-            states.push_back(std::move(made));
-            return true;
+        states.resize(signatures_.size());
+        const bool is_cheaper = fresh || better(made.cost, states[number].cost);
+        if (is_cheaper) {
+            states[number] = std::move(made);
         }
-        auto& [known, cost] = by_signature_[number];
-        if (!better(made.cost, cost)) {
-            return false;
-        }
-        cost = made.cost;
-        states[known] = std::move(made);
-        return true;
+        return is_cheaper;
     }
 
 private:
@@ -319,7 +318,7 @@ private:
     }
 
     EINPARALLEL_INLINE [[nodiscard]] double cost_of(const state& made) const {
-        const task work = task_of(*einsum_, made, may_be_.wanted, *asked_, seen_.lasting);
+        const task work = work_of(made, *asked_);
         return asked_->objective == objective::bytes
                    ? task_bytes(work, seen_.lasting)
                    : task_seconds(work, einsum_->work->operations_per_point(), asked_->machine, seen_.lasting);
@@ -332,8 +331,7 @@ private:
     place_table* table_ = nullptr;
     cheapest_partitions vectors_;
     numbering vectors_met_;
-    numbering signatures_;
-    std::vector<std::pair<std::size_t, double>> by_signature_;  // the state, and its cost
+    numbering signatures_;  // of states, in their order
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -59,34 +59,35 @@ public:
         : graph_(graph), table_(table), moves_(asked, table) {
         const std::size_t count = graph.vertices.size();
         const lasting_tensors lasting(graph, asked.runs, asked.objective);
-        std::vector<place_id> lies;
         std::vector<std::size_t> readings(count, 0);
         for (std::size_t number = 0; number < count; ++number) {
-            lies.push_back(given_place(*graph.vertices[number], table));
+            lies_.push_back(given_place(*graph.vertices[number], table));
             for (const std::size_t input : graph.inputs[number]) {
                 ++readings[input];
             }
         }
-        const bool pieces = asked.objective != objective::paper || has_marks(graph);
-        std::vector<std::size_t> variable_of(count, no_variable);
-        std::vector<std::vector<tensor_reader>> readers(count);
+        const bool pieces = asked.objective != objective::paper || any_in(graph.vertices, [](const auto& each) {
+                                return each->constraints.without_communication;
+                            });
+        std::vector<std::vector<tensor_user>> users(count);
         for (std::size_t number = 0; number < count; ++number) {
             const vertex& einsum = *graph.vertices[number];
             if (einsum.is_input()) {
                 continue;
             }
-            const std::size_t variable = variable_of[number] = vertex_of_.size();
+            const std::size_t variable = vertex_of_.size();
+            users[number].push_back({variable, {}});
             seen_tensors seen;
             for (std::size_t operand = 0; operand < graph.inputs[number].size(); ++operand) {
                 const std::size_t input = graph.inputs[number][operand];
                 const vertex& read = *graph.vertices[input];
                 seen.operands.push_back(is_moved(read) &&
-                                        (readings[input] > 1 || !is_placeholder(read) || lies[input] >= 0));
+                                        (readings[input] > 1 || !is_placeholder(read) || lies_[input] >= 0));
                 seen.rests.push_back(is_moved(read));
-                const bool is_known = lies[input] != anywhere && (einsum.constraints.without_communication ||
-                                                                  only_holder(table.resting(lies[input])));
-                seen.from.push_back(is_known ? lies[input] : anywhere);
-                std::vector<tensor_reader>& known = readers[input];
+                const bool is_known = lies_[input] != anywhere && (einsum.constraints.without_communication ||
+                                                                   only_holder(table.resting(lies_[input])));
+                seen.from.push_back(is_known ? lies_[input] : anywhere);
+                std::vector<tensor_user>& known = users[input];
                 if (known.empty() || known.back().variable != variable) {
                     known.push_back({variable, {}, einsum.constraints.without_communication});
                 }
@@ -103,32 +104,23 @@ public:
                 domains_.emplace_back(einsum, may_be[number], std::move(seen), asked, table);
             }
         }
+        touching_.resize(size());
         for (std::size_t number = 0; number < count; ++number) {
             const vertex& tensor = *graph.vertices[number];
-            const bool is_alone = readings[number] == 1 && lies[number] == anywhere;  // bound where it is read
-            if (readers[number].empty() || !is_moved(tensor) ||
+            const bool is_alone = readings[number] == 1 && lies_[number] == anywhere;  // bound where it is read
+            if (readings[number] == 0 || !is_moved(tensor) ||
                 (tensor.is_input() && (asked.objective == objective::paper || is_alone))) {
                 continue;
             }
-            factor made{number,       tensor.element.bytes, lasting.runs(number),
-                        std::nullopt, lies[number],         std::move(readers[number])};
-            if (!tensor.is_input()) {
-                made.maker = variable_of[number];
-            } else if (made.from == anywhere) {
-                const auto marked = detail::ranges::find(made.readers, true, &tensor_reader::is_marked);
-                const auto binder = marked == made.readers.end() ? made.readers.begin() : marked;
-                made.binder = static_cast<std::size_t>(binder - made.readers.begin());
+            const auto marked = detail::ranges::find(users[number], true, &tensor_user::is_marked);
+            if (tensor.is_input() && marked != users[number].end()) {
+                std::rotate(users[number].begin(), marked, marked + 1);
             }
-            factors_.push_back(std::move(made));
-        }
-        touching_.resize(size());
-        for (std::size_t number = 0; number < factors_.size(); ++number) {
-            for (const tensor_reader& reader : factors_[number].readers) {
-                touching_[reader.variable].push_back(number);
+            for (const tensor_user& user : users[number]) {
+                touching_[user.variable].push_back(factors_.size());
             }
-            if (factors_[number].maker) {
-                touching_[*factors_[number].maker].push_back(number);
-            }
+            factors_.push_back(
+                {number, tensor.element.bytes, lasting.runs(number), lies_[number], std::move(users[number])});
         }
     }
 
@@ -143,44 +135,39 @@ public:
     [[nodiscard]] const std::vector<factor>& factors() const { return factors_; }
     [[nodiscard]] move_cost& moves() { return moves_; }
     [[nodiscard]] place_table& places() { return table_; }
-    /// What chosen states cost together, by variable.
-    EINPARALLEL_INLINE double cost_of(const std::vector<const state*>& chosen) {
+    /// Where an input lies before a run, by its number; see given_place().
+    [[nodiscard]] place_id lies(std::size_t input) const { return lies_[input]; }
+    /// What states cost together. @param state_of the state of a variable
+    template <class StateOf>
+    double cost_of(const StateOf& state_of, counting how) {
         double sum = 0;
-        for (const state* const each : chosen) {
-            sum += each->cost;
+        for (std::size_t variable = 0; variable < size(); ++variable) {
+            sum += state_of(variable).cost;
         }
         for (const factor& each : factors_) {
-            sum += moves_.of(each, chosen, counting::estimated);
+            sum += moves_.between_states(each, state_of, how);
         }
         return sum;
     }
     /// The factors that a variable appears in.
     [[nodiscard]] const std::vector<std::size_t>& touching(std::size_t variable) const { return touching_[variable]; }
 
-    /// The state that stands for all that are not written down.
-    EINPARALLEL_INLINE state rest_of(std::size_t kind) const {
-        state rest;
-        rest.cost = domains_[kind].rest();
-        return rest;
-    }
-
     /// Puts tensors that are bound at the run where one of their readers wants them.
     EINPARALLEL_INLINE void bind(std::vector<state>& by_vertex) {
         for (const factor& each : factors_) {
-            if (each.binder) {
-                const tensor_reader& binder = each.readers[*each.binder];
+            const tensor_user& binder = each.users.front();
+            if (graph_.vertices[each.tensor]->is_input() && each.from == anywhere) {
                 by_vertex[each.tensor].output =
-                    table_.whole_of(by_vertex[vertex_of(binder.variable)].operands[binder.operands.front()]);
+                    table_.whole_of(binder.places_in(by_vertex[vertex_of(binder.variable)]).front());
             }
         }
     }
 
 private:
-    static constexpr std::size_t no_variable = static_cast<std::size_t>(-1);
-
     const einsum_graph& graph_;
     place_table& table_;
     move_cost moves_;
+    std::vector<place_id> lies_;
     std::vector<std::size_t> vertex_of_;
     std::vector<std::size_t> kind_of_;
     std::deque<domain> domains_;

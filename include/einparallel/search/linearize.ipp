@@ -17,7 +17,9 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE std::vector<int> minimise_along_paths(cost_sum sum) {
     constexpr std::size_t none = static_cast<std::size_t>(-1);
     const std::size_t count = sum.variables.size();
-    std::erase_if(sum.tables, [](const cost_table& table) { return table.scope.size() != 2; });
+    std::erase_if(sum.tables, [](const cost_table& table) {
+        return table.scope.size() != 2 || table.scope.front() > table.scope.back();
+    });
     std::ranges::stable_sort(sum.tables, {}, [](const cost_table& table) { return table.scope.back(); });
     std::vector<std::size_t> before(count, none);  // on the variable's path
     std::vector<bool> taken(count, false);

@@ -6,6 +6,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
+#include <einparallel/schedule/in_place.hpp>
 #include <einparallel/search/factor_graph.ipp>
 #include <einparallel/search/search.hpp>
 #include <einparallel/search/search.ipp>
@@ -34,21 +35,16 @@ public:
     EINPARALLEL_INLINE memory_search(const einsum_graph& graph, const options& asked,
                                      const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph),
-          may_be_(may_be),
           limit_(static_cast<double>(asked.memory_limit)),
           effort_(asked.effort / 8),
           search_(graph, asked, may_be, table),
           factors_(search_.factors()),
-          lasting_(graph, asked.runs, asked.objective),
           least_(asked),
           copies_(graph.vertices.size()),
           turn_of_(graph.vertices.size()) {
         const placed_graph found =
             asked.method == method::linearized ? search_.run_along_paths() : search_.run(effort_);
         least_.memory_limit = 1;
-        for (const std::shared_ptr<vertex>& each : graph.vertices) {
-            lies_.push_back(given_place(*each, table));
-        }
         alike_.resize(factors_.domains().size());
         known_.resize(alike_.size());
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
@@ -122,9 +118,7 @@ private:
     /// What a variable takes in a state.
     EINPARALLEL_INLINE footprint footprint_of(std::size_t variable, const state& chosen) {
         footprint made{.of = chosen};
-        const std::size_t number = factors_.vertex_of(variable);
-        const vertex& einsum = *graph_.vertices[number];
-        const task work = task_of(einsum, chosen, may_be_[number].wanted, least_, lasting_.work_of(number));
+        const task work = factors_.states_of(variable).work_of(chosen, least_);
         const auto place = [&](const std::vector<label_id>& labels, std::size_t cut, const distribution& resting,
                                std::size_t element_bytes) {
             made.places.push_back(exact_place(chosen, work.extents, labels, cut, factors_.places()));
@@ -169,9 +163,8 @@ private:
 
     EINPARALLEL_INLINE loss lost() {
         const double excess = beyond();
-        std::vector<const state*> all;
-        std::ranges::transform(chosen_, std::back_inserter(all), [](const footprint* each) { return &each->of; });
-        const double cost = factors_.cost_of(all);
+        const auto state_of = [&](std::size_t variable) -> const state& { return chosen_[variable]->of; };
+        const double cost = factors_.cost_of(state_of, counting::estimated);
         spent_ += graph_.vertices.size() + factors_.factors().size();
         return {cost < forbidden_move ? excess : infinity, cost};
     }
@@ -250,9 +243,7 @@ private:
                 bring(graph_.inputs[number][operand], takes.places[operand], 2 * turn);
             }
         }
-        for (const std::size_t variable : in_turn_) {
-            compute_in_place(factors_.vertex_of(variable), *chosen_[variable]);
-        }
+        detail::ranges::for_each(in_turn_, [&](std::size_t variable) { compute_in_place(variable); });
         for (const std::size_t output : graph_.outputs) {
             if (!copies_[output].empty()) {
                 copies_[output].front() = {copies_[output].front().place, 0, held_.size() - 2};
@@ -267,12 +258,14 @@ private:
             }
         }
         double sum = 0;
+        double all = 0;
         double alive = 0;
         for (double& each : held_) {
             each = alive += each;
+            all += alive;
             sum += std::max(0.0, alive - limit_);
         }
-        return sum;
+        return sum > 0 ? sum + 1e-6 * all : 0;  // of equals the one that holds less over time leads further
     }
 
     /// Writes down where a tensor is wanted, and from when to when it is there.
@@ -280,7 +273,7 @@ private:
         std::vector<copy>& known = copies_[tensor];
         const bool is_brought = is_moved(*graph_.vertices[tensor]);
         if (known.empty() && is_brought) {
-            known.push_back({lies_[tensor] >= 0 ? lies_[tensor] : wanted, time, time});
+            known.push_back({factors_.lies(tensor) >= 0 ? factors_.lies(tensor) : wanted, time, time});
         }
         auto here = detail::ranges::find(known, wanted, &copy::place);
         if (here == known.end()) {
@@ -292,25 +285,33 @@ private:
         here->last = time + 1;
     }
 
-    /// The operand is gone while its reader works, where that writes its output to the same place.
-    EINPARALLEL_INLINE void compute_in_place(std::size_t reader, const footprint& takes) {
-        const auto operand = overwritten_operand(graph_, reader, lasting_);
-        if (operand && takes.places[*operand] == takes.places.back()) {
-            for (copy& each : copies_[graph_.inputs[reader][*operand]]) {
-                each.last -= each.place == takes.places.back() && each.last == 2 * turn_of_[reader] + 1 ? 1 : 0;
+    /// The first operand that a vertex may write its output over (schedule/in_place.hpp) is gone while that works,
+    /// where they lie alike and nobody reads it later. What lasts over runs settle() corrects.
+    EINPARALLEL_INLINE void compute_in_place(std::size_t variable) {
+        const std::size_t number = factors_.vertex_of(variable);
+        const vertex& einsum = *graph_.vertices[number];
+        const std::vector<std::size_t>& inputs = graph_.inputs[number];
+        std::size_t operand = found_in(number, graph_.outputs) ? inputs.size() : 0;
+        while (operand < inputs.size() &&
+               (!is_elementwise_in(einsum.form, operand) || einsum.operands[operand]->is_input() ||
+                found_in(inputs[operand], graph_.outputs) || detail::ranges::count(inputs, inputs[operand]) > 1 ||
+                einsum.operands[operand]->element.bytes != einsum.element.bytes)) {
+            ++operand;
+        }
+        const std::vector<place_id>& places = chosen_[variable]->places;
+        if (operand < inputs.size() && places[operand] == places.back()) {
+            for (copy& each : copies_[inputs[operand]]) {
+                each.last -= each.place == places.back() && each.last == 2 * turn_of_[number] + 1 ? 1 : 0;
             }
         }
     }
 
     const einsum_graph& graph_;
-    const std::vector<vertex_cuts>& may_be_;
     double limit_;
     std::size_t effort_;
     placement_search search_;
     factor_graph& factors_;
-    lasting_tensors lasting_;
     options least_;                                // as asked, with the least memory for every vertex
-    std::vector<place_id> lies_;                   // by number of the vertex: inputs that rest somewhere
     std::vector<std::vector<copy>> copies_;        // by number of the vertex, where it is made or lies first
     std::vector<std::size_t> turn_of_;             // by number of the einsum
     std::vector<double> held_;                     // bytes, in the time of the copies

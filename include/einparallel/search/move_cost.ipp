@@ -18,51 +18,57 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A reader of a tensor: its variable and the operands by which it reads it.
-struct tensor_reader {
+/// How moves are counted whose traffic is an estimate: by that; not at all, so that a sum of costs is a bound; or
+/// exactly, from then on, where ranks are not too many.
+enum class counting : std::uint8_t { estimated, at_least, settled };
+
+/// Where one user has a tensor, or wants it, by operand.
+using wanted_places = std::vector<place_id>;
+
+/// A variable that has a tensor: as operands, or without any as its output.
+struct tensor_user {
     std::size_t variable = 0;
     std::vector<std::size_t> operands;
     bool is_marked = false;  ///< nothing may move to it
+
+    /// Where it has the tensor in a state; nowhere in particular in one that stands for others.
+    EINPARALLEL_INLINE [[nodiscard]] wanted_places places_in(const state& of) const {
+        wanted_places places(operands.empty() ? 1 : operands.size(), of.output);
+        for (std::size_t place = 0; place < operands.size(); ++place) {
+            places[place] = of.operands.empty() ? anywhere : of.operands[operands[place]];
+        }
+        return places;
+    }
 };
 
-/// A tensor that moves, over its maker and its readers.
+/// A tensor that moves, over those who have it.
 struct factor {
     std::size_t tensor = 0;  ///< number of its vertex
     std::size_t element_bytes = 0;
-    double runs = 1;                   ///< in which it moves
-    std::optional<std::size_t> maker;  ///< its variable
-    place_id from = anywhere;          ///< where it lies, without a maker
-    std::vector<tensor_reader> readers;
-    std::optional<std::size_t> binder{};  ///< the reader that wants it where it is bound at the run
+    double runs = 1;           ///< in which it moves
+    place_id from = anywhere;  ///< where it lies; anywhere: where the first user has it, its maker or who binds it
+    std::vector<tensor_user> users;
 };
-
-/// How moves are counted whose traffic is an estimate: by that, or not at all, so that a sum of costs is a bound.
-enum class counting : std::uint8_t { estimated, at_least };
-
-/// The places that one reader wants a tensor at, by operand.
-using wanted_places = std::vector<place_id>;
 
 /// What moves cost.
 class move_cost {
 public:
     EINPARALLEL_INLINE move_cost(const options& asked, place_table& table) : asked_(asked), table_(table) {}
 
-    /// From one place to all that the readers want: under bytes and time to each place once, under paper, which knows
+    /// From one place to all that the users want: under bytes and time to each place once, under paper, which knows
     /// no places, by the paper's formula for every reading.
-    EINPARALLEL_INLINE double of(const factor& tensor, place_id from, std::span<const wanted_places* const> wanted,
-                                 counting how) {
-        if (tensor.binder && (from = wanted[*tensor.binder]->front()) >= 0) {
-            from = table_.whole_of(from);
-        }
+    EINPARALLEL_INLINE double of(const factor& tensor, std::span<const wanted_places* const> wanted, counting how) {
         const bool is_paper = asked_.objective == objective::paper;
+        place_id from = tensor.from == anywhere ? wanted.front()->front() : tensor.from;
+        from = from == anywhere ? anywhere : table_.whole_of(from);
         double sum = 0;
         places_.clear();
-        for (std::size_t reader = 0; reader < wanted.size() && from >= 0; ++reader) {
-            for (const place_id to : *wanted[reader]) {
+        for (std::size_t user = 0; user < wanted.size() && from != anywhere; ++user) {
+            for (const place_id to : *wanted[user]) {
                 places_.push_back(to);
-                const double cost = tensor.readers[reader].is_marked ? one(from, to, tensor.element_bytes, how) : 0;
+                const double cost = tensor.users[user].is_marked ? one(from, to, tensor.element_bytes, how) : 0;
                 const bool is_moved = cost > 0 || (is_paper && from != to && to >= 0);
-                sum += tensor.readers[reader].is_marked && is_moved && cost < forbidden_move ? forbidden_move : 0;
+                sum += tensor.users[user].is_marked && is_moved && cost < forbidden_move ? forbidden_move : 0;
             }
         }
         if (!is_paper) {
@@ -74,31 +80,16 @@ public:
         return sum;
     }
 
-    /// Between chosen states, by variable.
-    EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const state*>& chosen, counting how) {
-        std::vector<wanted_places> places(tensor.readers.size());
+    /// The same between states. @param state_of the state of a variable
+    template <class StateOf>
+    double between_states(const factor& tensor, const StateOf& state_of, counting how) {
+        std::vector<wanted_places> places(tensor.users.size());
         std::vector<const wanted_places*> wanted;
-        for (std::size_t reader = 0; reader < places.size(); ++reader) {
-            const state& reading = *chosen[tensor.readers[reader].variable];
-            for (const std::size_t operand : tensor.readers[reader].operands) {
-                places[reader].push_back(reading.operands.empty() ? anywhere : reading.operands[operand]);
-            }
-            wanted.push_back(&places[reader]);
+        for (std::size_t user = 0; user < places.size(); ++user) {
+            places[user] = tensor.users[user].places_in(state_of(tensor.users[user].variable));
+            wanted.push_back(&places[user]);
         }
-        return of(tensor, tensor.maker ? chosen[*tensor.maker]->output : tensor.from, wanted, how);
-    }
-
-    /// Counts what moves between chosen states, by variable, where that was an estimate.
-    EINPARALLEL_INLINE void settle(const std::vector<factor>& factors, const std::vector<state>& chosen) {
-        from_ = anywhere;
-        for (const factor& tensor : factors) {
-            for (const tensor_reader& reader : tensor.readers) {
-                for (const std::size_t operand : reader.operands) {
-                    table_.settle(tensor.maker ? chosen[*tensor.maker].output : tensor.from,
-                                  chosen[reader.variable].operands[operand]);
-                }
-            }
-        }
+        return of(tensor, wanted, how);
     }
 
 private:
@@ -130,8 +121,11 @@ private:
         if (table_.bounds(from) != table_.bounds(to)) {
             return forbidden_move;  // a tensor in summands is read in as many; one that is finished is read as it is
         }
-        const bool is_free = how == counting::at_least && table_.is_estimated(from, to);
-        const traffic moving = is_free ? traffic{} : table_.between(from, to);
+        const int most = how == counting::settled ? looked_at_closely : looked_at_first;
+        const pair_traffic moving = table_.between(from, to, most);
+        if (how == counting::at_least && moving.looked_at != every_rank) {
+            return 0;
+        }
         return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
                                                     : redistribution_seconds(moving, element_bytes, asked_.machine);
     }

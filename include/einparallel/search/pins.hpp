@@ -45,9 +45,6 @@ EINPARALLEL_INLINE distribution resting_of_source(const vertex& input);
 /// True where the axes that cut a vertex's output stand as its pin wants them, whatever stands between them.
 EINPARALLEL_INLINE bool follows_pin(const vertex& einsum, const mesh& ranks);
 
-/// True where some vertex of a graph is marked "no communication here".
-EINPARALLEL_INLINE bool has_marks(const einsum_graph& graph);
-
 /// True where `wanted`, asked of a contraction, lets labels of this class be cut.
 constexpr bool may_cut(algorithm wanted, label_class kind) {
     return wanted == algorithm::automatic ? true

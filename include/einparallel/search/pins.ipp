@@ -83,8 +83,4 @@ EINPARALLEL_INLINE bool follows_pin(const vertex& einsum, const mesh& ranks) {
     return !einsum.constraints.pin || of_output == pinned_axes(einsum);
 }
 
-EINPARALLEL_INLINE bool has_marks(const einsum_graph& graph) {
-    return any_in(graph.vertices, [](const auto& each) { return each->constraints.without_communication; });
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -11,37 +11,41 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::vector<const state*> pointers(const std::vector<state>& chosen) {
-    std::vector<const state*> all;
-    for (const state& each : chosen) {
-        all.push_back(&each);
-    }
-    return all;
-}
-
 /// Writes down states of a factor graph's vertices.
 class placement_writer {
 public:
     /// @param effort gets the states and factors that are looked at
-    EINPARALLEL_INLINE placement_writer(const einsum_graph& graph, factor_graph& factors, effort_count& effort)
-        : graph_(graph), factors_(factors), effort_(effort) {}
+    EINPARALLEL_INLINE placement_writer(factor_graph& factors, effort_count& effort)
+        : factors_(factors), effort_(effort) {}
 
     std::size_t few = few_states;  ///< placements of a partition vector up to which all of them are written down
 
     static constexpr std::size_t few_states = 48;
 
     /// What a vertex costs in this state with all that moves to and from it.
-    EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, std::vector<const state*>& chosen) {
-        const state* const before = std::exchange(chosen[variable], &tried);
+    EINPARALLEL_INLINE double cost_with(std::size_t variable, const state& tried, const std::vector<state>& chosen) {
+        const auto state_of = [&](std::size_t of) -> const state& { return of == variable ? tried : chosen[of]; };
         const std::size_t compared = factors_.places().compared();
         double sum = tried.cost;
         for (const std::size_t number : factors_.touching(variable)) {
-            sum += factors_.moves().of(factors_.factors()[number], chosen, counting::estimated);
+            sum += factors_.moves().between_states(factors_.factors()[number], state_of, counting::estimated);
         }
-        chosen[variable] = before;
         effort_.add(effort_count::of_move * (factors_.touching(variable).size() + 1) +
                     effort_count::of_pair * (factors_.places().compared() - compared));
         return sum;
+    }
+
+    /// Of `count` states, by position, those that suit the neighbours best, at most so many, with what they cost.
+    template <class StateAt>
+    std::vector<ranked> best_beside(std::size_t variable, const std::vector<state>& chosen, std::size_t count,
+                                    const StateAt& state_at, std::size_t most) {
+        std::vector<ranked> order;
+        for (std::size_t place = 0; place < count; ++place) {
+            order.emplace_back(cost_with(variable, state_at(place), chosen), place);
+        }
+        std::ranges::sort(order);
+        order.resize(std::min(most, order.size()));
+        return order;
     }
 
     /// A key that is equal for variables of one kind beside the same places.
@@ -55,10 +59,9 @@ public:
         add(variable);
         for (const std::size_t number : factors_.touching(variable)) {
             const factor& each = factors_.factors()[number];
-            for (const tensor_reader& reader : each.readers) {
-                add(reader.variable);
+            for (const tensor_user& user : each.users) {
+                add(user.variable);
             }
-            add(each.maker.value_or(variable));
         }
         return key;
     }
@@ -124,18 +127,14 @@ private:
         for (const mesh& like : like_neighbours(variable)) {
             fresh = of.follow(like) || fresh;
         }
-        std::vector<const state*> all = pointers(rounded_);
-        std::vector<ranked> order;
-        for (std::size_t number = 0; number < before && number < most; ++number) {
-            order.emplace_back(cost_with(variable, of.vectors[number].natural, all), number);
-        }
-        const std::size_t kept = std::min(others, order.size());
-        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());
-        for (std::size_t place = 0; place < kept && order[place].first < forbidden_move; ++place) {
-            placements_of(variable, of.vectors[order[place].second].natural, few_states, made);
+        const auto natural = [&](std::size_t number) -> const state& { return of.vectors[number].natural; };
+        for (const auto& [cost, number] : best_beside(variable, rounded_, std::min(before, most), natural, others)) {
+            if (cost < forbidden_move) {
+                placements_of(variable, natural(number), few_states, made);
+            }
         }
         for (std::size_t number = before; number < of.vectors.size(); ++number) {
-            placements_of(variable, of.vectors[number].natural, few_states, made);
+            placements_of(variable, natural(number), few_states, made);
         }
         return add_best(variable, made) || fresh;
     }
@@ -144,10 +143,15 @@ private:
     /// stand in its own tensors.
     EINPARALLEL_INLINE [[nodiscard]] std::vector<mesh> like_neighbours(std::size_t variable) const {
         std::vector<mesh> like{rounded_[variable].ranks};
-        const auto translate = [&](std::size_t from, const std::vector<label_id>& theirs,
-                                   const std::vector<label_id>& own) {
+        const auto labels_of = [&](const tensor_user& user) -> const std::vector<label_id>& {
+            const einsum_form& form = factors_.vertex_at(user.variable).form;
+            return user.operands.empty() ? form.output : form.operands[user.operands.front()];
+        };
+        const auto translate = [&](const tensor_user& from, const tensor_user& to) {
+            const std::vector<label_id>& theirs = labels_of(from);
+            const std::vector<label_id>& own = labels_of(to);
             mesh& made = like.emplace_back();
-            for (const mesh_axis& axis : rounded_[from].ranks.axes) {
+            for (const mesh_axis& axis : rounded_[from.variable].ranks.axes) {
                 const auto place = static_cast<std::size_t>(detail::ranges::find(theirs, axis.label) - theirs.begin());
                 if (place < own.size() && own[place] != no_label) {
                     made.axes.push_back({own[place], axis.parts});
@@ -155,15 +159,13 @@ private:
             }
         };
         for (const std::size_t number : factors_.touching(variable)) {
-            const factor& each = factors_.factors()[number];
-            const std::vector<label_id>& made = graph_.vertices[each.tensor]->form.output;
-            for (const tensor_reader& reader : each.readers) {
-                const std::vector<label_id>& read =
-                    factors_.vertex_at(reader.variable).form.operands[reader.operands.front()];
-                if (each.maker == variable) {
-                    translate(reader.variable, read, made);
-                } else if (reader.variable == variable && each.maker) {
-                    translate(*each.maker, made, read);
+            const tensor_user& maker = factors_.factors()[number].users.front();
+            for (const tensor_user& user : factors_.factors()[number].users) {
+                const bool is_between = maker.operands.empty() && !user.operands.empty();
+                if (is_between && maker.variable == variable) {
+                    translate(user, maker);
+                } else if (is_between && user.variable == variable) {
+                    translate(maker, user);
                 }
             }
         }
@@ -182,22 +184,16 @@ private:
     /// Adds the states that suit the neighbours of a variable best, as the rounded placement has them; the best of them
     /// takes its part in it.
     EINPARALLEL_INLINE bool add_best(std::size_t variable, std::vector<state>& made) {
-        std::vector<const state*> all = pointers(rounded_);
-        std::vector<ranked> order;
-        for (std::size_t place = 0; place < made.size(); ++place) {
-            order.emplace_back(cost_with(variable, made[place], all), place);
-        }
-        const std::size_t kept = std::min(beam, order.size());
-        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end());
+        const auto made_at = [&](std::size_t place) -> const state& { return made[place]; };
+        const std::vector<ranked> best = best_beside(variable, rounded_, made.size(), made_at, beam);
         bool fresh = false;
-        for (std::size_t place = 0; place < kept; ++place) {
-            fresh = factors_.states_of(variable).add(made[order[place].second]) || fresh;
+        for (const auto& [cost, place] : best) {
+            fresh = factors_.states_of(variable).add(made[place]) || fresh;
         }
-        rounded_[variable] = std::move(made[order.front().second]);
+        rounded_[variable] = std::move(made[best.front().second]);
         return fresh;
     }
 
-    const einsum_graph& graph_;
     factor_graph& factors_;
     effort_count& effort_;
     std::vector<state> rounded_;  // by variable: a placement with the vectors of a model

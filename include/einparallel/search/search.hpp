@@ -46,7 +46,7 @@ struct vertex_cuts {
 EINPARALLEL_INLINE std::vector<vertex_cuts> cuts_of_graph(const einsum_graph& graph, const options& asked);
 
 /// One partition vector and no other.
-EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> parts, const vertex_cuts& like);
+EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, const mesh& cut, const vertex_cuts& like);
 
 /// One state of a vertex.
 struct state {

@@ -26,7 +26,7 @@ class placement_search {
 public:
     EINPARALLEL_INLINE placement_search(const einsum_graph& graph, const options& asked,
                                         const std::vector<vertex_cuts>& may_be, place_table& table)
-        : graph_(graph), asked_(asked), factors_(graph, asked, may_be, table), written_(graph, factors_, effort_) {
+        : graph_(graph), asked_(asked), factors_(graph, asked, may_be, table), written_(factors_, effort_) {
         const std::size_t variables = std::max<std::size_t>(factors_.size(), 1);
         factor_limit_ = std::max(std::size_t{1} << 14, (std::size_t{1} << 22) / variables);
         split_limit_ = std::max(std::size_t{1} << 18, (std::size_t{1} << 26) / variables);
@@ -128,15 +128,14 @@ private:
     EINPARALLEL_INLINE std::vector<std::vector<int>> states_near_best() {
         constexpr std::size_t most = 16;
         std::vector<std::vector<ranked>> order(factors_.domains().size());
-        std::vector<const state*> best = pointers(best_.states);
         numbering met;
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             if (met.number_of(written_.surroundings(variable, best_.states)).second) {
                 const std::vector<state>& states = factors_.states_of(variable).states;
-                const double now = written_.cost_with(variable, best_.states[variable], best);
+                const double now = written_.cost_with(variable, best_.states[variable], best_.states);
                 for (std::size_t number = 0; number < states.size(); ++number) {
                     order[factors_.kind_of(variable)].emplace_back(
-                        written_.cost_with(variable, states[number], best) - now, number);
+                        written_.cost_with(variable, states[number], best_.states) - now, number);
                 }
             }
         }
@@ -152,14 +151,13 @@ private:
         return made;
     }
 
-    /// What an assignment of a model takes, by variable.
+    /// What an assignment of a model takes, by variable; of a rest nothing is known.
     EINPARALLEL_INLINE std::vector<state> taken(const model& of, const std::vector<int>& states) {
         std::vector<state> made;
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             const std::size_t kind = factors_.kind_of(variable);
             const int number = of.states[kind][static_cast<std::size_t>(states[variable])];
-            made.push_back(number < 0 ? factors_.rest_of(kind)
-                                      : factors_.domains()[kind].states[static_cast<std::size_t>(number)]);
+            made.push_back(number < 0 ? state() : factors_.domains()[kind].states[static_cast<std::size_t>(number)]);
         }
         return made;
     }
@@ -175,14 +173,18 @@ private:
 
     /// Every domain gets its first states, at least one of them with all sums finished.
     EINPARALLEL_INLINE void start() {
+        const std::vector<int> divisors = divisors_of(asked_.processes);
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             domain& of = factors_.states_of(variable);
             if (!of.states.empty()) {
                 continue;
             }
             of.grow(asked_.objective == objective::paper ? 8 * first_states : first_states);
-            if (asked_.objective != objective::paper && factors_.size() <= few_vertices) {
-                add_usual(of, factors_.vertex_at(variable));
+            // What one would try by hand: cuts along one label, and along two about equally often.
+            const std::size_t labels =
+                factors_.size() <= few_vertices ? factors_.vertex_at(variable).extents.size() : 0;
+            for (std::size_t label = 0; label < labels; ++label) {
+                of.follow({{{static_cast<label_id>(label), divisors[(divisors.size() - 1) / 2]}}});
             }
             const auto finished = [](const state& each) { return each.sums.none(); };
             of.grow_each_number();
@@ -191,21 +193,11 @@ private:
         }
     }
 
-    /// Writes down what one would try by hand: cuts along one label, and along two about equally often.
-    EINPARALLEL_INLINE void add_usual(domain& of, const vertex& einsum) {
-        const std::vector<int> divisors = divisors_of(asked_.processes);
-        const int side = divisors[(divisors.size() - 1) / 2];
-        for (std::size_t label = 0; label < einsum.extents.size(); ++label) {
-            of.follow({{{static_cast<label_id>(label), side}}});
-        }
-    }
-
     /// Writes down more where the bound's model takes what is not: further partition vectors, and placements of those
     /// that suit the best plan. False where there is nothing left to write.
     EINPARALLEL_INLINE bool open_further(const answer& loose, std::size_t most) {
         bool changed = false;
         numbering met;
-        std::vector<const state*> best = pointers(best_.states);
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             // Variables of one kind in equal surroundings ask for the same.
             if (!loose.taken[variable].operands.empty() ||
@@ -216,15 +208,15 @@ private:
             const double rest = of.rest();
             const bool is_next = of.unlisted_rest() <= rest;
             changed = of.grow(is_next ? std::max(first_states, of.vectors.size()) : first_states) || changed;
-            std::vector<ranked> order;
+            std::vector<std::size_t> open;
             for (std::size_t number = 0; number < of.vectors.size(); ++number) {
                 if (!of.vectors[number].is_whole && of.vectors[number].least <= rest + (best_.cost - bound_)) {
-                    order.emplace_back(written_.cost_with(variable, of.vectors[number].natural, best), number);
+                    open.push_back(number);
                 }
             }
-            std::ranges::sort(order);
-            for (std::size_t place = 0; place < std::min(most, order.size()); ++place) {
-                changed = written_.write(order[place].second, variable) || changed;
+            const auto natural = [&](std::size_t place) -> const state& { return of.vectors[open[place]].natural; };
+            for (const auto& [cost, place] : written_.best_beside(variable, best_.states, open.size(), natural, most)) {
+                changed = written_.write(open[place], variable) || changed;
             }
         }
         return changed;
@@ -232,8 +224,8 @@ private:
 
     /// Keeps a placement where it is the cheapest so far.
     EINPARALLEL_INLINE void consider(const std::vector<state>& made) {
-        factors_.moves().settle(factors_.factors(), made);
-        if (const double cost = factors_.cost_of(pointers(made)); better(cost, best_.cost)) {
+        const auto state_of = [&](std::size_t variable) -> const state& { return made[variable]; };
+        if (const double cost = factors_.cost_of(state_of, counting::settled); better(cost, best_.cost)) {
             best_ = {made, cost, 0};
         }
     }

@@ -11,7 +11,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
-#include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
@@ -33,22 +32,6 @@ EINPARALLEL_INLINE std::vector<std::size_t> operand_bytes_of(const vertex& einsu
         bytes.push_back(operand->element.bytes);
     }
     return bytes;
-}
-
-/// The operand that a vertex may be computed in place of (schedule/in_place.hpp) once nobody else reads it.
-EINPARALLEL_INLINE std::optional<std::size_t> overwritten_operand(const einsum_graph& graph, std::size_t number,
-                                                                  const lasting_tensors& lasting) {
-    const vertex& einsum = *graph.vertices[number];
-    const std::vector<std::size_t>& inputs = graph.inputs[number];
-    const auto is_kept = [&](std::size_t each) { return found_in(each, graph.outputs) || lasting.lasts(each); };
-    for (std::size_t operand = 0; operand < inputs.size() && !is_kept(number); ++operand) {
-        if (is_elementwise_in(einsum.form, operand) && !is_kept(inputs[operand]) &&
-            !einsum.operands[operand]->is_input() && einsum.operands[operand]->element.bytes == einsum.element.bytes &&
-            detail::ranges::count(inputs, inputs[operand]) == 1) {
-            return operand;
-        }
-    }
-    return std::nullopt;
 }
 
 EINPARALLEL_INLINE task task_of(const vertex& einsum, const state& chosen, algorithm wanted, const options& asked,

@@ -108,9 +108,11 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
     return made;
 }
 
-EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, std::vector<int> parts, const vertex_cuts& like) {
+EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, const mesh& cut, const vertex_cuts& like) {
     partition_family family = family_of(einsum);
-    family.fixed = std::move(parts);
+    for (std::size_t label = 0; label < family.fixed.size(); ++label) {
+        family.fixed[label] = cut.parts(static_cast<label_id>(label));
+    }
     family.free.assign(einsum.extents.size(), 1);
     family.products = {1};
     const mesh ranks = natural_mesh(einsum, family.fixed, family.points);

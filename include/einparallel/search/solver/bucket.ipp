@@ -29,6 +29,7 @@ struct bucket {
     std::size_t variable = 0;
     std::shared_ptr<const std::vector<double>> costs;  ///< of the variable's own states; nothing where another counts
     std::vector<cost_table> tables;
+    std::vector<std::size_t> used;                              ///< numbers of the tables, ascending
     std::vector<std::size_t> scope;                             ///< the neighbours, ascending
     std::vector<std::shared_ptr<const state_classes>> classes;  ///< of the neighbours: what the tables tell apart
     std::shared_ptr<const state_classes> own;                   ///< of the variable
@@ -141,7 +142,7 @@ public:
         return minima_.at(key, [&] {
             const std::size_t before = std::exchange(entries_, entries_ + of.cells(std::size_t{1} << 60U));
             if (effort_ != nullptr) {
-                effort_->add(entries_ / 32 - before / 32);
+                effort_->add(entries_ / 24 - before / 24);
             }
             return std::make_shared<const std::vector<double>>(minimum_over(of));
         });

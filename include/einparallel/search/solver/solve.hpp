@@ -51,7 +51,7 @@ struct state_classes {
 
 /// A term that depends on some variables through the classes of their states: row-major, in the order of the scope.
 struct cost_table {
-    std::vector<std::size_t> scope;  ///< ascending
+    std::vector<std::size_t> scope;
     std::vector<std::shared_ptr<const state_classes>> classes;
     std::shared_ptr<const std::vector<double>> cost;
 
@@ -76,7 +76,7 @@ struct minimum {
 /// has one neighbour left when its turn comes); on a general DAG a table over the remaining neighbours takes the place
 /// of M[v, d_Z]. Variables with equal tables around them, as equal layers have, are worked out once.
 /// @param limit entries that the elimination of one variable may look at before its tables are split
-/// @param effort gets a 32nd of the entries that are looked at: they are added up side by side
+/// @param effort gets a 24th of the entries that are looked at: they are added up side by side
 EINPARALLEL_INLINE minimum minimise(const cost_sum& sum, std::size_t limit, effort_count* effort = nullptr);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

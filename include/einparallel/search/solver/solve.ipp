@@ -179,6 +179,7 @@ private:
     bucket bucket_of(std::size_t variable, const std::vector<std::size_t>& used) {
         bucket made;
         made.variable = variable;
+        made.used = used;
         made.scope = scope_of(used, variable);
         std::vector<std::vector<std::shared_ptr<const state_classes>>> seen(made.scope.size() + 1);
         for (const std::size_t number : used) {
@@ -204,22 +205,16 @@ private:
         std::stable_sort(used.begin(), used.end(), [&](std::size_t a, std::size_t b) {
             return tables_[a].table.cost->size() > tables_[b].table.cost->size();
         });
-        std::vector<std::vector<std::size_t>> groups;
         std::vector<bucket> made;
         for (const std::size_t number : used) {
-            std::size_t fits = 0;
-            for (; fits < groups.size(); ++fits) {
-                std::vector<std::size_t> group = groups[fits];
+            for (std::size_t fits = 0;; ++fits) {
+                made.resize(std::max(made.size(), fits + 1));
+                std::vector<std::size_t> group = made[fits].used;
                 group.insert(std::lower_bound(group.begin(), group.end(), number), number);
-                if (bucket larger = bucket_of(variable, group); larger.cells(limit_) <= limit_) {
-                    groups[fits] = std::move(group);
+                if (bucket larger = bucket_of(variable, group); group.size() == 1 || larger.cells(limit_) <= limit_) {
                     made[fits] = std::move(larger);
                     break;
                 }
-            }
-            if (fits == groups.size()) {
-                groups.push_back({number});
-                made.push_back(bucket_of(variable, {number}));
             }
         }
         return made;
