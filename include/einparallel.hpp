@@ -20,7 +20,7 @@ namespace einparallel {}
 #include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/analysis.hpp>
 #include <einparallel/notation/functions.hpp>
-#include <einparallel/notation/subscripts.hpp>
+#include <einparallel/notation/numpy_subscripts.hpp>
 #include <einparallel/array/operand.hpp>
 #include <einparallel/array/view.hpp>
 #include <einparallel/array/array.hpp>

@@ -7,7 +7,7 @@
 #include <einparallel/array/view.hpp>
 #include <einparallel/kernel/contraction_decision.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/subscripts.hpp>
+#include <einparallel/notation/numpy_subscripts.hpp>
 
 #include <algorithm>
 #include <array>

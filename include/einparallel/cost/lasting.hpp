@@ -1,7 +1,7 @@
 #pragma once
 // What of a graph is the same in every run of a plan, and how often the rest is done.
 
-#include <einparallel/cost/machine.hpp>
+#include <einparallel/cost/objective.hpp>
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>

@@ -1,13 +1,7 @@
 #pragma once
-// What a plan's cost may be, and the constants of the time model.
-
-#include <cstdint>
+// The constants of the time model.
 
 namespace einparallel {
-
-/// What the planner minimises: seconds by the time model, the paper's upper bound in numbers moved, or the bytes that
-/// this library's executor really sends.
-enum class objective : std::uint8_t { time, paper, bytes };
 
 /// Constants of the time model. The defaults describe one core of a current server and a 100 Gbit/s network; they are
 /// never measured behind the user's back, for ranks and runs would then disagree.

@@ -4,6 +4,7 @@
 
 #include <einparallel/cost/lasting.hpp>
 #include <einparallel/cost/machine.hpp>
+#include <einparallel/cost/objective.hpp>
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -24,9 +25,6 @@ EINPARALLEL_INLINE double aggregated_bytes(const task& work);
 /// Bytes that all ranks together send for one task, in all its runs, or in one where what it holds is there.
 EINPARALLEL_INLINE double task_bytes(const task& work, const lasting_work& lasting = {});
 
-/// Elements of the largest piece of a tensor along the cut.
-EINPARALLEL_INLINE double largest_piece(const distribution& resting);
-
 /// Seconds of the rank with the largest share, by its schedule, in all runs, or in one where what the task holds is
 /// there. Every step of a ring takes the longer of its arithmetic and its transfer, and a share of the shorter
 /// (machine::exposed).
@@ -43,9 +41,5 @@ EINPARALLEL_INLINE double gather_seconds(const task& work, std::size_t operand, 
 EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, double operations_per_point,
                                                const machine& constants, objective minimised, std::size_t memory_limit,
                                                const lasting_work& lasting = {});
-
-/// Bytes that the rank with the largest share holds while it contracts: gathered blocks, two pieces of what goes round,
-/// and what is written.
-EINPARALLEL_INLINE double task_memory(const task& work);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

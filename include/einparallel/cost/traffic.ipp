@@ -2,6 +2,7 @@
 
 #include <einparallel/cost/traffic.hpp>
 
+#include <einparallel/cost/memory.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>
 
 #include <cmath>
@@ -36,15 +37,6 @@ EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand) 
 EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
     return (work.output.replication() - 1) * covered_elements(work.form.output, work.extents, work.ranks) *
            static_cast<double>(work.output_bytes);
-}
-
-EINPARALLEL_INLINE double largest_piece(const distribution& resting) {
-    const double block = resting.largest_block();
-    if (!resting.cut() || block == 0) {
-        return block;
-    }
-    const index whole = resting.largest_block_extent(*resting.cut());
-    return block * static_cast<double>(block_of(whole, resting.replication(), 0).size()) / static_cast<double>(whole);
 }
 
 /// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
@@ -295,18 +287,6 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
         }
     }
     travel(best);
-}
-
-EINPARALLEL_INLINE double task_memory(const task& work) {
-    double bytes = 0;
-    for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-        const distribution& resting = work.operands[operand];
-        const double blocks = work.travels(operand) ? 2.0 / resting.replication() : 1;
-        bytes += blocks * resting.largest_block() * static_cast<double>(work.operand_bytes[operand]);
-    }
-    const double elements =
-        runs_k_ring(work) ? largest_piece(work.output) * pieces_of_k_ring(work) : work.output.largest_block();
-    return bytes + elements * static_cast<double>(work.output_bytes);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

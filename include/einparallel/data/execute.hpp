@@ -7,7 +7,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/context.hpp>
-#include <einparallel/run/memory_need.hpp>
+#include <einparallel/run/extra_memory.hpp>
 #include <einparallel/run/trace.hpp>
 
 #include <array>

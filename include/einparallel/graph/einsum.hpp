@@ -5,7 +5,7 @@
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/tensor.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/subscripts.hpp>
+#include <einparallel/notation/numpy_subscripts.hpp>
 
 #include <algorithm>
 #include <array>

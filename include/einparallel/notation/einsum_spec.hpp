@@ -2,7 +2,7 @@
 // The compile-time specification of an einsum written as a string: labels, classes, ranks.
 
 #include <einparallel/notation/einsum_form.hpp>
-#include <einparallel/notation/subscripts.hpp>
+#include <einparallel/notation/numpy_subscripts.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -7,8 +7,8 @@
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/constraints.ipp>
+#include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/plan.ipp>
-#include <einparallel/plan/program.ipp>
 #include <einparallel/search/partition.hpp>
 #include <einparallel/search/pins.hpp>
 #include <einparallel/search/search.hpp>
@@ -88,35 +88,6 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
         placed[number].memory = decided[number].memory;
     }
     return placed;
-}
-
-/// Ranks whose memory is looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
-/// over all: blocks differ by an element along each dimension, and what lies in one piece of memory packs differently.
-EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
-    constexpr int looked_at = 64;
-    std::vector<int> ranks;
-    for (int rank = 0; rank < processes; ++rank) {
-        const bool holds = any_in(graph.vertices, [&](const std::shared_ptr<vertex>& each) {
-            return kind_of(*each) == source_kind::resting
-                       ? rank < each->origin->holders()
-                       : kind_of(*each) == source_kind::root && rank == each->origin->root();
-        });
-        if (holds || rank % ((processes + looked_at - 1) / looked_at) == 0) {
-            ranks.push_back(rank);
-        }
-    }
-    return ranks;
-}
-
-/// Bytes that one of some ranks holds at most during each vertex.
-EINPARALLEL_INLINE std::vector<std::size_t> most_held(const plan& made, const std::vector<int>& ranks) {
-    std::vector<std::size_t> most(made.vertices().size());
-    for (const int rank : ranks) {
-        plan_memory held = memory_of(made, rank);
-        *std::ranges::max_element(held.by_vertex) = held.peak;  // tensors that lie in one piece of memory leave gaps
-        std::ranges::transform(most, held.by_vertex, most.begin(), std::ranges::max);
-    }
-    return most;
 }
 
 /// The plan with the states that a search has found. Under the paper's cost, and by its linearisation, a vertex is its

@@ -4,7 +4,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/plan/plan.hpp>
-#include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/in_place.hpp>
 #include <einparallel/schedule/packing.hpp>
 #include <einparallel/schedule/program.hpp>
@@ -148,30 +147,6 @@ private:
     std::vector<std::vector<copy>> blocks_;  // by vertex; whole blocks of pieces
 };
 
-/// Bytes that a rank holds: results, what is kept over runs, and one arena for all other buffers (schedule/arena.hpp).
-/// An input that is used in place in the application's memory counts as if it were copied.
-struct plan_memory {
-    std::size_t peak = 0;                  ///< of a run
-    std::vector<std::size_t> by_vertex{};  ///< at most during each vertex; 0 for inputs
-};
-
-/// Writes the rank's program.
-EINPARALLEL_INLINE plan_memory memory_of(const plan& shown, int rank) {
-    const program mine = shown.program_of(rank);
-    const arena_plan kept = plan_kept(mine);
-    const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || kept.holds(number); };
-    plan_memory made{kept.bytes + plan_arena(mine, elsewhere).bytes, std::vector<std::size_t>(shown.vertices().size())};
-    for (std::size_t number = 0; number < mine.buffers.size(); ++number) {
-        made.peak += mine.is_result(static_cast<buffer_id>(number)) ? mine.buffers[number].bytes() : 0;
-    }
-    const std::vector<std::size_t> held = bytes_held(mine, elsewhere);
-    for (std::size_t position = 0; position < mine.steps.size(); ++position) {
-        std::size_t& most = made.by_vertex[mine.steps[position].vertex];
-        most = std::max(most, held[position]);
-    }
-    return made;
-}
-
 }  // namespace EINPARALLEL_DETAIL
 
 EINPARALLEL_INLINE program plan::program_of(int rank) const {
@@ -190,10 +165,6 @@ EINPARALLEL_INLINE std::size_t plan::bytes_sent(int rank) const {
 
 EINPARALLEL_INLINE std::size_t plan::bytes_sent_again(int rank) const {
     return einparallel::bytes_sent(program_of(rank), true);
-}
-
-EINPARALLEL_INLINE std::size_t plan::peak_bytes(int rank) const {
-    return detail::memory_of(*this, rank).peak;
 }
 
 }  // namespace einparallel

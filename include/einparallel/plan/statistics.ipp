@@ -5,8 +5,8 @@
 #include <einparallel/cost/lower_bound.hpp>
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/names.hpp>
-#include <einparallel/plan/program.ipp>
 
 #include <algorithm>
 #include <cmath>

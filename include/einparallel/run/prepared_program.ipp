@@ -4,9 +4,9 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/run/agreement.hpp>
-#include <einparallel/run/memory_need.hpp>
+#include <einparallel/run/extra_memory.hpp>
 #include <einparallel/run/prepared_step.ipp>
-#include <einparallel/run/program_memory.ipp>
+#include <einparallel/run/program_buffers.ipp>
 #include <einparallel/run/trace.hpp>
 #include <einparallel/run/transport.ipp>
 #include <einparallel/schedule/program.hpp>

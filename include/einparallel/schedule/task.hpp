@@ -106,7 +106,7 @@ EINPARALLEL_INLINE task_cuts choose_cuts(const einsum_form& form, const std::vec
 
 /// True where the output's chunks are worth sending round: each of the q ranks that have summands of a block gets two
 /// half-chunks with at least one slice each. Otherwise a task whose output travels computes its summand first and
-/// reduces it then (schedule/gather.ipp). The same answer on every rank.
+/// reduces it then (schedule/gather_reduce.hpp). The same answer on every rank.
 EINPARALLEL_INLINE bool k_ring_suits(const task& work);
 
 /// Which tensor should travel, but for operands that are held.

@@ -4,7 +4,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/schedule/feed.hpp>
-#include <einparallel/schedule/gather.hpp>
+#include <einparallel/schedule/gather_reduce.hpp>
 #include <einparallel/schedule/program.hpp>
 #include <einparallel/schedule/ring_k.hpp>
 #include <einparallel/schedule/ring_mn.hpp>

@@ -1,26 +1,6 @@
 #pragma once
 // The planner's problem: a variable for every vertex that is placed, and a factor for every tensor that moves, over its
 // maker and its readers. Objectives differ in what a state costs and in what a move costs, in nothing else.
-//
-// Where to change what, in this room:
-//   a fourth objective         domain::cost_of and move_cost::between; cheapest_partitions::cost, a bound of the former
-//                              by the partition vector alone; plan::objective_cost; its name: options.hpp, names.ipp,
-//                              check_options in decompose.ipp. One that counts messages or the busiest rank also where
-//                              decompose.ipp makes a place_table, which else adds up elements only. Who compares with
-//                              objective::time besides lets fewer ranks compete, or has costs depend on how blocks
-//                              rest or on what travels
-//   a new term of the machine  options.hpp (machine and its describe), machine_text in names.ipp; traffic.ipp for work,
-//                              and cheapest_partitions::cost, which must stay below it; redistribution_seconds for
-//                              moves
-//   what a state decides       state.ipp, domain.ipp; vertex_cuts.ipp says which partition vectors compete,
-//                              constraints.ipp what the user fixed, offers.ipp which sums may stay pending and
-//                              where blocks may be uneven
-//   what a move costs          move_cost.ipp; cost/redistribution_traffic.ipp, the one count; places.ipp, which of
-//                              its answers is exact
-//   another solver             solve.hpp: a sum of tables in (model_tables.ipp), states and a bound out
-//   how far the search looks   search.ipp; placement_writer.ipp, which placements are written down; memory_search.ipp,
-//                              which of them fit together under a memory limit, and in which order; decompose.ipp
-//                              puts the stages together, plan.ipp writes the plan
 
 #include <einparallel/cost/numbering.hpp>
 #include <einparallel/cost/places.hpp>

@@ -3,6 +3,7 @@
 // states are replaced, one at a time, as long as that lowers what is beyond the limit, or within the limit the cost.
 // What a plan then really holds corrects what was counted.
 
+#include <einparallel/cost/memory.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>

@@ -2,6 +2,7 @@
 // What a user may ask of the planner.
 
 #include <einparallel/cost/machine.hpp>
+#include <einparallel/cost/objective.hpp>
 #include <einparallel/schedule/task.hpp>
 
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include <einparallel/source/interface.hpp>
 
 #include <einparallel/cost/lower_bound.ipp>
+#include <einparallel/cost/memory.ipp>
 #include <einparallel/cost/places.ipp>
 #include <einparallel/cost/redistribution_traffic.ipp>
 #include <einparallel/cost/traffic.ipp>
@@ -28,6 +29,7 @@
 #include <einparallel/plan/explain.ipp>
 #include <einparallel/plan/json.ipp>
 #include <einparallel/plan/layers.ipp>
+#include <einparallel/plan/memory.ipp>
 #include <einparallel/plan/names.ipp>
 #include <einparallel/plan/plan.ipp>
 #include <einparallel/plan/program.ipp>

@@ -27,7 +27,7 @@
 #include <einparallel/run/plan_cache.ipp>
 #include <einparallel/run/prepared_program.ipp>
 #include <einparallel/run/prepared_step.ipp>
-#include <einparallel/run/program_memory.ipp>
+#include <einparallel/run/program_buffers.ipp>
 #include <einparallel/run/trace.ipp>
 #include <einparallel/run/transport.ipp>
 

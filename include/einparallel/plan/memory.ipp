@@ -1,0 +1,82 @@
+#pragma once
+// How much of its memory a rank needs for a plan: what its program holds at once.
+
+#include <einparallel/graph/einsum_graph.hpp>
+#include <einparallel/graph/source.hpp>
+#include <einparallel/graph/vertex.hpp>
+#include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
+#include <einparallel/plan/plan.hpp>
+#include <einparallel/schedule/arena.hpp>
+#include <einparallel/schedule/program.hpp>
+#include <einparallel/search/pins.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace einparallel {
+
+namespace EINPARALLEL_DETAIL {
+
+/// Bytes that a rank holds: results, what is kept over runs, and one arena for all other buffers (schedule/arena.hpp).
+/// An input that is used in place in the application's memory counts as if it were copied.
+struct plan_memory {
+    std::size_t peak = 0;                  ///< of a run
+    std::vector<std::size_t> by_vertex{};  ///< at most during each vertex; 0 for inputs
+};
+
+/// Writes the rank's program.
+EINPARALLEL_INLINE plan_memory memory_of(const plan& shown, int rank) {
+    const program mine = shown.program_of(rank);
+    const arena_plan kept = plan_kept(mine);
+    const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || kept.holds(number); };
+    plan_memory made{kept.bytes + plan_arena(mine, elsewhere).bytes, std::vector<std::size_t>(shown.vertices().size())};
+    for (std::size_t number = 0; number < mine.buffers.size(); ++number) {
+        made.peak += mine.is_result(static_cast<buffer_id>(number)) ? mine.buffers[number].bytes() : 0;
+    }
+    const std::vector<std::size_t> held = bytes_held(mine, elsewhere);
+    for (std::size_t position = 0; position < mine.steps.size(); ++position) {
+        std::size_t& most = made.by_vertex[mine.steps[position].vertex];
+        most = std::max(most, held[position]);
+    }
+    return made;
+}
+
+/// Ranks whose memory is looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
+/// over all: blocks differ by an element along each dimension, and what lies in one piece of memory packs differently.
+EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
+    constexpr int looked_at = 64;
+    std::vector<int> ranks;
+    for (int rank = 0; rank < processes; ++rank) {
+        const bool holds = any_in(graph.vertices, [&](const std::shared_ptr<vertex>& each) {
+            return kind_of(*each) == source_kind::resting
+                       ? rank < each->origin->holders()
+                       : kind_of(*each) == source_kind::root && rank == each->origin->root();
+        });
+        if (holds || rank % ((processes + looked_at - 1) / looked_at) == 0) {
+            ranks.push_back(rank);
+        }
+    }
+    return ranks;
+}
+
+/// Bytes that one of some ranks holds at most during each vertex.
+EINPARALLEL_INLINE std::vector<std::size_t> most_held(const plan& made, const std::vector<int>& ranks) {
+    std::vector<std::size_t> most(made.vertices().size());
+    for (const int rank : ranks) {
+        plan_memory held = memory_of(made, rank);
+        *std::ranges::max_element(held.by_vertex) = held.peak;  // tensors that lie in one piece of memory leave gaps
+        std::ranges::transform(most, held.by_vertex, most.begin(), std::ranges::max);
+    }
+    return most;
+}
+
+}  // namespace EINPARALLEL_DETAIL
+
+EINPARALLEL_INLINE std::size_t plan::peak_bytes(int rank) const {
+    return detail::memory_of(*this, rank).peak;
+}
+
+}  // namespace einparallel
