@@ -148,7 +148,8 @@ void einsum_views(const view<Out, OutRank>& output, const Operands&... operands)
         const std::vector<statement_leaf> leaves = leaves_of(labels.form(), blocks);
         immediate_builder builder(table_names<table>, {blocks[0], labels.output()}, leaves, nullptr);
         std::array<labelled_block, count> read{};
-        std::ranges::transform(leaves, read.begin(), &statement_leaf::block);
+        std::transform(leaves.begin(), leaves.end(), read.begin(),
+                       [](const statement_leaf& leaf) { return leaf.block; });
         product_of<Out, typename Operands::value_type...>(builder, write_mode::overwrite, labels.output(), read);
     }
 }

@@ -43,7 +43,7 @@ EINPARALLEL_INLINE index extent_in(const labelled_block& block, label_id label, 
 /// Throws where extents disagree within a term, or with the output's. `extents`: of its labels.
 EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, const labelled_block& output,
                                    std::span<const labelled_block> operands, std::span<index> extents) {
-    std::ranges::fill(extents, -1);
+    std::fill(extents.begin(), extents.end(), -1);
     for (std::size_t number = 0; number <= operands.size(); ++number) {
         const bool is_output = number == operands.size();
         const labelled_block& block = is_output ? output : operands[number];
@@ -198,7 +198,7 @@ EINPARALLEL_INLINE immediate_builder::immediate_builder(std::span<const std::str
 EINPARALLEL_VIRTUAL immediate_builder::~immediate_builder() = default;
 
 EINPARALLEL_INLINE std::span<const index> immediate_builder::learn_extents(std::span<const labelled_block> operands) {
-    std::ranges::fill(extents_, -1);
+    std::fill(extents_.begin(), extents_.end(), -1);
     merge_extents(extents_, target_);
     for (const labelled_block& operand : operands) {
         merge_extents(extents_, operand);

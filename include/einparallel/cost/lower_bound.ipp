@@ -35,7 +35,7 @@ EINPARALLEL_INLINE std::optional<contraction_shape> contraction_shape_of(const e
 EINPARALLEL_INLINE double lower_bound_words(const contraction_shape& shape, int processes) {
     std::array<double, 3> sorted{static_cast<double>(shape.m), static_cast<double>(shape.n),
                                  static_cast<double>(shape.k)};
-    std::sort(sorted.begin(), sorted.end());
+    detail::sort_range(sorted);
     const double k = sorted[0];
     const double n = sorted[1];
     const double m = sorted[2];

@@ -3,8 +3,8 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/sort_range.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -31,9 +31,9 @@ public:
     [[nodiscard]] std::size_t size() const { return numbers_.size(); }
 
 private:
-    /// Multiplies and folds, a word at a time.
-    struct hash_of {
+    struct by_words {
         using is_transparent = void;
+        /// Multiplies and folds, a word at a time.
         std::size_t operator()(std::span<const index> key) const {
             std::uint64_t hash = key.size();
             for (const index word : key) {
@@ -42,14 +42,10 @@ private:
             }
             return static_cast<std::size_t>(hash ^ (hash >> 32U));
         }
+        bool operator()(std::span<const index> a, std::span<const index> b) const { return ranges::equal(a, b); }
     };
 
-    struct are_equal {
-        using is_transparent = void;
-        bool operator()(std::span<const index> a, std::span<const index> b) const { return std::ranges::equal(a, b); }
-    };
-
-    std::unordered_map<std::vector<index>, std::size_t, hash_of, are_equal> numbers_;
+    std::unordered_map<std::vector<index>, std::size_t, by_words, by_words> numbers_;
 };
 
 /// Values that are made once for equal keys. They stay where they are.

@@ -67,11 +67,11 @@ EINPARALLEL_INLINE void fetch_like(const distributed_part& part, const distribut
     const std::string failure = failure_of("fetch", [&] {
         expect(there.where != nullptr, "fetch: the target is a handle on nothing");
         expect(context_of(there) == world, "fetch: the target is distributed over another context");
-        const auto [had, given] = std::ranges::mismatch(part.where->bounds(), there.where->bounds());
-        if (had != part.where->bounds().end()) {
+        const std::vector<index>& bounds = part.where->bounds();
+        const auto [had, given] = std::mismatch(bounds.begin(), bounds.end(), there.where->bounds().begin());
+        if (had != bounds.end()) {
             throw error("fetch: the target has extent " + std::to_string(*given) + " in dimension " +
-                        std::to_string(had - part.where->bounds().begin()) + ", the tensor has " +
-                        std::to_string(*had));
+                        std::to_string(had - bounds.begin()) + ", the tensor has " + std::to_string(*had));
         }
     });
     agree(world->control, failure,

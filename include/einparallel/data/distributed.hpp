@@ -201,7 +201,7 @@ public:
     EINPARALLEL_INLINE [[nodiscard]] array<T, Rank> fetch(const detail::per_dimension<Rank>& lower,
                                                           const detail::per_dimension<Rank>& extents) const {
         std::array<index, Rank> lengths{};
-        std::ranges::copy(extents, lengths.begin());
+        std::copy(extents.begin(), extents.end(), lengths.begin());
         array<T, Rank> made;
         const box wanted = detail::box_at(lower, lengths);
         detail::fetch_part(detail::checked(part_), wanted, detail::negative_extent(lengths), [&] {

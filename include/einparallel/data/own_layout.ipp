@@ -5,6 +5,7 @@
 #include <einparallel/mpi/communicator.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -85,7 +86,7 @@ EINPARALLEL_INLINE std::vector<box> exchange_boxes(const communicator& control, 
 
 EINPARALLEL_INLINE std::vector<index> corner_of(const box& part) {
     std::vector<index> corner(part.rank());
-    std::ranges::transform(part.sides, corner.begin(), &interval::begin);
+    std::transform(part.sides.begin(), part.sides.end(), corner.begin(), [](const auto& side) { return side.begin; });
     return corner;
 }
 
@@ -129,7 +130,7 @@ EINPARALLEL_INLINE void check_parts(const std::vector<index>& bounds, const std:
         }
     }
     const auto corner = [&](std::size_t rank) { return corner_of(parts[rank]); };
-    std::ranges::stable_sort(order, {}, corner);
+    sort_range(order, [&](std::size_t a, std::size_t b) { return std::pair(corner(a), a) < std::pair(corner(b), b); });
     for (std::size_t position = 0; position < order.size(); ++position) {
         const box& part = parts[order[position]];
         for (std::size_t next = position + 1; next < order.size(); ++next) {
@@ -151,7 +152,8 @@ EINPARALLEL_INLINE void check_parts(const std::vector<index>& bounds, const std:
     const std::vector<index> hole = *first_hole(whole_box(bounds), parts, 0);
     std::string mistake = "distributed: the parts hold " + std::to_string(held) + " of " + std::to_string(wanted) +
                           " elements: nobody has the element at (" + numbers_text(hole) + ")";
-    if (const auto behind = std::ranges::lower_bound(order, hole, {}, corner); behind != order.begin()) {
+    const auto is_before = [&](std::size_t rank, const std::vector<index>& at) { return corner(rank) < at; };
+    if (const auto behind = std::lower_bound(order.begin(), order.end(), hole, is_before); behind != order.begin()) {
         const std::size_t rank = *std::prev(behind);
         mistake += "; in front of it is rank " + std::to_string(rank) + " with (" +
                    numbers_text(extents_of(parts[rank])) + ") elements from (" + numbers_text(corner(rank)) + ") on";

@@ -119,7 +119,7 @@ public:
         const communicator& control = call_.world->control;
         std::vector<std::pair<std::size_t, std::uint64_t>> on_root = checksums_;
         broadcast(control, on_root.data(), on_root.size() * sizeof on_root.front(), 0);
-        const auto [here, there] = std::ranges::mismatch(checksums_, on_root);
+        const auto here = std::mismatch(checksums_.begin(), checksums_.end(), on_root.begin()).first;
         agree(control, here == checksums_.end()
                            ? std::string()
                            : "run: the array bound to placeholder '" + call_.asked.vertices()[here->first].name +

@@ -23,7 +23,7 @@ auto record_einsum(const Tensors&... operands) {
     const std::array<std::shared_ptr<vertex>, sizeof...(Tensors)> nodes{
         recording_builder::handle_of(tensor_operand<typename Tensors::value_type, Tensors::rank>{operands.node()})...};
     std::array<const index*, sizeof...(Tensors)> extents{};
-    std::ranges::transform(nodes, extents.begin(), [](const auto& node) { return node->bounds.data(); });
+    std::transform(nodes.begin(), nodes.end(), extents.begin(), [](const auto& node) { return node->bounds.data(); });
     const subscript_labels<table, sizeof...(Tensors)> labels(extents);
     std::array<labelled_handle<std::shared_ptr<vertex>>, sizeof...(Tensors)> handles;
     for (std::size_t operand = 0; operand < sizeof...(Tensors); ++operand) {

@@ -17,8 +17,8 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bound
     made->origin = origin == nullptr ? std::make_shared<function_source>("placeholder") : std::move(origin);
     if (const std::string negative = negative_extent(bounds); !negative.empty()) {
         failure = made->origin->description() + ": " + negative;
-        std::ranges::replace_if(
-            bounds, [](index bound) { return bound < 0; }, 0);
+        std::replace_if(
+            bounds.begin(), bounds.end(), [](index bound) { return bound < 0; }, 0);
     }
     made->bounds = std::move(bounds);
     made->element = element;

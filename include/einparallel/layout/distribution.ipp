@@ -217,7 +217,7 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
             cut.push_back(dimension);
         }
     }
-    std::ranges::sort(cut, std::ranges::greater(), [&](std::size_t dimension) { return turns[dimension]; });
+    sort_range(cut, [&](std::size_t a, std::size_t b) { return turns[a] > turns[b]; });
     mesh made;
     std::vector<label_id> labels(rank);
     std::iota(labels.begin(), labels.end(), label_id{0});
@@ -229,7 +229,7 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
             for (std::size_t holder = held.size(); holder-- > 0;) {
                 points.push_back(held[holder].empty() ? points.back() : held[holder].sides[dimension].begin);
             }
-            std::ranges::reverse(points);
+            std::reverse(points.begin(), points.end());
         }
         const int parts = static_cast<int>(points.size()) - 1;
         made.axes.push_back({labels[dimension], parts, std::move(points)});

@@ -10,9 +10,9 @@ namespace einparallel::detail {
 
 /// std::sort, instantiated no sooner than the marked function that calls it: std::sort itself is constexpr, so
 /// compilers instantiate it where they read a call that depends on no template parameter.
-template <class Range>
-void sort_range(Range& range) {
-    std::sort(range.begin(), range.end());
+template <class Range, class Less = std::less<>>
+void sort_range(Range& range, Less less = {}) {
+    std::sort(range.begin(), range.end(), less);
 }
 
 /// The same, and every value once.
@@ -47,6 +47,11 @@ std::ptrdiff_t count_if(Range&& range, Is is) {
 template <class Range, class T>
 std::ptrdiff_t count(Range&& range, const T& value) {
     return std::count(std::begin(range), std::end(range), value);
+}
+
+template <class A, class B, class Is = std::equal_to<>>
+bool equal(const A& a, const B& b, Is is = {}) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), is);
 }
 
 template <class Range, class Do>

@@ -79,7 +79,7 @@ EINPARALLEL_INLINE std::vector<tensor_pair> in_order(std::vector<tensor_pair> st
                 }
             }
         }
-        std::ranges::reverse(listed);
+        std::reverse(listed.begin(), listed.end());
         return listed;
     };
     std::vector<std::size_t> number(2 * operands - 1);  // at first of the lowest operand

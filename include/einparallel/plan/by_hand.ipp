@@ -212,10 +212,11 @@ private:
         const einsum_form& form = einsum_.form;
         std::vector<label_id> labels(form.names.size());
         std::iota(labels.begin(), labels.end(), label_id{0});
-        std::ranges::sort(labels, {}, [&](label_id label) {
+        const auto turn = [&](label_id label) {
             const auto place = detail::ranges::find(form.output, label) - form.output.begin();
             return std::tuple(!form.in_output(label), -einsum_.extents[static_cast<std::size_t>(label)], place, label);
-        });
+        };
+        detail::sort_range(labels, [&](label_id a, label_id b) { return turn(a) < turn(b); });
         return labels;
     }
 

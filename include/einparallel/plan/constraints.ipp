@@ -31,7 +31,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE void check_points(const std::vector<index>& points, index extent, const std::string& who) {
     expect(points.size() > 1, who + "of which there must be two at least, 0 and the extent " + std::to_string(extent));
     expect(points.front() == 0, who + "that begin at " + std::to_string(points.front()) + ", they must begin at 0");
-    if (const auto falls = std::ranges::adjacent_find(points, std::ranges::greater()); falls != points.end()) {
+    if (const auto falls = std::adjacent_find(points.begin(), points.end(), std::greater()); falls != points.end()) {
         throw error(who + "that do not ascend: " + std::to_string(falls[0]) + " stands before " +
                     std::to_string(falls[1]));
     }
@@ -109,8 +109,8 @@ EINPARALLEL_INLINE std::optional<label_id> moved_label(const distribution& from,
         const box there = wanted.held_by(rank);
         const box stays = intersect(from.held_by(rank), there);
         if (!there.empty() && stays != there) {
-            const auto dimension =
-                static_cast<std::size_t>(std::ranges::mismatch(stays.sides, there.sides).in1 - stays.sides.begin());
+            const auto same = std::mismatch(stays.sides.begin(), stays.sides.end(), there.sides.begin()).first;
+            const auto dimension = static_cast<std::size_t>(same - stays.sides.begin());
             return dimension < labels.size() ? labels[dimension] : no_label;
         }
     }

@@ -130,7 +130,8 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
     plan_builder::made_for(best, asked, bound);
     const std::vector<int> ranks = heaviest_ranks(graph, best.processes());
     std::vector<std::size_t> least = most_held(best, ranks);
-    if (std::ranges::max(least) > limit) {
+    const auto largest = [](const auto& held) { return *std::max_element(held.begin(), held.end()); };
+    if (largest(least) > limit) {
         place_table table(asked.objective != objective::time);
         const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
         search_within(graph, asked, may_be, table, [&](const auto& states, const auto& order) {
@@ -145,20 +146,16 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
             };
             plan made = plan_of(ordered, asked, renumber(may_be), renumber(states), table);
             const std::vector<std::size_t> held = most_held(made, ranks);
-            if (std::pair{std::max(std::ranges::max(held), limit), made.objective_cost()} <
-                    std::pair{std::max(std::ranges::max(least), limit), best.objective_cost()} &&
+            if (std::pair{std::max(largest(held), limit), made.objective_cost()} <
+                    std::pair{std::max(largest(least), limit), best.objective_cost()} &&
                 broken_marks(made) <= broken_marks(best)) {
                 least = held;
                 best = std::move(made);
             }
-            std::vector<std::size_t> by_number;
-            for (const std::size_t number : std::ranges::max(least) > limit ? number_of : std::vector<std::size_t>{}) {
-                by_number.push_back(held[number]);
-            }
-            return by_number;
+            return largest(least) > limit ? renumbered(number_of, held) : std::vector<std::size_t>{};
         });
     }
-    const auto heaviest = std::ranges::max_element(least);
+    const auto heaviest = std::max_element(least.begin(), least.end());
     if (*heaviest > limit && asked.runs > 1) {
         other = asked;
         other.runs = 1;

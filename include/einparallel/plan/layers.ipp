@@ -3,6 +3,7 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/statistics.hpp>
@@ -55,8 +56,8 @@ EINPARALLEL_INLINE std::vector<repetition> layers_of(const plan& shown,
     }
     const auto repeats = [&](std::size_t number, std::size_t length) {
         return kind[number] == kind[number + length] &&
-               std::ranges::equal(shown.vertices()[number].inputs, shown.vertices()[number + length].inputs,
-                                  [&](std::size_t a, std::size_t b) { return a == b || a + length == b; });
+               ranges::equal(shown.vertices()[number].inputs, shown.vertices()[number + length].inputs,
+                             [&](std::size_t a, std::size_t b) { return a == b || a + length == b; });
     };
     std::vector<repetition> found;
     while (found.size() < count) {

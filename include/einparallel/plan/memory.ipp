@@ -67,8 +67,10 @@ EINPARALLEL_INLINE std::vector<std::size_t> most_held(const plan& made, const st
     std::vector<std::size_t> most(made.vertices().size());
     for (const int rank : ranks) {
         plan_memory held = memory_of(made, rank);
-        *std::ranges::max_element(held.by_vertex) = held.peak;  // tensors that lie in one piece of memory leave gaps
-        std::ranges::transform(most, held.by_vertex, most.begin(), std::ranges::max);
+        // Tensors that lie in one piece of memory leave gaps.
+        *std::max_element(held.by_vertex.begin(), held.by_vertex.end()) = held.peak;
+        std::transform(most.begin(), most.end(), held.by_vertex.begin(), most.begin(),
+                       [](std::size_t a, std::size_t b) { return std::max(a, b); });
     }
     return most;
 }

@@ -30,8 +30,8 @@ EINPARALLEL_INLINE bool planned_vertex::makes(const vertex& asked) const {
 EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vertex& each) {
     std::vector<axis_placements> all;
     for (const mesh_axis& axis : each.work.ranks.axes) {
-        all.push_back(placements_along(each.work.form, axis));
-        std::ranges::replace(all.back().operands, placement::shard(each.work.carried), placement::partial());
+        auto& operands = all.emplace_back(placements_along(each.work.form, axis)).operands;
+        std::replace(operands.begin(), operands.end(), placement::shard(each.work.carried), placement::partial());
     }
     return all;
 }
@@ -73,7 +73,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int processes) {
     std::vector<label_id> labels(bounds.size());
     std::iota(labels.begin(), labels.end(), label_id{0});
-    const auto longest = std::ranges::max_element(bounds);
+    const auto longest = std::max_element(bounds.begin(), bounds.end());
     mesh ranks;
     if (longest != bounds.end() && *longest > 1) {
         const int parts = static_cast<int>(std::min<index>(*longest, processes));

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <set>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -71,13 +70,16 @@ EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_vi
     if (least[11] != ~least[12]) {
         std::vector<std::int64_t> all(name.size() * static_cast<std::size_t>(control.size()));
         allgather(control, name, all);
-        std::set<std::string> names;
+        std::string first_name;
+        std::string last_name;
         for (std::size_t first = 0; first < all.size(); first += name.size()) {
-            const std::string each = reinterpret_cast<const char*>(all.data() + first);
-            names.insert(each.empty() ? "another" : each);
+            const std::string known = reinterpret_cast<const char*>(all.data() + first);
+            const std::string each = known.empty() ? "another" : known;
+            first_name = first == 0 ? each : std::min(first_name, each);
+            last_name = std::max(last_name, each);
         }
-        throw error("the ranks of a context are in different collective calls, " + *names.begin() + " and " +
-                    *names.rbegin() + ": all of them make the same calls in the same order");
+        throw error("the ranks of a context are in different collective calls, " + first_name + " and " + last_name +
+                    ": all of them make the same calls in the same order");
     }
 }
 

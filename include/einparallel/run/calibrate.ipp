@@ -6,6 +6,7 @@
 #include <einparallel/kernel/product/contract.hpp>
 #include <einparallel/kernel/progress.hpp>
 #include <einparallel/mpi/communicator.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/run/agreement.hpp>
 #include <einparallel/run/prepared_program.ipp>
 #include <einparallel/run/transport.ipp>
@@ -30,8 +31,8 @@ EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<d
         complements.push_back(~std::bit_cast<std::uint64_t>(figure > 0 ? figure : 0.0));
     }
     allreduce_minimum(ranks, complements);
-    std::ranges::transform(complements, figures.begin(),
-                           [](std::uint64_t each) { return std::bit_cast<double>(~each); });
+    std::transform(complements.begin(), complements.end(), figures.begin(),
+                   [](std::uint64_t each) { return std::bit_cast<double>(~each); });
 }
 
 /// Sizes of the measured work. Devices have larger messages, which pass through the host in slabs, larger products, and
@@ -148,7 +149,7 @@ private:
         if (samples_.empty()) {
             return 0;
         }
-        std::ranges::sort(samples_);
+        sort_range(samples_);
         return samples_[samples_.size() / 2];
     }
 

@@ -15,8 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -61,14 +61,14 @@ public:
     /// an operand is missing.
     void add_inputs(const std::vector<std::shared_ptr<vertex>>& outputs) {
         std::vector<std::shared_ptr<vertex>> reached = outputs;
-        std::set<const vertex*> seen;
+        std::map<const vertex*, std::size_t> seen;  // by place
         for (std::size_t place = 0; place < reached.size(); ++place) {
             const std::shared_ptr<vertex> each = reached[place];
             if (each == nullptr || (each->is_input() && !each->failure.empty())) {
                 text_.clear();
                 return;
             }
-            if (seen.insert(each.get()).second) {
+            if (seen.try_emplace(each.get(), place).second) {
                 if (each->is_input()) {
                     add_bounds(name_of_input(*each), *each);
                 }
@@ -188,7 +188,7 @@ EINPARALLEL_INLINE std::array<std::string, 3> fact_at(std::string_view text, std
 /// The first line in which two texts differ, as a sentence. @pre they do
 EINPARALLEL_INLINE std::string first_difference(std::string_view on_root, std::string_view here,
                                                 const einsum_graph& graph, int rank) {
-    const auto same = std::ranges::mismatch(on_root, here).in1 - on_root.begin();
+    const auto same = std::mismatch(on_root.begin(), on_root.end(), here.begin(), here.end()).first - on_root.begin();
     const std::size_t begin = on_root.substr(0, static_cast<std::size_t>(same)).rfind('\n') + 1;
     const auto [their_subject, their_quantity, their_value] = fact_at(on_root, begin);
     const auto [subject, quantity, value] = fact_at(here, begin);

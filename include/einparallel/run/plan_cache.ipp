@@ -81,7 +81,7 @@ public:
     /// True where this is the plan, for the same vertices.
     EINPARALLEL_INLINE [[nodiscard]] bool is_for(const plan& asked) const {
         const auto is_same = [](const auto& mine, const auto& theirs) { return mine.lock() == theirs.origin; };
-        return std::ranges::equal(origins_, asked.vertices(), is_same) && asked_ == asked.asked() &&
+        return ranges::equal(origins_, asked.vertices(), is_same) && asked_ == asked.asked() &&
                contents_.value() == contents_of(asked).value();
     }
 

@@ -137,13 +137,14 @@ EINPARALLEL_INLINE prepared_call prepare_call(const program& of_rank, const acti
     const buffer_part& into = touched.writes.front();
     prepared_call ready{
         .vertex = of_step, .output = prepare_block(of_rank, into), .element_bytes = of_rank[into.place].element_bytes};
-    std::ranges::transform(touched.reads, std::back_inserter(ready.operands),
-                           [&](const buffer_part& part) { return prepare_block(of_rank, part); });
+    std::transform(touched.reads.begin(), touched.reads.end(), std::back_inserter(ready.operands),
+                   [&](const buffer_part& part) { return prepare_block(of_rank, part); });
     if (call != nullptr) {
         ready.vertex = call->vertex;
         ready.mode = call->mode;
         ready.softmax = call->softmax;
-        std::ranges::transform(call->ranges, std::back_inserter(ready.extents), &interval::size);
+        std::transform(call->ranges.begin(), call->ranges.end(), std::back_inserter(ready.extents),
+                       [](const interval& range) { return range.size(); });
         ready.blocks.resize(ready.operands.size());
     } else if (const auto* read = std::get_if<read_source>(&done)) {
         ready.what = activity::read;

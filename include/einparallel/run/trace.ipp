@@ -4,6 +4,7 @@
 #include <einparallel/run/trace.hpp>
 
 #include <einparallel/graph/text.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/json_writer.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/run/agreement.hpp>
@@ -50,9 +51,9 @@ EINPARALLEL_INLINE void trace::add_watched(std::span<const trace_span> watched, 
         add(each);
     }
     std::vector<trace_span> work;  // one after the other, as transfers are
-    std::ranges::copy_if(spans_, std::back_inserter(work),
-                         [](const trace_span& each) { return each.what < activity::read; });
-    std::ranges::sort(work, {}, &trace_span::begin);
+    std::copy_if(spans_.begin(), spans_.end(), std::back_inserter(work),
+                 [](const trace_span& each) { return each.what < activity::read; });
+    detail::sort_range(work, [](const trace_span& a, const trace_span& b) { return a.begin < b.begin; });
     std::vector<trace_span> waits;
     auto first = work.begin();
     for (const trace_span& moved : spans_) {
@@ -92,7 +93,8 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
         json.key("args").open('{').member("name", name).close('}').close('}');
     };
     std::int64_t named = -1;
-    const double zero = spans_.empty() ? 0 : std::ranges::min_element(spans_, {}, &trace_span::begin)->begin;
+    double zero = spans_.empty() ? 0 : spans_.front().begin;
+    detail::ranges::for_each(spans_, [&](const trace_span& each) { zero = std::min(zero, each.begin); });
     for (const trace_span& each : spans_) {
         for (; named < each.rank; ++named) {
             call_it("process_name", named + 1, 0, "rank " + std::to_string(named + 1));
@@ -150,7 +152,8 @@ EINPARALLEL_INLINE std::string trace::summary() const {
     const double arithmetic = all.arithmetic();
     const double transfer = all.of(activity::transfer);
     const double wait = all.of(activity::wait);
-    const double most = std::ranges::max_element(ranks, {}, &sums::arithmetic)->arithmetic();
+    double most = 0;
+    detail::ranges::for_each(ranks, [&](const sums& each) { most = std::max(most, each.arithmetic()); });
     const double hidden = transfer > 0 ? 100 * std::max(0.0, 1 - wait / transfer) : 100;
     std::string text = "run of " + detail::duration_text(end) + " on " + std::to_string(ranks.size()) +
                        " ranks: arithmetic " + mean(arithmetic) + ", imbalance " +

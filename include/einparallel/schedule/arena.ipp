@@ -106,9 +106,12 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
 /// made equal serves rings whose pieces differ by a slice, where a small piece would leave a gap that the next large
 /// one does not fit in.
 EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
-    const std::size_t aim = std::ranges::max(bytes_alive(request.alive, request.bytes, request.steps));
-    std::ranges::stable_sort(request.placed,
-                             [&](std::size_t a, std::size_t b) { return request.bytes[a] > request.bytes[b]; });
+    const std::vector<std::size_t> alive = bytes_alive(request.alive, request.bytes, request.steps);
+    const std::size_t aim = *std::max_element(alive.begin(), alive.end());
+    const auto larger = [bytes = request.bytes](std::size_t a, std::size_t b) {
+        return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b;
+    };
+    sort_range(request.placed, larger);
     arena_plan best = first_fit(request);
     for (const bool equalise : {false, true}) {
         if (best.bytes == aim) {
@@ -121,8 +124,9 @@ EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
             bytes = largest;
         }
         arena_request in_time = request;
-        std::ranges::stable_sort(in_time.placed, [&](std::size_t a, std::size_t b) {
-            return request.alive[a].first < request.alive[b].first;
+        sort_range(in_time.placed, [&](std::size_t a, std::size_t b) {
+            const auto [of_a, of_b] = std::pair(request.alive[a].first, request.alive[b].first);
+            return of_a != of_b ? of_a < of_b : larger(a, b);
         });
         arena_plan other = first_fit(in_time);
         if (other.bytes < best.bytes) {

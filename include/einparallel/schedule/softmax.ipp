@@ -29,19 +29,20 @@ EINPARALLEL_INLINE softmax_call softmax_of(const einsum_form& largest, const ein
     const std::vector<label_id>& all = quotient.operands[0];
     std::vector<label_id> rows = quotient.operands[1];
     const auto missing = std::find_if(all.begin(), all.end(), [&](label_id each) { return !found_in(each, rows); });
+    const auto are_equal = [](const std::vector<label_id>& some, const std::vector<label_id>& others) {
+        return std::is_permutation(some.begin(), some.end(), others.begin(), others.end());
+    };
     const auto is_made = [&](label_id each) { return found_in(each, exponentials.output); };
     if (largest.operands[0] != exponentials.operands[0] || largest.output != exponentials.operands[1] ||
         sums.operands[0] != all || sums.output != rows || missing == all.end() || found_in(no_label, all) ||
-        !std::ranges::is_permutation(all, quotient.output) || !all_in(exponentials.operands[0], is_made) ||
+        !are_equal(all, quotient.output) || !all_in(exponentials.operands[0], is_made) ||
         !all_in(exponentials.operands[1], is_made)) {
         return {};
     }
     softmax_call made{renamed(exponentials.operands[0], exponentials.output, all), *missing};
-    const bool same_rows =
-        std::ranges::is_permutation(rows, renamed(exponentials.operands[1], exponentials.output, all));
+    const bool same_rows = are_equal(rows, renamed(exponentials.operands[1], exponentials.output, all));
     rows.push_back(made.along);
-    return same_rows && std::ranges::is_permutation(rows, all) &&
-                   all_in(all, [&](label_id each) { return found_in(each, made.labels); })
+    return same_rows && are_equal(rows, all) && all_in(all, [&](label_id each) { return found_in(each, made.labels); })
                ? made
                : softmax_call{};
 }

@@ -3,9 +3,9 @@
 // Each path is a chain, which dynamic programming solves exactly; edges that leave it are not looked at.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/solver/solve.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -20,14 +20,16 @@ EINPARALLEL_INLINE std::vector<int> minimise_along_paths(cost_sum sum) {
     std::erase_if(sum.tables, [](const cost_table& table) {
         return table.scope.size() != 2 || table.scope.front() > table.scope.back();
     });
-    std::ranges::stable_sort(sum.tables, {}, [](const cost_table& table) { return table.scope.back(); });
+    std::vector<std::pair<std::size_t, std::size_t>> in_turn;  // the later variable, the table
+    ranges::for_each(sum.tables, [&](const auto& table) { in_turn.emplace_back(table.scope.back(), in_turn.size()); });
+    sort_range(in_turn);
     std::vector<std::size_t> before(count, none);  // on the variable's path
     std::vector<bool> taken(count, false);
     for (std::size_t left = count; left > 0;) {
         std::vector<std::pair<std::size_t, std::size_t>> longest(count, {1, none});  // vertices, the one before
-        for (const cost_table& table : sum.tables) {
-            const std::size_t from = table.scope.front();
-            std::pair<std::size_t, std::size_t>& known = longest[table.scope.back()];
+        for (const auto& [variable, number] : in_turn) {
+            const std::size_t from = sum.tables[number].scope.front();
+            std::pair<std::size_t, std::size_t>& known = longest[variable];
             if (!taken[from] && longest[from].first >= known.first) {
                 known = {longest[from].first + 1, from};
             }

@@ -150,7 +150,7 @@ private:
 
     /// The states of the search, or those with all sums finished that need the least alone.
     EINPARALLEL_INLINE void begin(bool smallest) {
-        std::ranges::sort(in_turn_);
+        sort_range(in_turn_);
         chosen_.clear();
         for (std::size_t variable = 0; variable < first_.size(); ++variable) {
             footprint* best = &first_[variable];

@@ -43,7 +43,7 @@ public:
         for (std::size_t place = 0; place < count; ++place) {
             order.emplace_back(cost_with(variable, state_at(place), chosen), place);
         }
-        std::ranges::sort(order);
+        sort_range(order);
         order.resize(std::min(most, order.size()));
         return order;
     }

@@ -141,7 +141,7 @@ private:
         }
         std::vector<std::vector<int>> made(order.size());
         for (std::size_t kind = 0; kind < order.size(); ++kind) {
-            std::ranges::sort(order[kind]);
+            sort_range(order[kind]);
             for (const auto& [loses, number] : order[kind]) {
                 if (made[kind].size() < most && !found_in(static_cast<int>(number), made[kind])) {
                     made[kind].push_back(static_cast<int>(number));

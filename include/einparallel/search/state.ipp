@@ -92,7 +92,8 @@ EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mes
     std::vector<mesh> orders{natural};
     const std::size_t count = natural.axes.size();
     const auto place = [&](const mesh_axis& axis) { return detail::ranges::find(natural.axes, axis); };
-    for (mesh next = natural; count <= 4 && std::ranges::next_permutation(next.axes, {}, place).found;) {
+    const auto less = [&](const mesh_axis& a, const mesh_axis& b) { return place(a) < place(b); };
+    for (mesh next = natural; count <= 4 && std::next_permutation(next.axes.begin(), next.axes.end(), less);) {
         orders.push_back(next);
     }
     for (std::size_t first = 0; first < count && count > 4; ++first) {
@@ -168,8 +169,9 @@ EINPARALLEL_INLINE task best_fed(const task& unfed, int master, double operation
             tried.push_back(fed_task(unfed, {master, label, slices}));
         }
     }
-    return *std::ranges::min_element(
-        tried, {}, [&](const task& each) { return task_seconds(each, operations_per_point, constants); });
+    const auto seconds = [&](const task& each) { return task_seconds(each, operations_per_point, constants); };
+    return *std::min_element(tried.begin(), tried.end(),
+                             [&](const task& a, const task& b) { return seconds(a) < seconds(b); });
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

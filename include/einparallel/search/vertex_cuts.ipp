@@ -44,7 +44,7 @@ EINPARALLEL_INLINE std::vector<int> competing_products(std::span<const index> ex
         }
     }
     sort_unique(products);
-    std::ranges::reverse(products);
+    std::reverse(products.begin(), products.end());
     return products;
 }
 

@@ -100,8 +100,8 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
         known = std::min(known, (*of.costs)[state]);
     }
     std::vector<table_rows> tables;
-    std::ranges::transform(of.tables, std::back_inserter(tables),
-                           [&](const cost_table& table) { return rows_of(of, table); });
+    std::transform(of.tables.begin(), of.tables.end(), std::back_inserter(tables),
+                   [&](const cost_table& table) { return rows_of(of, table); });
     std::vector<double> minimum;
     std::vector<std::size_t> turn(of.scope.size(), 0);
     std::vector<double> sums;
@@ -116,7 +116,7 @@ EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
                 sum += *row++;
             }
         }
-        minimum.push_back(*std::ranges::min_element(sums));
+        minimum.push_back(*std::min_element(sums.begin(), sums.end()));
     } while (next_turn(turn, of.classes));
     return minimum;
 }

@@ -202,8 +202,8 @@ private:
     /// Groups of tables each of which stays within the limit, the largest tables first.
     std::vector<bucket> split(std::size_t variable, std::vector<std::size_t> used) {
         made_.exact = false;
-        std::stable_sort(used.begin(), used.end(), [&](std::size_t a, std::size_t b) {
-            return tables_[a].table.cost->size() > tables_[b].table.cost->size();
+        sort_range(used, [&](std::size_t a, std::size_t b) {
+            return std::pair(tables_[b].table.cost->size(), a) < std::pair(tables_[a].table.cost->size(), b);
         });
         std::vector<bucket> made;
         for (const std::size_t number : used) {
