@@ -2,6 +2,7 @@
 
 #include <plan/graphs.hpp>
 
+#include <einparallel/cost/memory.hpp>
 #include <einparallel/cost/traffic.hpp>
 #include <einparallel/plan/decompose.hpp>
 #include <einparallel/schedule/vertex_schedule.hpp>

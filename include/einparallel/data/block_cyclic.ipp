@@ -15,7 +15,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The boxes of all processes, rank by rank, of the matrix with rows and columns cut in cycles.
-EINPARALLEL_INLINE distribution boxes_in_cycles(const block_cycles& how, const process_grid& grid,
+EINPARALLEL_SELDOM distribution boxes_in_cycles(const block_cycles& how, const process_grid& grid,
                                                 std::array<index, 2> first) {
     const std::vector<index> bounds{how.extents[0] / how.cycles[0] + 1, how.cycles[0],
                                     how.extents[1] / how.cycles[1] + 1, how.cycles[1]};
@@ -34,7 +34,7 @@ EINPARALLEL_INLINE distribution boxes_in_cycles(const block_cycles& how, const p
     return {bounds, std::move(boxes)};
 }
 
-EINPARALLEL_INLINE std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
+EINPARALLEL_SELDOM std::shared_ptr<const distributed_part> deal(context& world, const std::array<index, 9>& descriptor,
                                                                 const process_grid& grid, void* local,
                                                                 element_type element) {
     const exclusive guard(*world.state(), "block_cyclic");

@@ -16,11 +16,11 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A fingerprint of what a collective call on a part must agree about.
-EINPARALLEL_INLINE std::uint64_t fingerprint_of(const distributed_part& part, int root) {
+EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const distributed_part& part, int root) {
     return fingerprint().add(part.elements.element.bytes).add(root).add(*part.where).value();
 }
 
-EINPARALLEL_INLINE void gather_part(const distributed_part& part, std::optional<int> root,
+EINPARALLEL_SELDOM void gather_part(const distributed_part& part, std::optional<int> root,
                                     function_ref<std::byte*()> allocate) {
     const std::shared_ptr<context_state> world = context_of(part);
     const char* const call = root ? "gather" : "allgather";
@@ -46,7 +46,7 @@ EINPARALLEL_INLINE void gather_part(const distributed_part& part, std::optional<
                  part, to);
 }
 
-EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const box& mine, const std::string& mistake,
+EINPARALLEL_SELDOM std::size_t fetch_part(const distributed_part& part, const box& mine, const std::string& mistake,
                                           function_ref<strided_box()> place) {
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "fetch");
@@ -61,7 +61,7 @@ EINPARALLEL_INLINE std::size_t fetch_part(const distributed_part& part, const bo
     return transfer_now(*world, "fetch", {}, part, [&] { return distributed_part{nullptr, place(), wanted, {}}; });
 }
 
-EINPARALLEL_INLINE void fetch_like(const distributed_part& part, const distributed_part& there) {
+EINPARALLEL_SELDOM void fetch_like(const distributed_part& part, const distributed_part& there) {
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "fetch");
     const std::string failure = failure_of("fetch", [&] {

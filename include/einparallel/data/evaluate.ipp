@@ -14,7 +14,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// True where an output is to be computed in the blocks that it goes to.
-EINPARALLEL_INLINE bool is_pinned_to_blocks(const binding& output) {
+EINPARALLEL_SELDOM bool is_pinned_to_blocks(const binding& output) {
     const vertex* const made = output.placeholder.get();
     const std::shared_ptr<const distribution> blocks = output.into == nullptr ? nullptr : output.into->where;
     if (made == nullptr || blocks == nullptr || made->is_input() || made->constraints.pin ||
@@ -30,7 +30,7 @@ EINPARALLEL_INLINE bool is_pinned_to_blocks(const binding& output) {
            });
 }
 
-EINPARALLEL_INLINE void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs) {
+EINPARALLEL_SELDOM void evaluate_in_place(context& world, const options& asked, std::span<const binding> outputs) {
     struct pinned_outputs {
         std::vector<vertex*> pinned{};
         ~pinned_outputs() {

@@ -123,7 +123,7 @@ private:
     bool results_stay_;
 };
 
-EINPARALLEL_INLINE void release_kept(const plan& asked, context& world) {
+EINPARALLEL_SELDOM void release_kept(const plan& asked, context& world) {
     context_state& state = *world.state();
     const exclusive guard(state, "release");
     agree(state.control, {}, {{fingerprint_of(asked), "release: the plan is not the same on all ranks"}});
@@ -134,16 +134,16 @@ EINPARALLEL_INLINE void release_kept(const plan& asked, context& world) {
     }
 }
 
-EINPARALLEL_INLINE results carry_out(const plan& asked, context& world, std::span<const binding> bound,
+EINPARALLEL_SELDOM results carry_out(const plan& asked, context& world, std::span<const binding> bound,
                                      const memory_space& space, trace* seen, bool results_stay) {
     return plan_run(asked, world, bound, space, seen, results_stay).carry_out();
 }
 
-EINPARALLEL_INLINE bool is_prepared(context_state& world, const memory_space& space, const plan& asked) {
+EINPARALLEL_SELDOM bool is_prepared(context_state& world, const memory_space& space, const plan& asked) {
     return cache_of(world, space).find(asked) != nullptr;
 }
 
-EINPARALLEL_INLINE memory_need need_of(const plan& of, int rank, std::size_t staging,
+EINPARALLEL_SELDOM memory_need need_of(const plan& of, int rank, std::size_t staging,
                                        function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
     return prepared_plan(of, rank, staging).moves().need(workspace);
 }

@@ -22,7 +22,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// What MPI says of itself; nothing is tried, for an MPI that cannot read device memory ends the program.
-EINPARALLEL_INLINE bool mpi_reads_device_memory() {
+EINPARALLEL_SELDOM bool mpi_reads_device_memory() {
 #if defined(OPEN_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT)
     return MPIX_Query_cuda_support() != 0;
 #elif defined(MPIX_GPU_SUPPORT_CUDA)
@@ -33,13 +33,13 @@ EINPARALLEL_INLINE bool mpi_reads_device_memory() {
 #endif
 }
 
-EINPARALLEL_INLINE bool goes_straight(const device_run& how) {
+EINPARALLEL_SELDOM bool goes_straight(const device_run& how) {
     return how.messages == device_messages::direct ||
            (how.messages == device_messages::automatic && mpi_reads_device_memory());
 }
 
 /// The context's space with these settings, made at the first call.
-EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, const device_settings& settings) {
+EINPARALLEL_SELDOM const device_space& device_space_of(context_state& world, const device_settings& settings) {
     for (const std::shared_ptr<const memory_space>& each : world.spaces) {
         const auto* const known = dynamic_cast<const device_space*>(each.get());
         if (known != nullptr && known->settings() == settings) {
@@ -53,7 +53,7 @@ EINPARALLEL_INLINE const device_space& device_space_of(context_state& world, con
 
 /// The space of this rank's device, ready for work that `check` does not throw at; `call` begins the sentence of what
 /// is thrown, on all ranks.
-EINPARALLEL_INLINE const device_space& agreed_device_space(
+EINPARALLEL_SELDOM const device_space& agreed_device_space(
     context_state& state, const device_run& how, const std::string& call,
     function_ref<void(const device_space&)> check = [](const device_space&) {}) {
     const exclusive guard(state, call.c_str());
@@ -79,7 +79,7 @@ EINPARALLEL_INLINE const device_space& agreed_device_space(
 }
 
 /// @throws error, which begins with `call`, where a functor of the application's has no kernel: the same on all ranks
-EINPARALLEL_INLINE void refuse_functors(const plan& asked, const std::string& call) {
+EINPARALLEL_SELDOM void refuse_functors(const plan& asked, const std::string& call) {
     for (const planned_vertex& each : asked.vertices()) {
         const kernel* const work = each.origin->work.get();
         if (work != nullptr && work->on_device() == nullptr &&
@@ -91,7 +91,7 @@ EINPARALLEL_INLINE void refuse_functors(const plan& asked, const std::string& ca
     }
 }
 
-EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world, const device_run& how,
+EINPARALLEL_SELDOM results carry_out_on_device(const plan& asked, context& world, const device_run& how,
                                                std::span<const binding> bound, trace* seen) {
     context_state& state = *world.state();
     refuse_functors(asked, "run");
@@ -111,7 +111,7 @@ EINPARALLEL_INLINE results carry_out_on_device(const plan& asked, context& world
     return carry_out(asked, world, bound, agreed_device_space(state, how, "run", check), seen, how.results_stay);
 }
 
-EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const device_run& how) {
+EINPARALLEL_SELDOM device_need need_of_devices(const plan& of, int rank, const device_run& how) {
     refuse_functors(of, "need_on_device");
     const device_settings settings{.is_direct = goes_straight(how)};
     const memory_need found =
@@ -125,7 +125,7 @@ EINPARALLEL_INLINE device_need need_of_devices(const plan& of, int rank, const d
 
 namespace einparallel {
 
-EINPARALLEL_INLINE machine measured_machine(const context& world, const device_run& how, double seconds) {
+EINPARALLEL_SELDOM machine measured_machine(const context& world, const device_run& how, double seconds) {
     return detail::machine_of_space(world, detail::agreed_device_space(*world.state(), how, "calibrate"), seconds);
 }
 

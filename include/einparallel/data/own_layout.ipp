@@ -19,7 +19,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const index> extents) {
+EINPARALLEL_SELDOM box box_at(std::span<const extent> lower, std::span<const index> extents) {
     box made;
     for (std::size_t dimension = 0; dimension < lower.size(); ++dimension) {
         const index begin = lower[dimension];
@@ -30,7 +30,7 @@ EINPARALLEL_INLINE box box_at(std::span<const extent> lower, std::span<const ind
     return made;
 }
 
-EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks) {
+EINPARALLEL_SELDOM std::vector<pinned_part> pin_of(const distribution& blocks) {
     const std::optional<mesh> grid = mesh_of(blocks);
     expect(grid.has_value(), "distributed: these blocks are no grid of ranks, so that nothing can be pinned to them");
     std::vector<pinned_part> parts;
@@ -43,7 +43,7 @@ EINPARALLEL_INLINE std::vector<pinned_part> pin_of(const distribution& blocks) {
 /// The boxes that the ranks say they have, of a tensor whose extents every rank says too. `mistake` and `numbers`: what
 /// the ranks agree on before that. Collective. @throws error, the same on every rank, also where extents are negative
 /// or not the same everywhere, and where a box reaches outside of the tensor
-EINPARALLEL_INLINE std::vector<box> exchange_boxes(const communicator& control, const std::string& doing,
+EINPARALLEL_SELDOM std::vector<box> exchange_boxes(const communicator& control, const std::string& doing,
                                                    const std::string& mistake, std::initializer_list<common> numbers,
                                                    const std::vector<index>& bounds, const box& mine) {
     const std::size_t rank = bounds.size();
@@ -84,13 +84,13 @@ EINPARALLEL_INLINE std::vector<box> exchange_boxes(const communicator& control, 
     return boxes;
 }
 
-EINPARALLEL_INLINE std::vector<index> corner_of(const box& part) {
+EINPARALLEL_SELDOM std::vector<index> corner_of(const box& part) {
     std::vector<index> corner(part.rank());
     std::transform(part.sides.begin(), part.sides.end(), corner.begin(), [](const auto& side) { return side.begin; });
     return corner;
 }
 
-EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
+EINPARALLEL_SELDOM std::optional<std::vector<index>> first_hole(const box& region, const std::vector<box>& parts,
                                                                 std::size_t next) {
     if (region.empty()) {
         return std::nullopt;
@@ -119,7 +119,7 @@ EINPARALLEL_INLINE std::optional<std::vector<index>> first_hole(const box& regio
 
 /// @throws error where parts, which lie inside the tensor, are not disjoint or do not hold every element. Time: n log n
 /// for parts that are slabs, at worst the pairs of parts.
-EINPARALLEL_INLINE void check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
+EINPARALLEL_SELDOM void check_parts(const std::vector<index>& bounds, const std::vector<box>& parts) {
     expect(is_countable(bounds), "distributed: these extents make more than 2^59 elements");
     index held = 0;
     std::vector<std::size_t> order;  // of the parts that hold something, by their first elements
@@ -161,7 +161,7 @@ EINPARALLEL_INLINE void check_parts(const std::vector<index>& bounds, const std:
     throw error(mistake);
 }
 
-EINPARALLEL_INLINE distributed_part own_part(context& world, const std::vector<index>& bounds,
+EINPARALLEL_SELDOM distributed_part own_part(context& world, const std::vector<index>& bounds,
                                              const strided_box& mine) {
     const exclusive guard(*world.state(), "distributed");
     fingerprint kind;

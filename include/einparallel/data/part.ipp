@@ -18,11 +18,11 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::byte* strided_box::first(const box& region) const {
+EINPARALLEL_SELDOM std::byte* strided_box::first(const box& region) const {
     return data + offset_of(region, held, strides) * static_cast<index>(element.bytes);
 }
 
-EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, std::string_view what) const {
+EINPARALLEL_SELDOM void strided_box::read(const box& region, void* destination, std::string_view what) const {
     if (region.empty()) {
         return;
     }
@@ -33,11 +33,11 @@ EINPARALLEL_INLINE void strided_box::read(const box& region, void* destination, 
 }
 
 /// True where some elements lie before the first.
-EINPARALLEL_INLINE bool is_backwards(const strided_box& of) {
+EINPARALLEL_SELDOM bool is_backwards(const strided_box& of) {
     return !of.held.empty() && detail::any_in(of.strides, [](index stride) { return stride < 0; });
 }
 
-EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vector<index>& found) const {
+EINPARALLEL_SELDOM const void* strided_box::borrow(const box& region, std::vector<index>& found) const {
     found.clear();
     if (region.empty() || !contains(held, region) || is_backwards(*this)) {
         return nullptr;
@@ -48,7 +48,7 @@ EINPARALLEL_INLINE const void* strided_box::borrow(const box& region, std::vecto
     return first(region);
 }
 
-EINPARALLEL_INLINE strided_box strided_box::at(std::span<const extent> lower) const {
+EINPARALLEL_SELDOM strided_box strided_box::at(std::span<const extent> lower) const {
     strided_box made = *this;
     made.held = box_at(lower, extents_of(held));
     made.held.nothing = made.held.nothing || data == nullptr;
@@ -56,56 +56,56 @@ EINPARALLEL_INLINE strided_box strided_box::at(std::span<const extent> lower) co
 }
 
 /// From the lowest byte to behind the highest; nothing where there is no element.
-EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> memory_of(const strided_box& of) {
+EINPARALLEL_SELDOM std::pair<std::uintptr_t, std::uintptr_t> memory_of(const strided_box& of) {
     const std::vector<index> extents = extents_of(of.held);
     const block_handle block{of.data, extents, of.strides.data(), of.element.bytes};
     return of.held.empty() ? std::pair<std::uintptr_t, std::uintptr_t>() : block.touched();
 }
 
 /// True where both touch some of the same memory, or lie between each other's elements.
-EINPARALLEL_INLINE bool meet(const strided_box& a, const strided_box& b) {
+EINPARALLEL_SELDOM bool meet(const strided_box& a, const strided_box& b) {
     const auto [a_begin, a_end] = memory_of(a);
     const auto [b_begin, b_end] = memory_of(b);
     return a_begin < b_end && b_begin < a_end;
 }
 
-EINPARALLEL_INLINE strided_box dense_part(const distribution& where, int rank, element_type element,
+EINPARALLEL_SELDOM strided_box dense_part(const distribution& where, int rank, element_type element,
                                           std::byte* memory) {
     const box held = where.held_by(rank);
     return {memory, held, dense_strides(held), element};
 }
 
-EINPARALLEL_INLINE const std::vector<index>& bounds_of(const distributed_part& part) {
+EINPARALLEL_SELDOM const std::vector<index>& bounds_of(const distributed_part& part) {
     return part.cyclic ? part.cyclic->extents : part.where->bounds();
 }
 
-EINPARALLEL_INLINE const distributed_part& checked(const distributed_part& part) {
+EINPARALLEL_SELDOM const distributed_part& checked(const distributed_part& part) {
     expect(part.where != nullptr, "distributed: this handle holds nothing");
     return part;
 }
 
 /// The context of a part. The same on every rank, so what it throws needs no agreement.
-EINPARALLEL_INLINE std::shared_ptr<context_state> context_of(const distributed_part& part) {
+EINPARALLEL_SELDOM std::shared_ptr<context_state> context_of(const distributed_part& part) {
     std::shared_ptr<context_state> world = part.world.lock();
     expect(world != nullptr && mpi_is_running(), "distributed: the context of this tensor is gone");
     return world;
 }
 
-EINPARALLEL_INLINE std::string check_target(const strided_box& target) {
+EINPARALLEL_SELDOM std::string check_target(const strided_box& target) {
     const std::string negative = negative_extent(extents_of(target.held));
     return target.held.nothing || !negative.empty() || !shares_places(extents_of(target.held), target.strides.data())
                ? negative
                : "the view has strides by which several of its elements share one place";
 }
 
-EINPARALLEL_INLINE void refuse_view() {
+EINPARALLEL_SELDOM void refuse_view() {
     throw error(
         "distributed: local() is of the host, and these elements are on a device: fetch, gather and for_each_local "
         "copy them, ep::device_view(z).data() is their address");
 }
 
 /// into = from, over the whole box, in a space that works on the memory of both.
-EINPARALLEL_INLINE void copy_in(const memory_space& space, const strided_box& into, const strided_box& from) {
+EINPARALLEL_SELDOM void copy_in(const memory_space& space, const strided_box& into, const strided_box& from) {
     if (!from.held.empty()) {
         space.copy({extents_of(from.held), into.data, into.strides, from.data, from.strides, from.element.bytes});
         space.finish(space.given());
@@ -113,7 +113,7 @@ EINPARALLEL_INLINE void copy_in(const memory_space& space, const strided_box& in
 }
 
 /// The space of the memory that a part lies in.
-EINPARALLEL_INLINE std::shared_ptr<const memory_space> space_of(const distributed_part& part) {
+EINPARALLEL_SELDOM std::shared_ptr<const memory_space> space_of(const distributed_part& part) {
     if (!part.elements.is_on_device) {
         return {std::shared_ptr<const void>(), &the_host};
     }
@@ -129,7 +129,7 @@ EINPARALLEL_INLINE std::shared_ptr<const memory_space> space_of(const distribute
 }
 
 /// The part itself where MPI reads and writes its memory on the host and nothing else may, else dense memory for it.
-EINPARALLEL_INLINE distributed_part room_on_host(const distributed_part& part, bool is_shared = false) {
+EINPARALLEL_SELDOM distributed_part room_on_host(const distributed_part& part, bool is_shared = false) {
     distributed_part made = part;
     if (!part.elements.held.empty() && (part.elements.is_on_device || is_backwards(part.elements) || is_shared)) {
         const auto block = shared_block(space_of(part)->on_host(), part.elements.bytes());
@@ -139,7 +139,7 @@ EINPARALLEL_INLINE distributed_part room_on_host(const distributed_part& part, b
     return made;
 }
 
-EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part, bool is_shared) {
+EINPARALLEL_SELDOM distributed_part on_host(const distributed_part& part, bool is_shared) {
     distributed_part made = room_on_host(part, is_shared);
     if (made.elements.data != part.elements.data) {
         copy_in(*space_of(part), made.elements, part.elements);
@@ -147,13 +147,13 @@ EINPARALLEL_INLINE distributed_part on_host(const distributed_part& part, bool i
     return made;
 }
 
-EINPARALLEL_INLINE void write_back(const distributed_part& part, const distributed_part& copied) {
+EINPARALLEL_SELDOM void write_back(const distributed_part& part, const distributed_part& copied) {
     if (copied.elements.data != part.elements.data) {
         copy_in(*space_of(part), part.elements, copied.elements);
     }
 }
 
-EINPARALLEL_INLINE std::ostream& print_part(std::ostream& stream, const distributed_part& part) {
+EINPARALLEL_SELDOM std::ostream& print_part(std::ostream& stream, const distributed_part& part) {
     if (part.where == nullptr) {
         return stream << "a handle on nothing";
     }

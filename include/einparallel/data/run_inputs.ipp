@@ -41,18 +41,18 @@ struct plan_call {
 };
 
 /// "f8, 3 x 4"
-EINPARALLEL_INLINE std::string shape_text(element_type element, const std::vector<index>& bounds) {
+EINPARALLEL_SELDOM std::string shape_text(element_type element, const std::vector<index>& bounds) {
     return name_of_element(element) + "," + (bounds.empty() ? "" : " ") + numbers_text(bounds, " x ");
 }
 
-EINPARALLEL_INLINE std::string name_of(const binding& each) {
+EINPARALLEL_SELDOM std::string name_of(const binding& each) {
     const bool named = each.placeholder != nullptr && !each.placeholder->name.empty();
     return named ? "'" + each.placeholder->name + "'" : "a tensor";
 }
 
 /// The transfer of a bound value to the distribution that a plan reads, kept for values with the same distribution.
 struct kept_transfer {
-    EINPARALLEL_INLINE kept_transfer(const distributed_part& value, const planned_vertex& input, std::size_t number,
+    EINPARALLEL_SELDOM kept_transfer(const distributed_part& value, const planned_vertex& input, std::size_t number,
                                      plan_cache& runs)
         : home(&runs), where(value.where), signature(fingerprint().add(*where).value()) {
         distributed_part to;
@@ -86,7 +86,7 @@ public:
     explicit run_inputs(plan_call& call) : call_(call) {}
 
     /// Finds the source of each input. Local; throws.
-    EINPARALLEL_INLINE void find() {
+    EINPARALLEL_SELDOM void find() {
         const std::span<const source*> sources = call_.moves().sources();
         is_used_.assign(call_.bound.size(), false);
         for (std::size_t number = 0; number < sources.size(); ++number) {
@@ -112,7 +112,7 @@ public:
     }
 
     /// Arrays that are bound on every rank must be equal, where options.check_inputs asks. Collective.
-    EINPARALLEL_INLINE void compare() const {
+    EINPARALLEL_SELDOM void compare() const {
         if (checksums_.empty()) {
             return;
         }
@@ -131,7 +131,7 @@ public:
     [[nodiscard]] std::size_t most_spans() const { return spans_; }
 
     /// Brings bound values to where the plan reads them. Returns the bytes that this rank sent.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t carry_out(const run_watch& watch, std::string& failure) const {
+    EINPARALLEL_SELDOM [[nodiscard]] std::size_t carry_out(const run_watch& watch, std::string& failure) const {
         std::size_t sent = 0;
         for (const auto& [way, keep] : brought_) {
             plan_cache& home = *way->home;
@@ -142,7 +142,7 @@ public:
     }
 
 private:
-    EINPARALLEL_INLINE [[nodiscard]] const vertex* value_for(const planned_vertex& input) {
+    EINPARALLEL_SELDOM [[nodiscard]] const vertex* value_for(const planned_vertex& input) {
         const binding* found = nullptr;
         for (std::size_t number = 0; number < call_.bound.size(); ++number) {
             const binding& each = call_.bound[number];
@@ -159,7 +159,7 @@ private:
         return found->value.get();
     }
 
-    EINPARALLEL_INLINE void check(const planned_vertex& input, const vertex* given) const {
+    EINPARALLEL_SELDOM void check(const planned_vertex& input, const vertex* given) const {
         const auto expect = [&](bool holds, const auto& otherwise) {
             if (!holds) {
                 throw error("run: the value bound to placeholder '" + input.name + "' " + otherwise());
@@ -190,7 +190,7 @@ private:
     }
 
     /// The source of a placeholder's elements, once carry_out() has brought them.
-    EINPARALLEL_INLINE const source* bound_source(std::size_t number) {
+    EINPARALLEL_SELDOM const source* bound_source(std::size_t number) {
         const planned_vertex& input = call_.asked.vertices()[number];
         const vertex* const given = value_for(input);
         check(input, given);
@@ -208,7 +208,7 @@ private:
     }
 
     /// Prepares the transfer of a value whose distribution is another one than the plan reads.
-    EINPARALLEL_INLINE const source* bring(std::size_t number, const memory_source& value) {
+    EINPARALLEL_SELDOM const source* bring(std::size_t number, const memory_source& value) {
         const planned_vertex& input = call_.asked.vertices()[number];
         distributed_part from = value.part();
         if (from.elements.is_on_device && !call_.is_on_device()) {

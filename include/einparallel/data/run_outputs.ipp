@@ -25,7 +25,7 @@ public:
     explicit run_outputs(plan_call& call) : call_(call) {}
 
     /// Finds the application's memory for results, and binds those that may be computed in it. Local; throws.
-    EINPARALLEL_INLINE void find() {
+    EINPARALLEL_SELDOM void find() {
         targets_.assign(call_.asked.outputs().size(), nullptr);
         for (const binding& each : call_.bound) {
             if (each.is_output()) {
@@ -43,7 +43,7 @@ public:
     }
 
     /// The parts that the run returns; notes those that deliver() has to move. `stay`: on the device. Local; throws.
-    EINPARALLEL_INLINE std::vector<results::part> collect(bool stay) {
+    EINPARALLEL_SELDOM std::vector<results::part> collect(bool stay) {
         std::vector<results::part> parts(targets_.size());
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             const planned_vertex& made = call_.output(position);
@@ -74,7 +74,7 @@ public:
     }
 
     /// Moves results to the application's memory when all is done. Collective. Returns the bytes that this rank sent.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t deliver() const {
+    EINPARALLEL_SELDOM [[nodiscard]] std::size_t deliver() const {
         std::size_t sent = 0;
         for (const auto& [from, to] : moved_) {
             if (*from.where == *to->where) {
@@ -88,7 +88,7 @@ public:
 
 private:
     /// Notes where the elements of an output go.
-    EINPARALLEL_INLINE void match(const binding& given) {
+    EINPARALLEL_SELDOM void match(const binding& given) {
         const std::string who = "run: the memory for output " + name_of(given) + " ";
         bool known = false;
         for (std::size_t position = 0; position < targets_.size(); ++position) {
@@ -105,7 +105,7 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE void check(std::size_t position) const {
+    EINPARALLEL_SELDOM void check(std::size_t position) const {
         const distributed_part& into = *targets_[position];
         const planned_vertex& made = call_.output(position);
         const auto expect = [&](bool holds, const auto& otherwise) {
@@ -135,7 +135,7 @@ private:
     }
 
     /// Binds an output to the application's memory: the same blocks, no negative stride, read by no input.
-    EINPARALLEL_INLINE void aim(std::size_t position) {
+    EINPARALLEL_SELDOM void aim(std::size_t position) {
         const planned_vertex& made = call_.output(position);
         const distributed_part& into = *targets_[position];
         const strided_box& target = into.elements;

@@ -24,7 +24,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An existing file, open for writing on all ranks of a communicator (MPI-IO). Collective, as all calls on it are; each
 /// may throw on some ranks only, which the others must be told before the next one that does not close it.
-EINPARALLEL_INLINE MPI_File open_together(const communicator& ranks, const std::string& path) {
+EINPARALLEL_SELDOM MPI_File open_together(const communicator& ranks, const std::string& path) {
 #if defined(SMPI_H)
     throw error("'" + path + "' cannot be opened by ranks that SimGrid simulates (" + std::to_string(ranks.size()) +
                 "): their files are simulated, too");
@@ -39,7 +39,7 @@ EINPARALLEL_INLINE MPI_File open_together(const communicator& ranks, const std::
 /// Writes the elements that `here` describes in memory, from `data` on, to where `there` has them in the file, from
 /// byte `offset` on. Both describe as many elements of so many bytes, on this rank perhaps none.
 /// @pre elements in row-major order do not go back in the file; they are 2 GiB at most
-EINPARALLEL_INLINE void write_together(MPI_File file, std::size_t offset, const box_type& there, const void* data,
+EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const box_type& there, const void* data,
                                        const box_type& here, std::size_t element_bytes) {
     const auto [unit, unit_bytes] = unit_of(element_bytes);
     const auto type_of = [unit = unit](const box_type& of) { return of.count > 0 ? of.type.native() : unit; };
@@ -58,7 +58,7 @@ EINPARALLEL_INLINE void write_together(MPI_File file, std::size_t offset, const 
     }
 }
 
-EINPARALLEL_INLINE void save_part(const distributed_part& part, const std::string& path, std::size_t most_bytes) {
+EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::string& path, std::size_t most_bytes) {
     const std::shared_ptr<context_state> world = context_of(part);
     const exclusive guard(*world, "save_npy");
     const communicator& control = world->control;

@@ -30,7 +30,7 @@ struct placed_box {
 
 /// The boxes of a distribution, in ascending order of ranks; with `cycles` those of a tensor whose dimensions are cut.
 /// @pre a block-cyclic one is cut in these cycles
-EINPARALLEL_INLINE std::vector<placed_box> boxes_of(const distributed_part& part, const std::vector<index>& cycles) {
+EINPARALLEL_SELDOM std::vector<placed_box> boxes_of(const distributed_part& part, const std::vector<index>& cycles) {
     std::vector<placed_box> boxes;
     for (int rank = 0; rank < part.where->holders(); ++rank) {
         const box held = part.where->held_by(rank);
@@ -45,7 +45,7 @@ EINPARALLEL_INLINE std::vector<placed_box> boxes_of(const distributed_part& part
 }
 
 /// The memory of one of this rank's boxes.
-EINPARALLEL_INLINE strided_box memory_of_box(const distributed_part& part, const box& held,
+EINPARALLEL_SELDOM strided_box memory_of_box(const distributed_part& part, const box& held,
                                              const std::vector<index>& cycles) {
     strided_box memory = part.elements;
     memory.held = held;
@@ -70,7 +70,7 @@ class transfer {
 public:
     /// @param from, to the parts of this rank, in memory with this staging; no stride is negative
     /// @param vertices of a plan: the last is the one whose operand is brought
-    EINPARALLEL_INLINE transfer(const distributed_part& from, const distributed_part& to, int rank,
+    EINPARALLEL_SELDOM transfer(const distributed_part& from, const distributed_part& to, int rank,
                                 std::size_t staging = 0, std::vector<executed_vertex> vertices = {})
         : cycles_(from.cyclic ? from.cyclic->cycles
                   : to.cyclic ? to.cyclic->cycles
@@ -114,7 +114,7 @@ public:
     [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
 
     /// Says where the elements of both parts are. Local; may throw.
-    EINPARALLEL_INLINE void lay_out(const memory_space& space, const distributed_part& from,
+    EINPARALLEL_SELDOM void lay_out(const memory_space& space, const distributed_part& from,
                                     const distributed_part& to) {
         const auto bind = [&](const std::vector<placed_box>& boxes, const distributed_part& part) {
             for (const placed_box& each : boxes) {
@@ -139,7 +139,7 @@ private:
 /// numbers; the transfer, through the host for parts on a device; an agreement at the end. Where the memory of source
 /// and target meets (ghost cells around a rank's own block), the source is copied first. Returns the bytes that this
 /// rank sent. @throws error, the same on every rank
-EINPARALLEL_INLINE std::size_t transfer_now(const context_state& world, const char* call,
+EINPARALLEL_SELDOM std::size_t transfer_now(const context_state& world, const char* call,
                                             std::initializer_list<common> numbers, const distributed_part& from,
                                             function_ref<distributed_part()> to) {
     const run_watch watch{.rank = world.payload.rank(), .call = call};

@@ -13,7 +13,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::size_t einsum_graph::add(std::shared_ptr<vertex> next,
+EINPARALLEL_SELDOM std::size_t einsum_graph::add(std::shared_ptr<vertex> next,
                                                  std::vector<std::shared_ptr<vertex>> computed_for,
                                                  std::vector<std::size_t> reads) {
     vertices.push_back(std::move(next));
@@ -22,7 +22,7 @@ EINPARALLEL_INLINE std::size_t einsum_graph::add(std::shared_ptr<vertex> next,
     return vertices.size() - 1;
 }
 
-EINPARALLEL_INLINE std::vector<std::size_t> renumbered(const std::vector<std::size_t>& numbers,
+EINPARALLEL_SELDOM std::vector<std::size_t> renumbered(const std::vector<std::size_t>& numbers,
                                                        const std::vector<std::size_t>& number_of) {
     std::vector<std::size_t> made;
     for (const std::size_t number : numbers) {
@@ -31,7 +31,7 @@ EINPARALLEL_INLINE std::vector<std::size_t> renumbered(const std::vector<std::si
     return made;
 }
 
-EINPARALLEL_INLINE std::string einsum_graph::name_of(std::size_t number) const {
+EINPARALLEL_SELDOM std::string einsum_graph::name_of(std::size_t number) const {
     std::string name;
     for (const std::shared_ptr<vertex>& origin : origins[number]) {
         if (!origin->name.empty() && origin->name != name) {
@@ -47,7 +47,7 @@ EINPARALLEL_INLINE std::string einsum_graph::name_of(std::size_t number) const {
     return "v" + std::to_string(number);
 }
 
-EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, std::span<const std::size_t> einsums,
+EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, std::span<const std::size_t> einsums,
                                          std::vector<std::size_t>& number_of) {
     constexpr std::size_t unknown = static_cast<std::size_t>(-1);
     number_of.assign(graph.vertices.size(), unknown);
@@ -73,7 +73,7 @@ EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, std::span<co
     return made;
 }
 
-EINPARALLEL_INLINE void find_results(einsum_graph& graph) {
+EINPARALLEL_SELDOM void find_results(einsum_graph& graph) {
     const std::size_t count = graph.vertices.size();
     constexpr std::size_t unknown = static_cast<std::size_t>(-1);
     graph.result_of.assign(count, unknown);
@@ -95,7 +95,7 @@ EINPARALLEL_INLINE void find_results(einsum_graph& graph) {
 
 /// Of two equal vertices, the one that stands for both: that with constraints, else that with a handle. Null where
 /// constraints differ.
-EINPARALLEL_INLINE std::shared_ptr<vertex> either_of(const std::shared_ptr<vertex>& a,
+EINPARALLEL_SELDOM std::shared_ptr<vertex> either_of(const std::shared_ptr<vertex>& a,
                                                      const std::shared_ptr<vertex>& b) {
     const vertex_constraints none{};
     if (a->constraints != none && b->constraints != none && a->constraints != b->constraints) {
@@ -108,12 +108,12 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> either_of(const std::shared_ptr<verte
 
 /// True where two kernels compute the same from the same operands, as far as types and numbers tell: a functor of the
 /// user's with a state is like itself only.
-EINPARALLEL_INLINE bool computes_same(const kernel& a, const kernel& b) {
+EINPARALLEL_SELDOM bool computes_same(const kernel& a, const kernel& b) {
     return &a == &b || (a.program() == b.program() && !a.program().has_state() &&
                         (!a.program().is_opaque() || (typeid(a) == typeid(b) && a.on_device() == b.on_device())));
 }
 
-EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {
+EINPARALLEL_SELDOM void share_equal(einsum_graph& graph) {
     einsum_graph made;
     std::vector<std::size_t> number_of;
     std::map<std::vector<index>, std::vector<std::size_t>> alike;  // by operands, labels and extents
@@ -154,7 +154,7 @@ EINPARALLEL_INLINE void share_equal(einsum_graph& graph) {
     graph = std::move(made);
 }
 
-EINPARALLEL_INLINE einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
+EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
     expect(!outputs.empty(), "decompose: there is no output to plan for");
     einsum_graph graph;
     constexpr std::size_t open = static_cast<std::size_t>(-1);  // its operands are being visited

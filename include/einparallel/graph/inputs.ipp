@@ -11,7 +11,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bounds, element_type element,
+EINPARALLEL_SELDOM std::shared_ptr<vertex> input_vertex(std::vector<index> bounds, element_type element,
                                                         std::shared_ptr<const source> origin, std::string failure) {
     auto made = std::make_shared<vertex>();
     made->origin = origin == nullptr ? std::make_shared<function_source>("placeholder") : std::move(origin);
@@ -26,7 +26,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> input_vertex(std::vector<index> bound
     return made;
 }
 
-EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent) {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> iota_vertex(index extent) {
     const auto write = [](const box& region, void* destination) {
         std::iota(static_cast<index*>(destination), static_cast<index*>(destination) + region.size(),
                   region.sides[0].begin);
@@ -36,7 +36,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> iota_vertex(index extent) {
                         extent < 0 ? "ep::iota: no operand has this label, so that its extent is not known" : "");
 }
 
-EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> npy_vertex(const std::string& path, element_type element, std::size_t rank) {
     try {
         const npy_file file(path);
         file.require(element, rank);

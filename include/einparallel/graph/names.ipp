@@ -6,7 +6,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::string name_for(source_kind named) {
+EINPARALLEL_SELDOM std::string name_for(source_kind named) {
     return name_at(named, {"read by every rank", "on one rank", "distributed", "placeholder"});
 }
 
@@ -16,7 +16,7 @@ constexpr bool belongs_to_word(char letter) {
            letter == '_' || letter == '.';
 }
 
-EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
+EINPARALLEL_SELDOM std::string name_in_formula(const std::string& name) {
     const bool is_word = !name.empty() && all_in(name, [](char letter) {
         return belongs_to_word(letter) || static_cast<unsigned char>(letter) >= 0x80;
     });
@@ -24,7 +24,7 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name) {
     return is_word || is_bracketed ? name : "'" + name + "'";
 }
 
-EINPARALLEL_INLINE std::string full_name(const einsum_graph& graph, std::size_t number) {
+EINPARALLEL_SELDOM std::string full_name(const einsum_graph& graph, std::size_t number) {
     const auto name_of = [&](std::size_t each) { return graph.name_of(each); };
     const vertex& of = *graph.vertices[number];
     return full_name(of, name_of(number), [&] { return formula_text(of, graph.inputs[number], name_of); });

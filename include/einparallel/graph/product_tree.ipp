@@ -17,14 +17,14 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A contraction of two tensors of which the user fixed nothing.
-EINPARALLEL_INLINE bool is_free_product(const vertex& made) {
+EINPARALLEL_SELDOM bool is_free_product(const vertex& made) {
     return !made.is_input() && made.work->is_contraction() && !made.constraints.pin &&
            !made.constraints.without_communication;
 }
 
 /// The tree of contractions below a vertex. Labels that an inner contraction sums keep their names, with a stroke where
 /// another label has it. @param readings of every vertex, as an operand or an output
-EINPARALLEL_INLINE product_tree product_at(const einsum_graph& graph, const std::vector<std::size_t>& readings,
+EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std::vector<std::size_t>& readings,
                                            std::size_t root) {
     const vertex& whole = *graph.vertices[root];
     product_tree tree{root, {}, {}, {}, whole.form.output, whole.extents, whole.form.names, whole.element};
@@ -70,7 +70,7 @@ EINPARALLEL_INLINE product_tree product_at(const einsum_graph& graph, const std:
     return tree;
 }
 
-EINPARALLEL_INLINE std::vector<product_tree> products_of(const einsum_graph& graph) {
+EINPARALLEL_SELDOM std::vector<product_tree> products_of(const einsum_graph& graph) {
     std::vector<std::size_t> readings(graph.vertices.size(), 0);
     for (const std::vector<std::size_t>& inputs : graph.inputs) {
         detail::ranges::for_each(inputs, [&](std::size_t input) { ++readings[input]; });
@@ -91,7 +91,7 @@ EINPARALLEL_INLINE std::vector<product_tree> products_of(const einsum_graph& gra
     return found;
 }
 
-EINPARALLEL_INLINE einsum_graph reordered(const einsum_graph& graph, const std::vector<product_tree>& trees,
+EINPARALLEL_SELDOM einsum_graph reordered(const einsum_graph& graph, const std::vector<product_tree>& trees,
                                           const std::vector<pairwise_contraction>& steps) {
     std::vector<const product_tree*> tree_of(graph.vertices.size(), nullptr);  // by root
     std::vector<bool> gone(graph.vertices.size(), false);

@@ -11,7 +11,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 inline constexpr const char* nothing_assigned = "a tensor was used before anything was assigned to it";
 
-EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, element_type element) {
+EINPARALLEL_SELDOM std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, element_type element) {
     auto made = std::make_shared<vertex>();
     made->bounds.resize(rank);
     made->element = element;
@@ -20,7 +20,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> unassigned_vertex(std::size_t rank, e
 }
 
 /// "operand 2 ('B')", "operand 2 (generate)".
-EINPARALLEL_INLINE std::string operand_name(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
+EINPARALLEL_SELDOM std::string operand_name(std::span<const labelled_handle<std::shared_ptr<vertex>>> operands,
                                             std::size_t position) {
     const vertex& read = *operands[position].handle;
     const std::string name = !read.name.empty()       ? "'" + read.name + "'"
@@ -29,7 +29,7 @@ EINPARALLEL_INLINE std::string operand_name(std::span<const labelled_handle<std:
     return "operand " + std::to_string(position + 1) + (name.empty() ? "" : " (" + name + ")");
 }
 
-EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(destination sink, std::span<const label_id> out,
+EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination sink, std::span<const label_id> out,
                                                                      std::span<const operand_type> operands,
                                                                      std::shared_ptr<const kernel> work) const {
     auto made = std::make_shared<vertex>();
@@ -89,7 +89,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> recording_builder::record(destination
     return made;
 }
 
-EINPARALLEL_INLINE recording_builder::handle recording_builder::contract_pairwise(
+EINPARALLEL_SELDOM recording_builder::handle recording_builder::contract_pairwise(
     destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
     const std::shared_ptr<const kernel>& all, const std::shared_ptr<const kernel>& last,
     const std::shared_ptr<const kernel>& earlier) const {

@@ -11,14 +11,14 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::string printable(std::string text) {
+EINPARALLEL_SELDOM std::string printable(std::string text) {
     for (char& letter : text) {
         letter = static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f ? '?' : letter;
     }
     return text;
 }
 
-EINPARALLEL_INLINE std::string escaped(std::string_view text) {
+EINPARALLEL_SELDOM std::string escaped(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string written;
     for (const char letter : text) {
@@ -32,12 +32,12 @@ EINPARALLEL_INLINE std::string escaped(std::string_view text) {
     return written;
 }
 
-EINPARALLEL_INLINE std::size_t letters_in(const std::string& text) {
+EINPARALLEL_SELDOM std::size_t letters_in(const std::string& text) {
     return text.size() - static_cast<std::size_t>(detail::ranges::count_if(text, continues_character));
 }
 
 /// Where letter number `letter` begins.
-EINPARALLEL_INLINE std::size_t offset_of(const std::string& text, std::size_t letter) {
+EINPARALLEL_SELDOM std::size_t offset_of(const std::string& text, std::size_t letter) {
     std::size_t at = 0;
     for (; at < text.size() && (letter > 0 || continues_character(text[at])); ++at) {
         letter -= continues_character(text[at]) ? 0 : 1;
@@ -45,7 +45,7 @@ EINPARALLEL_INLINE std::size_t offset_of(const std::string& text, std::size_t le
     return at;
 }
 
-EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width) {
+EINPARALLEL_SELDOM std::string cell(std::string text, std::size_t width) {
     text = printable(std::move(text));
     const std::size_t letters = letters_in(text);
     const std::size_t before = (width - 2) / 2;
@@ -54,14 +54,14 @@ EINPARALLEL_INLINE std::string cell(std::string text, std::size_t width) {
                                   text.substr(offset_of(text, letters - (width - 2 - before)));
 }
 
-EINPARALLEL_INLINE std::string three_digits(double value) {
+EINPARALLEL_SELDOM std::string three_digits(double value) {
     char written[64];
     const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     return {written, std::to_chars(written, written + sizeof written, value, std::chars_format::fixed, decimals).ptr};
 }
 
 /// In the largest unit, each a thousand times the one before, of which there is at least one.
-EINPARALLEL_INLINE std::string in_units(double value, std::initializer_list<const char*> units) {
+EINPARALLEL_SELDOM std::string in_units(double value, std::initializer_list<const char*> units) {
     const char* const* unit = units.begin();
     for (; value >= 999.5 && unit + 1 != units.end(); ++unit) {
         value /= 1000;
@@ -69,16 +69,16 @@ EINPARALLEL_INLINE std::string in_units(double value, std::initializer_list<cons
     return three_digits(value) + *unit;
 }
 
-EINPARALLEL_INLINE std::string counted(double value) {
+EINPARALLEL_SELDOM std::string counted(double value) {
     return value < 99'999.5 ? std::to_string(static_cast<long long>(value + 0.5))
                             : in_units(value / 1000, {"k", "M", "G", "T", "P", "E"});
 }
 
-EINPARALLEL_INLINE std::string duration_text(double seconds) {
+EINPARALLEL_SELDOM std::string duration_text(double seconds) {
     return seconds == 0 ? "0s" : in_units(seconds * 1e9, {"ns", "us", "ms", "s"});
 }
 
-EINPARALLEL_INLINE std::string aligned(const text_rows& rows, const std::string& alignment) {
+EINPARALLEL_SELDOM std::string aligned(const text_rows& rows, const std::string& alignment) {
     std::vector<std::size_t> width(alignment.size(), 0);
     for (const std::vector<std::string>& row : rows) {
         for (std::size_t column = 0; column < row.size(); ++column) {

@@ -8,12 +8,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::string name_of_input(const vertex& input) {
+EINPARALLEL_SELDOM std::string name_of_input(const vertex& input) {
     const std::string made_by = input.origin == nullptr ? "an input" : input.origin->description();
     return input.name.empty() ? made_by : "'" + input.name + "' (" + made_by + ")";
 }
 
-EINPARALLEL_INLINE void mark_statement(vertex& last) {
+EINPARALLEL_SELDOM void mark_statement(vertex& last) {
     last.constraints.without_communication = true;
     std::vector<vertex*> reached{&last};
     while (!reached.empty()) {
@@ -47,7 +47,7 @@ EINPARALLEL_VIRTUAL vertex::~vertex() {
     }
 }
 
-EINPARALLEL_INLINE std::string points_text(const std::vector<index>& points) {
+EINPARALLEL_SELDOM std::string points_text(const std::vector<index>& points) {
     std::string written;
     for (const index point : points) {
         written += (written.empty() ? " at " : ",") + std::to_string(point);
@@ -55,11 +55,11 @@ EINPARALLEL_INLINE std::string points_text(const std::vector<index>& points) {
     return written;
 }
 
-EINPARALLEL_INLINE std::string pinned_part::where() const {
+EINPARALLEL_SELDOM std::string pinned_part::where() const {
     return label.empty() ? "dimension " + std::to_string(dimension) : "label " + label;
 }
 
-EINPARALLEL_INLINE std::string vertex_constraints::pin_text() const {
+EINPARALLEL_SELDOM std::string vertex_constraints::pin_text() const {
     const std::vector<pinned_part> parts = pin.value_or(std::vector<pinned_part>{});
     const std::string written = detail::joined(parts, " ", [](const pinned_part& part) {
         return (part.label.empty() ? std::to_string(part.dimension) : part.label) + ":" + std::to_string(part.parts) +

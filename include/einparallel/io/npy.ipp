@@ -9,7 +9,7 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE npy_file::npy_file(std::string path) : file_(std::make_shared<detail::input_file>(std::move(path))) {
+EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared<detail::input_file>(std::move(path))) {
     unsigned char start[12] = {};
     const std::string_view magic("\x93NUMPY", 6);
     if (file_->size() < 10) {
@@ -43,11 +43,11 @@ EINPARALLEL_INLINE npy_file::npy_file(std::string path) : file_(std::make_shared
     check_size();
 }
 
-EINPARALLEL_INLINE const std::string& npy_file::path() const {
+EINPARALLEL_SELDOM const std::string& npy_file::path() const {
     return file_->path();
 }
 
-EINPARALLEL_INLINE void npy_file::require(element_type type, std::size_t rank) const {
+EINPARALLEL_SELDOM void npy_file::require(element_type type, std::size_t rank) const {
     if (header_.type != type) {
         refuse("holds elements of type " + detail::npy_type_name(header_.type) + ", and " +
                detail::npy_type_name(type) + " is asked for");
@@ -58,7 +58,7 @@ EINPARALLEL_INLINE void npy_file::require(element_type type, std::size_t rank) c
     }
 }
 
-EINPARALLEL_INLINE void npy_file::read_box(const box& region, void* destination) const {
+EINPARALLEL_SELDOM void npy_file::read_box(const box& region, void* destination) const {
     bool inside = region.rank() == header_.shape.size();
     for (std::size_t dimension = 0; inside && dimension < region.rank(); ++dimension) {
         const interval side = region.sides[dimension];
@@ -73,7 +73,7 @@ EINPARALLEL_INLINE void npy_file::read_box(const box& region, void* destination)
     }
 }
 
-EINPARALLEL_INLINE std::string npy_file::shape_text() const {
+EINPARALLEL_SELDOM std::string npy_file::shape_text() const {
     std::string text = "(";
     for (const index bound : header_.shape) {
         text += (text.size() > 1 ? ", " : "") + std::to_string(bound);
@@ -81,7 +81,7 @@ EINPARALLEL_INLINE std::string npy_file::shape_text() const {
     return text + ")";
 }
 
-EINPARALLEL_INLINE void npy_file::check_size() const {
+EINPARALLEL_SELDOM void npy_file::check_size() const {
     const box whole = whole_box(header_.shape);
     if (whole.empty()) {
         return;
@@ -97,7 +97,7 @@ EINPARALLEL_INLINE void npy_file::check_size() const {
     }
 }
 
-EINPARALLEL_INLINE void write_npy(const std::string& path, element_type type, const std::vector<index>& shape,
+EINPARALLEL_SELDOM void write_npy(const std::string& path, element_type type, const std::vector<index>& shape,
                                   const void* data) {
     const std::string preamble = detail::npy_preamble(type, shape);
     detail::output_file file(path);

@@ -160,16 +160,16 @@ private:
     std::string_view rest_;
 };
 
-EINPARALLEL_INLINE npy_header parse_npy_header(const std::string& path, std::string_view text) {
+EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::string_view text) {
     return npy_header_parser(path, text).parse();
 }
 
-EINPARALLEL_INLINE std::string npy_type_name(element_type type) {
+EINPARALLEL_SELDOM std::string npy_type_name(element_type type) {
     const char order = type.bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
     return order + detail::name_of_element(type);
 }
 
-EINPARALLEL_INLINE std::string npy_preamble(element_type type, const std::vector<index>& shape) {
+EINPARALLEL_SELDOM std::string npy_preamble(element_type type, const std::vector<index>& shape) {
     std::string dictionary = "{'descr': '" + npy_type_name(type) + "', 'fortran_order': False, 'shape': (";
     for (std::size_t dimension = 0; dimension < shape.size(); ++dimension) {
         dictionary += std::to_string(shape[dimension]);

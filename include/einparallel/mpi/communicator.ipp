@@ -8,13 +8,13 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE void communicator::release() noexcept {
+EINPARALLEL_SELDOM void communicator::release() noexcept {
     if (handle_ != MPI_COMM_NULL && detail::mpi_is_running()) {
         MPI_Comm_free(&handle_);
     }
 }
 
-EINPARALLEL_INLINE communicator communicator::duplicate_of(MPI_Comm original) {
+EINPARALLEL_SELDOM communicator communicator::duplicate_of(MPI_Comm original) {
     detail::expect(detail::mpi_is_running(), "communicator: MPI is not initialised, or already finalised");
     detail::expect(original != MPI_COMM_NULL, "communicator: MPI_COMM_NULL cannot be duplicated");
     int joins_two_groups = 0;
@@ -25,14 +25,14 @@ EINPARALLEL_INLINE communicator communicator::duplicate_of(MPI_Comm original) {
     return owning(made);
 }
 
-EINPARALLEL_INLINE communicator communicator::of_node(const communicator& ranks) {
+EINPARALLEL_SELDOM communicator communicator::of_node(const communicator& ranks) {
     MPI_Comm node = MPI_COMM_NULL;
     detail::check_mpi(MPI_Comm_split_type(ranks.handle_, MPI_COMM_TYPE_SHARED, ranks.rank_, MPI_INFO_NULL, &node),
                       "MPI_Comm_split_type");
     return owning(node);
 }
 
-EINPARALLEL_INLINE communicator communicator::owning(MPI_Comm made) {
+EINPARALLEL_SELDOM communicator communicator::owning(MPI_Comm made) {
     communicator own;
     own.handle_ = made;
     detail::check_mpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -41,19 +41,19 @@ EINPARALLEL_INLINE communicator communicator::owning(MPI_Comm made) {
     return own;
 }
 
-EINPARALLEL_INLINE void allreduce_minimum(const communicator& ranks, std::span<std::uint64_t> numbers) {
+EINPARALLEL_SELDOM void allreduce_minimum(const communicator& ranks, std::span<std::uint64_t> numbers) {
     detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_UINT64_T,
                                     MPI_MIN, ranks.native()),
                       "MPI_Allreduce");
 }
 
-EINPARALLEL_INLINE bool all_of(const communicator& ranks, bool here) {
+EINPARALLEL_SELDOM bool all_of(const communicator& ranks, bool here) {
     std::uint64_t least = here ? 1 : 0;
     allreduce_minimum(ranks, {&least, 1});
     return least == 1;
 }
 
-EINPARALLEL_INLINE void broadcast(const communicator& ranks, void* data, std::size_t bytes, int root) {
+EINPARALLEL_SELDOM void broadcast(const communicator& ranks, void* data, std::size_t bytes, int root) {
     constexpr std::size_t at_once = std::size_t{1} << 30U;
     auto* next = static_cast<std::byte*>(data);
     while (bytes > 0) {
@@ -64,7 +64,7 @@ EINPARALLEL_INLINE void broadcast(const communicator& ranks, void* data, std::si
     }
 }
 
-EINPARALLEL_INLINE void allgather(const communicator& ranks, std::span<const std::int64_t> mine,
+EINPARALLEL_SELDOM void allgather(const communicator& ranks, std::span<const std::int64_t> mine,
                                   std::span<std::int64_t> all) {
     const int count = static_cast<int>(mine.size());
     detail::check_mpi(MPI_Allgather(mine.data(), count, MPI_INT64_T, all.data(), count, MPI_INT64_T, ranks.native()),

@@ -9,7 +9,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// `count` copies of `element`, `stride` bytes apart. @pre 0 < count <= largest_count
 /// Copies side by side are a contiguous type: as a vector of blocks of one MPICH moves them one by one (1024 rows of
 /// 8 KiB: 40 ms instead of 4).
-EINPARALLEL_INLINE datatype repeat_directly(index count, index stride, const datatype& element) {
+EINPARALLEL_SELDOM datatype repeat_directly(index count, index stride, const datatype& element) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     const MPI_Datatype one = element.native();
     std::array<MPI_Count, 2> bounds{};
@@ -24,7 +24,7 @@ EINPARALLEL_INLINE datatype repeat_directly(index count, index stride, const dat
     return datatype(made, true);
 }
 
-EINPARALLEL_INLINE datatype repeat(index count, index stride, const datatype& element, index limit) {
+EINPARALLEL_SELDOM datatype repeat(index count, index stride, const datatype& element, index limit) {
     if (count <= limit) {
         return repeat_directly(count, stride, element);
     }
@@ -43,7 +43,7 @@ EINPARALLEL_INLINE datatype repeat(index count, index stride, const datatype& el
     return datatype(made, true);
 }
 
-EINPARALLEL_INLINE std::pair<MPI_Datatype, index> unit_of(std::size_t element_bytes) {
+EINPARALLEL_SELDOM std::pair<MPI_Datatype, index> unit_of(std::size_t element_bytes) {
     using unit = std::pair<MPI_Datatype, index>;
     return element_bytes % 8 == 0   ? unit{MPI_UINT64_T, 8}
            : element_bytes % 4 == 0 ? unit{MPI_UINT32_T, 4}
@@ -55,7 +55,7 @@ EINPARALLEL_INLINE std::pair<MPI_Datatype, index> unit_of(std::size_t element_by
 
 namespace einparallel {
 
-EINPARALLEL_INLINE box_type type_of_box(const box& place, const box& region, std::size_t element_bytes, index limit,
+EINPARALLEL_SELDOM box_type type_of_box(const box& place, const box& region, std::size_t element_bytes, index limit,
                                         std::vector<index> strides) {
     const auto [unit, unit_bytes] = detail::unit_of(element_bytes);
     box_type made;

@@ -7,7 +7,7 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE std::string mpi_error::sentence(const std::string& call, int code) {
+EINPARALLEL_SELDOM std::string mpi_error::sentence(const std::string& call, int code) {
     std::array<char, MPI_MAX_ERROR_STRING + 1> words{};
     int length = 0;
     if (MPI_Error_string(code, words.data(), &length) != MPI_SUCCESS) {
@@ -20,13 +20,13 @@ EINPARALLEL_INLINE std::string mpi_error::sentence(const std::string& call, int 
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE void check_mpi(int code, const char* call) {
+EINPARALLEL_SELDOM void check_mpi(int code, const char* call) {
     if (code != MPI_SUCCESS) {
         throw mpi_error(call, code);
     }
 }
 
-EINPARALLEL_INLINE bool mpi_is_running() noexcept {
+EINPARALLEL_SELDOM bool mpi_is_running() noexcept {
     int initialized = 0;
     int finalized = 0;
     return MPI_Initialized(&initialized) == MPI_SUCCESS && initialized != 0 &&

@@ -18,7 +18,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The orders that differ from one by a single turn: where the product of x and y meets z, x meets z first, or y does.
-EINPARALLEL_INLINE std::vector<std::vector<tensor_pair>> turned_orders(const std::vector<tensor_pair>& steps) {
+EINPARALLEL_SELDOM std::vector<std::vector<tensor_pair>> turned_orders(const std::vector<tensor_pair>& steps) {
     const std::size_t operands = steps.size() + 1;
     std::vector<std::vector<tensor_pair>> found;
     for (std::size_t upper = 0; upper < steps.size(); ++upper) {

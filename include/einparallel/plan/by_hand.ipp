@@ -18,23 +18,23 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE index vertex_to_cut::extent(std::string_view label) const {
+EINPARALLEL_SELDOM index vertex_to_cut::extent(std::string_view label) const {
     const label_id known = detail::label_named(einsum.form, label);
     return known == no_label ? -1 : einsum.extents[static_cast<std::size_t>(known)];
 }
 
-EINPARALLEL_INLINE void vertex_to_cut::expect_somewhere(const std::string& label) const {
+EINPARALLEL_SELDOM void vertex_to_cut::expect_somewhere(const std::string& label) const {
     detail::expect(std::binary_search(labels.begin(), labels.end(), label),
                    "plan_with: the rule speaks of " + (label.empty() ? "a label without a name" : "label " + label) +
                        ", which no einsum of this graph has");
 }
 
-EINPARALLEL_INLINE label_parts hand_cuts::operator()(const vertex_to_cut& each) const {
+EINPARALLEL_SELDOM label_parts hand_cuts::operator()(const vertex_to_cut& each) const {
     const auto known = detail::ranges::find(cuts_, &each.einsum, [](const auto& cut) { return cut.first.get(); });
     return known == cuts_.end() ? each.from_operands : known->second;
 }
 
-EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& graph) const {
+EINPARALLEL_SELDOM void hand_cuts::check_all_are_in(const detail::einsum_graph& graph) const {
     std::size_t missing = cuts_.size();
     for (const std::shared_ptr<vertex>& each : graph.vertices) {
         const bool is_cut = cuts_.contains(each);
@@ -55,7 +55,7 @@ EINPARALLEL_INLINE void hand_cuts::check_all_are_in(const detail::einsum_graph& 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// (label, parts) of the labels that are cut.
-EINPARALLEL_INLINE label_parts cut_labels(const einsum_form& form, const mesh& cut) {
+EINPARALLEL_SELDOM label_parts cut_labels(const einsum_form& form, const mesh& cut) {
     label_parts made;
     for (std::size_t label = 0; label < form.names.size(); ++label) {
         if (const int parts = cut.parts(static_cast<label_id>(label)); parts > 1) {
@@ -67,7 +67,7 @@ EINPARALLEL_INLINE label_parts cut_labels(const einsum_form& form, const mesh& c
 
 /// The cut that a vertex's operands bring: by label, the parts into which the first operand that cuts it is cut there,
 /// as far as the ranks suffice.
-EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
+EINPARALLEL_SELDOM label_parts parts_from_operands(const einsum_graph& graph, std::size_t number,
                                                    const std::vector<state>& decided, int processes) {
     const einsum_form& form = graph.vertices[number]->form;
     mesh cut;
@@ -86,7 +86,7 @@ EINPARALLEL_INLINE label_parts parts_from_operands(const einsum_graph& graph, st
 }
 
 /// The cut that `wanted` means. @throws error where the vertex cannot be cut so
-EINPARALLEL_INLINE mesh checked_cut(const vertex_to_cut& asked, const label_parts& wanted) {
+EINPARALLEL_SELDOM mesh checked_cut(const vertex_to_cut& asked, const label_parts& wanted) {
     const vertex& einsum = asked.einsum;
     const std::string who = "plan_with: " + asked.name + " (" + einsum.form.text() + ") ";
     mesh cut;
@@ -112,7 +112,7 @@ EINPARALLEL_INLINE mesh checked_cut(const vertex_to_cut& asked, const label_part
 
 namespace einparallel {
 
-EINPARALLEL_INLINE plan plan_vertices_with(const options& asked, const cutting_rule& rule,
+EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                            const std::vector<std::shared_ptr<vertex>>& outputs) {
     const detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::expect(static_cast<bool>(rule), "plan_with: there is no rule that says how to cut");
@@ -229,7 +229,7 @@ private:
 
 namespace einparallel::rivals {
 
-EINPARALLEL_INLINE cutting_rule sqrt() {
+EINPARALLEL_SELDOM cutting_rule sqrt() {
     return [](const vertex_to_cut& each) {
         const bool is_contraction = each.einsum.work->is_contraction();
         detail::rank_placing placing(each, is_contraction);
@@ -240,7 +240,7 @@ EINPARALLEL_INLINE cutting_rule sqrt() {
     };
 }
 
-EINPARALLEL_INLINE cutting_rule along(std::string label) {
+EINPARALLEL_SELDOM cutting_rule along(std::string label) {
     return [label = std::move(label)](const vertex_to_cut& each) {
         each.expect_somewhere(label);
         detail::rank_placing placing(each, each.has(label));
@@ -249,15 +249,15 @@ EINPARALLEL_INLINE cutting_rule along(std::string label) {
     };
 }
 
-EINPARALLEL_INLINE cutting_rule data_parallel(std::string batch) {
+EINPARALLEL_SELDOM cutting_rule data_parallel(std::string batch) {
     return along(std::move(batch));
 }
 
-EINPARALLEL_INLINE cutting_rule sequence(std::string tokens) {
+EINPARALLEL_SELDOM cutting_rule sequence(std::string tokens) {
     return along(std::move(tokens));
 }
 
-EINPARALLEL_INLINE cutting_rule megatron(group_labels labels) {
+EINPARALLEL_SELDOM cutting_rule megatron(group_labels labels) {
     return [labels = std::move(labels)](const vertex_to_cut& each) {
         std::vector<std::string> named = labels.columns;
         named.insert(named.end(), {labels.batch, labels.tokens});
@@ -278,7 +278,7 @@ EINPARALLEL_INLINE cutting_rule megatron(group_labels labels) {
     };
 }
 
-EINPARALLEL_INLINE cutting_rule attention_heads(std::string heads, std::string batch, std::string tokens, int degree) {
+EINPARALLEL_SELDOM cutting_rule attention_heads(std::string heads, std::string batch, std::string tokens, int degree) {
     return megatron({{std::move(heads)}, std::move(batch), std::move(tokens), degree});
 }
 

@@ -28,7 +28,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// One sentence where cut points are none.
-EINPARALLEL_INLINE void check_points(const std::vector<index>& points, index extent, const std::string& who) {
+EINPARALLEL_SELDOM void check_points(const std::vector<index>& points, index extent, const std::string& who) {
     expect(points.size() > 1, who + "of which there must be two at least, 0 and the extent " + std::to_string(extent));
     expect(points.front() == 0, who + "that begin at " + std::to_string(points.front()) + ", they must begin at 0");
     if (const auto falls = std::adjacent_find(points.begin(), points.end(), std::greater()); falls != points.end()) {
@@ -40,7 +40,7 @@ EINPARALLEL_INLINE void check_points(const std::vector<index>& points, index ext
 }
 
 /// One sentence where a pin cannot be obeyed.
-EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, const options& asked) {
+EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, const options& asked) {
     expect(!pinned.is_input() || is_placeholder(pinned),
            who +
                "is an input that lies, or is read, where its source says; placeholders and results of einsums can be "
@@ -87,7 +87,7 @@ EINPARALLEL_INLINE void check_pin(const vertex& pinned, const std::string& who, 
 }
 
 /// One sentence where the constraints of a vertex make no sense or contradict the options.
-EINPARALLEL_INLINE void check_constraints(const einsum_graph& graph, std::size_t number, const options& asked) {
+EINPARALLEL_SELDOM void check_constraints(const einsum_graph& graph, std::size_t number, const options& asked) {
     const vertex& each = *graph.vertices[number];
     const std::string who =
         "decompose: " + full_name(graph, number) + (each.is_input() ? " " : " (" + each.form.text() + ") ");
@@ -103,7 +103,7 @@ EINPARALLEL_INLINE void check_constraints(const einsum_graph& graph, std::size_t
 
 /// A label along which a tensor does not lie as it is wanted, so that some elements have to change ranks: no_label
 /// where the dimension has none, nothing where all elements stay.
-EINPARALLEL_INLINE std::optional<label_id> moved_label(const distribution& from, const distribution& wanted,
+EINPARALLEL_SELDOM std::optional<label_id> moved_label(const distribution& from, const distribution& wanted,
                                                        const std::vector<label_id>& labels) {
     for (int rank = 0; rank < wanted.holders(); ++rank) {
         const box there = wanted.held_by(rank);
@@ -118,7 +118,7 @@ EINPARALLEL_INLINE std::optional<label_id> moved_label(const distribution& from,
 }
 
 /// Why a vertex that is marked to run without communication does not; empty where it does, and for other vertices.
-EINPARALLEL_INLINE std::string reason_to_communicate(const plan& made, const planned_vertex& each) {
+EINPARALLEL_SELDOM std::string reason_to_communicate(const plan& made, const planned_vertex& each) {
     if (!each.constraints.without_communication) {
         return {};
     }
@@ -142,13 +142,13 @@ EINPARALLEL_INLINE std::string reason_to_communicate(const plan& made, const pla
 }
 
 /// Number of vertices that communicate against a mark.
-EINPARALLEL_INLINE std::size_t broken_marks(const plan& made) {
+EINPARALLEL_SELDOM std::size_t broken_marks(const plan& made) {
     return static_cast<std::size_t>(detail::ranges::count_if(
         made.vertices(), [&](const planned_vertex& each) { return !reason_to_communicate(made, each).empty(); }));
 }
 
 /// @throws error where a plan does not obey a constraint
-EINPARALLEL_INLINE void check_kept(const plan& made, const std::string& who) {
+EINPARALLEL_SELDOM void check_kept(const plan& made, const std::string& who) {
     for (const planned_vertex& each : made.vertices()) {
         const std::string reason = reason_to_communicate(made, each);
         const std::string name = full_name(made, each) + " (" + each.work.form.text() + ")";

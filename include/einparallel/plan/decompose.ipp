@@ -28,7 +28,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 inline constexpr int largest_processes = 1 << 20;
 
 /// One sentence where options make no sense.
-EINPARALLEL_INLINE void check_options(const options& asked) {
+EINPARALLEL_SELDOM void check_options(const options& asked) {
     expect(asked.processes >= 1 && asked.processes <= largest_processes,
            "decompose: options.processes is " + std::to_string(asked.processes) + ", it must be between 1 and " +
                std::to_string(largest_processes));
@@ -46,7 +46,7 @@ EINPARALLEL_INLINE void check_options(const options& asked) {
 
 /// The graph behind some outputs. @throws error where options make no sense, constraints cannot be obeyed, or inputs
 /// rest on ranks that the plan does not have
-EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
+EINPARALLEL_SELDOM einsum_graph checked_graph(const options& asked,
                                               const std::vector<std::shared_ptr<vertex>>& outputs) {
     check_options(asked);
     einsum_graph graph = collect(outputs);
@@ -69,7 +69,7 @@ EINPARALLEL_INLINE einsum_graph checked_graph(const options& asked,
 }
 
 /// The states with the partition vectors of some, by number of the vertex, that move the fewest bytes.
-EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, options asked,
+EINPARALLEL_SELDOM std::vector<state> place_vectors(const einsum_graph& graph, options asked,
                                                     std::vector<vertex_cuts>& may_be, const std::vector<state>& decided,
                                                     place_table& table) {
     for (std::size_t number = 0; number < decided.size(); ++number) {
@@ -92,7 +92,7 @@ EINPARALLEL_INLINE std::vector<state> place_vectors(const einsum_graph& graph, o
 
 /// The plan with the states that a search has found. Under the paper's cost, and by its linearisation, a vertex is its
 /// partition vector, placed here; under bytes and time it is its whole placement.
-EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> may_be,
+EINPARALLEL_SELDOM plan plan_of(const einsum_graph& graph, const options& asked, std::vector<vertex_cuts> may_be,
                                 std::vector<state> states, place_table& table) {
     if (asked.objective == objective::paper || asked.method == method::linearized) {
         states = place_vectors(graph, asked, may_be, states, table);
@@ -101,7 +101,7 @@ EINPARALLEL_INLINE plan plan_of(const einsum_graph& graph, const options& asked,
 }
 
 /// The best plan found.
-EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& asked) {
+EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& asked) {
     place_table table(asked.objective != objective::time);
     const std::vector<vertex_cuts> may_be = cuts_of_graph(graph, asked);
     const placed_graph best = best_placement(graph, asked, may_be, table);
@@ -118,7 +118,7 @@ EINPARALLEL_INLINE plan best_plan(const einsum_graph& graph, const options& aske
 /// states that alone keep to the limit has written down is searched again for states that fit together, and for the
 /// order in which the vertices take their turns. Where what would be kept over runs leaves too little of the limit, a
 /// plan that keeps nothing.
-EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& asked) {
+EINPARALLEL_SELDOM plan plan_within(const einsum_graph& graph, const options& asked) {
     const std::size_t limit = asked.memory_limit;
     options other = asked;
     other.memory_limit = 0;
@@ -175,7 +175,7 @@ EINPARALLEL_INLINE plan plan_within(const einsum_graph& graph, const options& as
 
 namespace einparallel {
 
-EINPARALLEL_INLINE plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
+EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vector<std::shared_ptr<vertex>>& outputs) {
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
     const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };

@@ -21,12 +21,12 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE std::string label_text(const planned_vertex& each, label_id label) {
+EINPARALLEL_SELDOM std::string label_text(const planned_vertex& each, label_id label) {
     return printable(each.work.form.names[static_cast<std::size_t>(label)]);
 }
 
 /// `64 32` of an input, `i:64 k:32` of an einsum.
-EINPARALLEL_INLINE std::string extents_text(const planned_vertex& each) {
+EINPARALLEL_SELDOM std::string extents_text(const planned_vertex& each) {
     if (each.is_input()) {
         return joined(each.bounds, " ", [](index bound) { return std::to_string(bound); });
     }
@@ -37,7 +37,7 @@ EINPARALLEL_INLINE std::string extents_text(const planned_vertex& each) {
 }
 
 /// `i:2 k:4` in the order of the mesh, outermost axis first; `1` for a vertex on one rank.
-EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
+EINPARALLEL_SELDOM std::string partition_text(const planned_vertex& each) {
     const std::string written = joined(each.work.ranks.axes, " ", [&](const mesh_axis& axis) {
         return label_text(each, axis.label) + ":" + std::to_string(axis.parts);
     });
@@ -46,7 +46,7 @@ EINPARALLEL_INLINE std::string partition_text(const planned_vertex& each) {
 
 /// `mn ring A`, `k ring`, or the algorithm alone where nothing goes round a ring; `c, pending` where
 /// the sum is left to the readers; `mn holds A` where whole blocks of A are kept over runs.
-EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_vertex& each) {
+EINPARALLEL_SELDOM std::string algorithm_text(const plan& shown, const planned_vertex& each) {
     std::string word = name_for(each.algorithm);
     const auto name_of = [&](std::size_t operand) { return shown.vertices()[each.inputs[operand]].name; };
     if (each.work.travelling == all_travel) {
@@ -60,14 +60,14 @@ EINPARALLEL_INLINE std::string algorithm_text(const plan& shown, const planned_v
 }
 
 /// `3.4 %`
-EINPARALLEL_INLINE std::string percent_text(double share) {
+EINPARALLEL_SELDOM std::string percent_text(double share) {
     char written[32];
     const auto end = std::to_chars(written, written + sizeof written, 100 * share, std::chars_format::general, 2).ptr;
     return std::string(written, end) + " %";
 }
 
 /// Which vertices leave ranks without work: one line for all that use as many.
-EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
+EINPARALLEL_SELDOM std::string idle_text(const plan& shown) {
     constexpr std::size_t most_named = 6;
     std::map<int, std::vector<std::string>> users;  // names by number of ranks
     for (const planned_vertex& each : shown.vertices()) {
@@ -91,7 +91,7 @@ EINPARALLEL_INLINE std::string idle_text(const plan& shown) {
 }
 
 /// What is out of the ordinary.
-EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<repetition>& layers) {
+EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<repetition>& layers) {
     std::string written;
     const auto note = [&](bool holds, const std::string& text) { written += holds ? "note: " + text + "\n" : ""; };
     const options& asked = shown.asked();
@@ -130,7 +130,7 @@ EINPARALLEL_INLINE std::string notes_text(const plan& shown, const std::vector<r
     return written;
 }
 
-EINPARALLEL_INLINE std::string headline(const plan& shown) {
+EINPARALLEL_SELDOM std::string headline(const plan& shown) {
     return "plan for " + std::to_string(shown.processes()) + (shown.processes() == 1 ? " rank" : " ranks") +
            " (objective " + name_for(shown.asked().objective) + "): " + std::to_string(shown.bytes_sent()) +
            " bytes sent, cost " + counted(shown.cost()) + " numbers, " + duration_text(shown.seconds()) +
@@ -140,7 +140,7 @@ EINPARALLEL_INLINE std::string headline(const plan& shown) {
                       duration_text(shown.seconds_again()) + " in each later one");
 }
 
-EINPARALLEL_INLINE std::string table_text(const plan& shown) {
+EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
     const bool in_numbers = shown.asked().objective == objective::paper;
     text_rows rows{{"vertex", "einsum", "computes", "extents", "d", "algorithm", "in", "aggregated", "moved", "held",
                     "seconds", "/bound"}};
@@ -181,7 +181,7 @@ EINPARALLEL_INLINE std::string table_text(const plan& shown) {
 }
 
 /// The node of a vertex.
-EINPARALLEL_INLINE std::string dot_node(const plan& shown, std::size_t number) {
+EINPARALLEL_SELDOM std::string dot_node(const plan& shown, std::size_t number) {
     const planned_vertex& each = shown.vertices()[number];
     std::vector<std::string> lines{each.name, extents_text(each)};
     std::string look = "shape=ellipse, style=filled, fillcolor=\"#f2f2f2\"";
@@ -207,7 +207,7 @@ namespace einparallel {
 /// cuts, algorithm and the bytes that all ranks send; the colour says the algorithm, outputs have a double border. An
 /// edge is dashed where a tensor has to change ranks on its way. Of equal layers the first is drawn, in a frame with
 /// their number; what a layer reads of the one before it is an edge inside the frame.
-EINPARALLEL_INLINE std::string plan::to_dot() const {
+EINPARALLEL_SELDOM std::string plan::to_dot() const {
     std::string written =
         "digraph plan {\n    rankdir=TB;\n    labelloc=t;\n    fontname=\"Helvetica\";\n    label=\"" +
         detail::headline(*this) +

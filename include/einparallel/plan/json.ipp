@@ -35,14 +35,14 @@ namespace einparallel::EINPARALLEL_DETAIL {
 inline constexpr int json_version = 2;
 
 /// `shard(i)`, `replicate` or `partial`.
-EINPARALLEL_INLINE std::string placement_text(const placement& shown, const std::vector<std::string>& names) {
+EINPARALLEL_SELDOM std::string placement_text(const placement& shown, const std::vector<std::string>& names) {
     return shown.kind == placement_kind::shard     ? "shard(" + names[static_cast<std::size_t>(shown.label)] + ")"
            : shown.kind == placement_kind::partial ? "partial"
                                                    : "replicate";
 }
 
 /// The axes of a vertex's mesh, and how its tensors lie along each.
-EINPARALLEL_INLINE void write_mesh(json_writer& json, const planned_vertex& each) {
+EINPARALLEL_SELDOM void write_mesh(json_writer& json, const planned_vertex& each) {
     const std::vector<std::string>& names = each.work.form.names;
     json.key("mesh").open('[');
     for (std::size_t number = 0; const axis_placements& along : placements_of(each)) {
@@ -58,7 +58,7 @@ EINPARALLEL_INLINE void write_mesh(json_writer& json, const planned_vertex& each
     json.close(']');
 }
 
-EINPARALLEL_INLINE void write_einsum(json_writer& json, const plan& shown, const planned_vertex& each,
+EINPARALLEL_SELDOM void write_einsum(json_writer& json, const plan& shown, const planned_vertex& each,
                                      const vertex_statistics& statistics) {
     const task& work = each.work;
     std::vector<int> parts;
@@ -136,7 +136,7 @@ namespace einparallel {
 ///         held                  numbers of the operands whose blocks are gathered in the first run and kept whole
 ///         bytes_again, seconds_again      of each run after the first
 ///         lasts                 true where the tensor is brought or computed in the first run and kept (inputs too)
-EINPARALLEL_INLINE std::string plan::to_json() const {
+EINPARALLEL_SELDOM std::string plan::to_json() const {
     const plan_statistics statistics = statistics_of(*this);
     detail::json_writer json;
     json.open('{').member("version", detail::json_version).member("processes", processes_).member("options", options_);

@@ -15,7 +15,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Equal but for names and for whom they read.
-EINPARALLEL_INLINE bool is_alike(const plan& shown, std::size_t a, std::size_t b) {
+EINPARALLEL_SELDOM bool is_alike(const plan& shown, std::size_t a, std::size_t b) {
     const planned_vertex& one = shown.vertices()[a];
     planned_vertex like = shown.vertices()[b];
     const vertex_constraints& fixed = like.constraints;
@@ -41,7 +41,7 @@ struct repetition {
 /// By vertex the run of three and more equal layers that it is part of; one layer of the vertex alone where there is
 /// none. Layers are equal where their vertices are in placement, costs and bytes held, and each reads what the one
 /// before it reads, or what comes as many vertices later.
-EINPARALLEL_INLINE std::vector<repetition> layers_of(const plan& shown,
+EINPARALLEL_SELDOM std::vector<repetition> layers_of(const plan& shown,
                                                      const std::vector<vertex_statistics>& statistics) {
     const std::size_t count = shown.vertices().size();
     std::vector<std::size_t> kind;  // the first vertex that is alike

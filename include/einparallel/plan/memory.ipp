@@ -28,7 +28,7 @@ struct plan_memory {
 };
 
 /// Writes the rank's program.
-EINPARALLEL_INLINE plan_memory memory_of(const plan& shown, int rank) {
+EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
     const program mine = shown.program_of(rank);
     const arena_plan kept = plan_kept(mine);
     const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || kept.holds(number); };
@@ -46,7 +46,7 @@ EINPARALLEL_INLINE plan_memory memory_of(const plan& shown, int rank) {
 
 /// Ranks whose memory is looked at: all of them up to 64. Of more, those that hold an input or a root's, and 64 spread
 /// over all: blocks differ by an element along each dimension, and what lies in one piece of memory packs differently.
-EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
+EINPARALLEL_SELDOM std::vector<int> heaviest_ranks(const einsum_graph& graph, int processes) {
     constexpr int looked_at = 64;
     std::vector<int> ranks;
     for (int rank = 0; rank < processes; ++rank) {
@@ -63,7 +63,7 @@ EINPARALLEL_INLINE std::vector<int> heaviest_ranks(const einsum_graph& graph, in
 }
 
 /// Bytes that one of some ranks holds at most during each vertex.
-EINPARALLEL_INLINE std::vector<std::size_t> most_held(const plan& made, const std::vector<int>& ranks) {
+EINPARALLEL_SELDOM std::vector<std::size_t> most_held(const plan& made, const std::vector<int>& ranks) {
     std::vector<std::size_t> most(made.vertices().size());
     for (const int rank : ranks) {
         plan_memory held = memory_of(made, rank);
@@ -77,7 +77,7 @@ EINPARALLEL_INLINE std::vector<std::size_t> most_held(const plan& made, const st
 
 }  // namespace EINPARALLEL_DETAIL
 
-EINPARALLEL_INLINE std::size_t plan::peak_bytes(int rank) const {
+EINPARALLEL_SELDOM std::size_t plan::peak_bytes(int rank) const {
     return detail::memory_of(*this, rank).peak;
 }
 

@@ -23,11 +23,11 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE bool planned_vertex::makes(const vertex& asked) const {
+EINPARALLEL_SELDOM bool planned_vertex::makes(const vertex& asked) const {
     return origin.get() == &asked || detail::any_in(twins, [&](const auto& each) { return each.get() == &asked; });
 }
 
-EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vertex& each) {
+EINPARALLEL_SELDOM std::vector<axis_placements> placements_of(const planned_vertex& each) {
     std::vector<axis_placements> all;
     for (const mesh_axis& axis : each.work.ranks.axes) {
         auto& operands = all.emplace_back(placements_along(each.work.form, axis)).operands;
@@ -36,7 +36,7 @@ EINPARALLEL_INLINE std::vector<axis_placements> placements_of(const planned_vert
     return all;
 }
 
-EINPARALLEL_INLINE double plan::objective_cost() const {
+EINPARALLEL_SELDOM double plan::objective_cost() const {
     const auto again = static_cast<double>(options_.runs - 1);
     switch (options_.objective) {
         case objective::paper:
@@ -48,7 +48,7 @@ EINPARALLEL_INLINE double plan::objective_cost() const {
     }
 }
 
-EINPARALLEL_INLINE std::vector<std::pair<std::string, int>> plan::partition(const vertex& made) const {
+EINPARALLEL_SELDOM std::vector<std::pair<std::string, int>> plan::partition(const vertex& made) const {
     for (const planned_vertex& each : vertices_) {
         if (each.makes(made)) {
             std::vector<std::pair<std::string, int>> parts;
@@ -70,7 +70,7 @@ EINPARALLEL_INLINE std::vector<std::pair<std::string, int>> plan::partition(cons
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Where an input rests that nobody reads (it is an output itself): cut along its longest dimension.
-EINPARALLEL_INLINE distribution spread_out(const std::vector<index>& bounds, int processes) {
+EINPARALLEL_SELDOM distribution spread_out(const std::vector<index>& bounds, int processes) {
     std::vector<label_id> labels(bounds.size());
     std::iota(labels.begin(), labels.end(), label_id{0});
     const auto longest = std::max_element(bounds.begin(), bounds.end());
@@ -89,7 +89,7 @@ namespace einparallel {
 /// Fills plans in.
 struct plan_builder {
     /// The plan in which every vertex has this state.
-    EINPARALLEL_INLINE static plan build(const detail::einsum_graph& graph, const options& asked,
+    EINPARALLEL_SELDOM static plan build(const detail::einsum_graph& graph, const options& asked,
                                          const std::vector<detail::vertex_cuts>& may_be,
                                          const std::vector<detail::state>& states, detail::place_table& table) {
         plan made;
@@ -185,7 +185,7 @@ private:
     }
 
     /// What the paper counts.
-    EINPARALLEL_INLINE static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
+    EINPARALLEL_SELDOM static void add_numbers(planned_vertex& each, const std::vector<planned_vertex>& vertices) {
         const task& work = each.work;
         std::vector<int> parts;
         for (std::size_t label = 0; label < work.extents.size(); ++label) {

@@ -149,7 +149,7 @@ private:
 
 }  // namespace EINPARALLEL_DETAIL
 
-EINPARALLEL_INLINE program plan::program_of(int rank) const {
+EINPARALLEL_SELDOM program plan::program_of(int rank) const {
     detail::expect(rank >= 0 && rank < processes_, "plan: there is no rank " + std::to_string(rank) +
                                                        " in a plan for " + std::to_string(processes_) + " ranks");
     program written = detail::program_writer(*this, rank).write();
@@ -159,11 +159,11 @@ EINPARALLEL_INLINE program plan::program_of(int rank) const {
     return written;
 }
 
-EINPARALLEL_INLINE std::size_t plan::bytes_sent(int rank) const {
+EINPARALLEL_SELDOM std::size_t plan::bytes_sent(int rank) const {
     return einparallel::bytes_sent(program_of(rank));
 }
 
-EINPARALLEL_INLINE std::size_t plan::bytes_sent_again(int rank) const {
+EINPARALLEL_SELDOM std::size_t plan::bytes_sent_again(int rank) const {
     return einparallel::bytes_sent(program_of(rank), true);
 }
 

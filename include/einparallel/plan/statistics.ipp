@@ -13,7 +13,7 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE std::optional<double> vertex_statistics::over_least(int ranks) const {
+EINPARALLEL_SELDOM std::optional<double> vertex_statistics::over_least(int ranks) const {
     if (!least_bytes) {
         return std::nullopt;
     }
@@ -21,7 +21,7 @@ EINPARALLEL_INLINE std::optional<double> vertex_statistics::over_least(int ranks
     return sent == 0 && *least_bytes == 0 ? 1 : sent / *least_bytes;
 }
 
-EINPARALLEL_INLINE plan_statistics statistics_of(const plan& shown) {
+EINPARALLEL_SELDOM plan_statistics statistics_of(const plan& shown) {
     const detail::plan_memory memory = detail::memory_of(shown, 0);
     plan_statistics made{std::vector<vertex_statistics>(shown.vertices().size()), memory.peak};
     for (std::size_t number = 0; number < made.vertices.size(); ++number) {

@@ -11,21 +11,21 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE fingerprint& fingerprint::add_word(std::uint64_t number) {
+EINPARALLEL_SELDOM fingerprint& fingerprint::add_word(std::uint64_t number) {
     for (unsigned byte = 0; byte < 8; ++byte) {
         mix(static_cast<unsigned char>(number >> (8 * byte)));
     }
     return *this;
 }
 
-EINPARALLEL_INLINE fingerprint& fingerprint::add(std::string_view text) {
+EINPARALLEL_SELDOM fingerprint& fingerprint::add(std::string_view text) {
     for (const char letter : text) {
         mix(static_cast<unsigned char>(letter));
     }
     return add(text.size());
 }
 
-EINPARALLEL_INLINE fingerprint& fingerprint::add(const box& region) {
+EINPARALLEL_SELDOM fingerprint& fingerprint::add(const box& region) {
     add(region.empty());
     for (std::size_t dimension = 0; !region.empty() && dimension < region.rank(); ++dimension) {
         add(region.sides[dimension].begin);
@@ -34,7 +34,7 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const box& region) {
     return *this;
 }
 
-EINPARALLEL_INLINE fingerprint& fingerprint::add(const distribution& where) {
+EINPARALLEL_SELDOM fingerprint& fingerprint::add(const distribution& where) {
     add(where.bounds());
     for (int rank = 0; rank < where.holders(); ++rank) {
         add(where.held_by(rank));
@@ -42,7 +42,7 @@ EINPARALLEL_INLINE fingerprint& fingerprint::add(const distribution& where) {
     return add(where.holders());
 }
 
-EINPARALLEL_INLINE std::string failure_of(std::string_view doing, function_ref<void()> f) {
+EINPARALLEL_SELDOM std::string failure_of(std::string_view doing, function_ref<void()> f) {
     const auto because = [&](const char* words) { return std::string(doing) + ": " + words; };
     try {
         f();
@@ -61,7 +61,7 @@ EINPARALLEL_INLINE std::string failure_of(std::string_view doing, function_ref<v
     }
 }
 
-EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
+EINPARALLEL_SELDOM void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
     std::array<std::int64_t, 4> name{};
     std::memcpy(name.data(), call.data(), std::min(call.size(), sizeof name - 1));
     least[11] = static_cast<std::uint64_t>(name[0]);
@@ -83,7 +83,7 @@ EINPARALLEL_INLINE void least_of_all(const communicator& control, std::string_vi
     }
 }
 
-EINPARALLEL_INLINE std::uint64_t agree(const communicator& control, std::string_view failure,
+EINPARALLEL_SELDOM std::uint64_t agree(const communicator& control, std::string_view failure,
                                        std::initializer_list<common> numbers, std::uint64_t ready) {
     // The smallest value and the smallest complement, which is the largest value, of each number: they meet where all
     // are the same.

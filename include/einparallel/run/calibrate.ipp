@@ -25,7 +25,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE void allreduce_largest(const communicator& ranks, std::span<double> figures) {
+EINPARALLEL_SELDOM void allreduce_largest(const communicator& ranks, std::span<double> figures) {
     std::vector<std::uint64_t> complements;
     for (const double figure : figures) {
         complements.push_back(~std::bit_cast<std::uint64_t>(figure > 0 ? figure : 0.0));
@@ -282,7 +282,7 @@ private:
     transport flight_;  ///< last: its destructor completes what uses the memory above
 };
 
-EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_space& space, double seconds) {
+EINPARALLEL_SELDOM machine machine_of_space(const context& world, const memory_space& space, double seconds) {
     const exclusive guard(*world.state(), "calibrate");
     const std::string failure = std::isfinite(seconds) && seconds > 0
                                     ? std::string()
@@ -296,7 +296,7 @@ EINPARALLEL_INLINE machine machine_of_space(const context& world, const memory_s
 
 namespace einparallel {
 
-EINPARALLEL_INLINE machine measured_machine(const context& world, double seconds) {
+EINPARALLEL_SELDOM machine measured_machine(const context& world, double seconds) {
     return detail::machine_of_space(world, detail::the_host, seconds);
 }
 

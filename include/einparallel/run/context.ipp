@@ -14,11 +14,11 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// An address that no other living thread has.
-EINPARALLEL_INLINE const void* this_thread() {
+EINPARALLEL_SELDOM const void* this_thread() {
     return &errno;  // a thread's own, and one for all copies of this function in a program
 }
 
-EINPARALLEL_INLINE context_state::context_state(MPI_Comm ranks)
+EINPARALLEL_SELDOM context_state::context_state(MPI_Comm ranks)
     : payload(communicator::duplicate_of(ranks)), control(communicator::duplicate_of(ranks)) {
     share_processors(control);
     int provided = MPI_THREAD_SINGLE;
@@ -26,7 +26,7 @@ EINPARALLEL_INLINE context_state::context_state(MPI_Comm ranks)
     thread = provided < MPI_THREAD_SERIALIZED ? this_thread() : nullptr;
 }
 
-EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing) : world_(world) {
+EINPARALLEL_SELDOM exclusive::exclusive(context_state& world, const char* doing) : world_(world) {
     if (world_.thread != nullptr && world_.thread != this_thread()) {
         throw error(std::string(doing) +
                     ": another thread than the context's, and MPI was not initialised for that: MPI_Init_thread with "
@@ -44,17 +44,17 @@ EINPARALLEL_INLINE exclusive::exclusive(context_state& world, const char* doing)
 
 namespace einparallel {
 
-EINPARALLEL_INLINE void context::on_progress(std::function<void()> function) {
+EINPARALLEL_SELDOM void context::on_progress(std::function<void()> function) {
     const detail::exclusive guard(*state(), "on_progress");
     state_->progress = std::move(function);
 }
 
-EINPARALLEL_INLINE void context::on_vertex(vertex_function function) {
+EINPARALLEL_SELDOM void context::on_vertex(vertex_function function) {
     const detail::exclusive guard(*state(), "on_vertex");
     state_->vertices = std::move(function);
 }
 
-EINPARALLEL_INLINE void context::release_memory() {
+EINPARALLEL_SELDOM void context::release_memory() {
     const detail::exclusive guard(*state(), "release_memory");
     state_->caches.clear();
     for (const std::shared_ptr<const memory_space>& each : state_->spaces) {
@@ -62,7 +62,7 @@ EINPARALLEL_INLINE void context::release_memory() {
     }
 }
 
-EINPARALLEL_INLINE const std::shared_ptr<detail::context_state>& context::state() const {
+EINPARALLEL_SELDOM const std::shared_ptr<detail::context_state>& context::state() const {
     detail::expect(state_ != nullptr, "context: this context was moved from");
     detail::expect(detail::mpi_is_running(), "context: MPI is finalised");
     return state_;

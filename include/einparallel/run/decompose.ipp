@@ -15,7 +15,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The plan that `make` makes on every rank of the context. Collective.
-EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options asked, const planned_outputs& outputs,
+EINPARALLEL_SELDOM plan plan_on(const context& world, const char* who, options asked, const planned_outputs& outputs,
                                 function_ref<plan(const options&, const planned_outputs&)> make) {
     const exclusive guard(*world.state(), who);
     agree_on_graph(world, asked, outputs);
@@ -37,7 +37,7 @@ EINPARALLEL_INLINE plan plan_on(const context& world, const char* who, options a
     return made;
 }
 
-EINPARALLEL_INLINE plan decompose_on(const context& world, const options& asked, const planned_outputs& outputs) {
+EINPARALLEL_SELDOM plan decompose_on(const context& world, const options& asked, const planned_outputs& outputs) {
     return plan_on(world, "decompose", asked, outputs,
                    [](const options& all, const planned_outputs& of) { return decompose_vertices(all, of); });
 }

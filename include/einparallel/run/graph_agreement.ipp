@@ -159,7 +159,7 @@ private:
 };
 
 /// A subject as a reader would say it: "#3, label i" as "vertex 'Z', label i".
-EINPARALLEL_INLINE std::string subject_in_words(std::string_view subject, const einsum_graph& graph) {
+EINPARALLEL_SELDOM std::string subject_in_words(std::string_view subject, const einsum_graph& graph) {
     if (!subject.starts_with('#')) {
         return std::string(subject);
     }
@@ -174,7 +174,7 @@ EINPARALLEL_INLINE std::string subject_in_words(std::string_view subject, const 
 }
 
 /// Subject, quantity and value of the line of graph_facts that begins there; empty where the text ends.
-EINPARALLEL_INLINE std::array<std::string, 3> fact_at(std::string_view text, std::size_t begin) {
+EINPARALLEL_SELDOM std::array<std::string, 3> fact_at(std::string_view text, std::size_t begin) {
     std::string_view rest = text.substr(begin, text.find('\n', begin) - begin);
     std::array<std::string, 3> fact;
     for (std::string& each : fact) {
@@ -186,7 +186,7 @@ EINPARALLEL_INLINE std::array<std::string, 3> fact_at(std::string_view text, std
 }
 
 /// The first line in which two texts differ, as a sentence. @pre they do
-EINPARALLEL_INLINE std::string first_difference(std::string_view on_root, std::string_view here,
+EINPARALLEL_SELDOM std::string first_difference(std::string_view on_root, std::string_view here,
                                                 const einsum_graph& graph, int rank) {
     const auto same = std::mismatch(on_root.begin(), on_root.end(), here.begin(), here.end()).first - on_root.begin();
     const std::size_t begin = on_root.substr(0, static_cast<std::size_t>(same)).rfind('\n') + 1;
@@ -206,7 +206,7 @@ EINPARALLEL_INLINE std::string first_difference(std::string_view on_root, std::s
 /// throw the same sentence: why recording failed on the lowest rank where it did, or the first difference between rank
 /// 0 and the lowest rank that differs from it ("decompose: vertex 'Z', label i: extent 5 on rank 0 and 6 on rank 2").
 /// What functors and sources compute is not compared.
-EINPARALLEL_INLINE void agree_on_graph(const context& world, const options& asked,
+EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& asked,
                                        const std::vector<std::shared_ptr<vertex>>& outputs) {
     const communicator& control = world.control();
     einsum_graph graph;

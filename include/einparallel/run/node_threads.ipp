@@ -14,7 +14,7 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-EINPARALLEL_INLINE processor_set own_processors() {
+EINPARALLEL_SELDOM processor_set own_processors() {
     processor_set found{};
 #if defined(__linux__)
     cpu_set_t allowed;
@@ -26,7 +26,7 @@ EINPARALLEL_INLINE processor_set own_processors() {
     return found;
 }
 
-EINPARALLEL_INLINE int fair_share(std::span<const std::int64_t> mine, std::span<const std::int64_t> all) {
+EINPARALLEL_SELDOM int fair_share(std::span<const std::int64_t> mine, std::span<const std::int64_t> all) {
     int processors = 0;
     for (const std::int64_t word : mine) {
         processors += std::popcount(static_cast<std::uint64_t>(word));
@@ -42,7 +42,7 @@ EINPARALLEL_INLINE int fair_share(std::span<const std::int64_t> mine, std::span<
     return std::max(processors / std::max(sharing, 1), 1);
 }
 
-EINPARALLEL_INLINE void share_processors(const communicator& ranks) {
+EINPARALLEL_SELDOM void share_processors(const communicator& ranks) {
     if (!all_of(ranks, has_threads() && std::getenv("OMP_NUM_THREADS") == nullptr)) {
         return;
     }

@@ -22,7 +22,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// A number that differs where the programs of two plans, made from the same vertices, differ.
-EINPARALLEL_INLINE fingerprint contents_of(const plan& of) {
+EINPARALLEL_SELDOM fingerprint contents_of(const plan& of) {
     fingerprint made;
     const bool packs = of.asked().memory_limit == 0;
     made.add(of.processes()).add(of.asked().runs).add(packs).add(of.asked().check_inputs).add(of.outputs());
@@ -41,12 +41,12 @@ EINPARALLEL_INLINE fingerprint contents_of(const plan& of) {
 }
 
 /// A number that differs where two plans would make ranks do things that do not fit together. Names do not count.
-EINPARALLEL_INLINE std::uint64_t fingerprint_of(const plan& of) {
+EINPARALLEL_SELDOM std::uint64_t fingerprint_of(const plan& of) {
     return contents_of(of).add(of.number()).value();
 }
 
 /// What vertices' actions need, by vertex.
-EINPARALLEL_INLINE std::vector<executed_vertex> executed_vertices(const plan& of) {
+EINPARALLEL_SELDOM std::vector<executed_vertex> executed_vertices(const plan& of) {
     std::vector<executed_vertex> made;
     std::size_t einsums = 0;
     for (const planned_vertex& each : of.vertices()) {
@@ -60,7 +60,7 @@ struct kept_transfer;  // run/run_inputs.ipp
 /// One plan, ready to run. It keeps neither the user's plan nor the graph alive.
 class prepared_plan {
 public:
-    EINPARALLEL_INLINE prepared_plan(const plan& of, int rank, std::size_t staging)
+    EINPARALLEL_SELDOM prepared_plan(const plan& of, int rank, std::size_t staging)
         : asked_(of.asked()),
           contents_(contents_of(of)),
           moves_(of.program_of(rank), executed_vertices(of), staging),
@@ -74,19 +74,19 @@ public:
     }
 
     /// True where this is a copy of a plan that was noted.
-    EINPARALLEL_INLINE [[nodiscard]] bool is_of(const plan& asked) const {
+    EINPARALLEL_SELDOM [[nodiscard]] bool is_of(const plan& asked) const {
         return detail::any_in(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
     }
 
     /// True where this is the plan, for the same vertices.
-    EINPARALLEL_INLINE [[nodiscard]] bool is_for(const plan& asked) const {
+    EINPARALLEL_SELDOM [[nodiscard]] bool is_for(const plan& asked) const {
         const auto is_same = [](const auto& mine, const auto& theirs) { return mine.lock() == theirs.origin; };
         return ranges::equal(origins_, asked.vertices(), is_same) && asked_ == asked.asked() &&
                contents_.value() == contents_of(asked).value();
     }
 
     /// True where some vertex is gone: nobody can ask for this plan any more.
-    EINPARALLEL_INLINE [[nodiscard]] bool is_stale() const {
+    EINPARALLEL_SELDOM [[nodiscard]] bool is_stale() const {
         return detail::any_in(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
     }
 
@@ -99,7 +99,7 @@ public:
     /// Keeps what runs leave for as long as a copy of this plan, or of another one that was noted, lives.
     void note(const plan& asked) { plans_.push_back(asked.identity()); }
     /// Frees what is kept where no copy of the plan is left.
-    EINPARALLEL_INLINE void forget_if_alone() {
+    EINPARALLEL_SELDOM void forget_if_alone() {
         if (std::erase_if(plans_, [](const std::weak_ptr<const void>& each) { return each.expired(); }) > 0 &&
             plans_.empty()) {
             moves_.forget();
@@ -137,7 +137,7 @@ struct plan_cache {
     std::vector<std::unique_ptr<prepared_plan>> plans;
 
     /// The plan as prepared at an earlier run, or now. Local; may throw.
-    EINPARALLEL_INLINE prepared_plan& prepared(const plan& asked) {
+    EINPARALLEL_SELDOM prepared_plan& prepared(const plan& asked) {
         std::erase_if(plans, [](const auto& each) { return each->is_stale(); });
         prepared_plan* found = find(asked);
         if (found == nullptr) {
@@ -151,7 +151,7 @@ struct plan_cache {
     }
 
     /// The plan where it is prepared, or null.
-    EINPARALLEL_INLINE [[nodiscard]] prepared_plan* find(const plan& asked) const {
+    EINPARALLEL_SELDOM [[nodiscard]] prepared_plan* find(const plan& asked) const {
         auto known = detail::ranges::find_if(plans, [&](const auto& each) { return each->is_of(asked); });
         if (known == plans.end()) {
             known = detail::ranges::find_if(plans, [&](const auto& each) { return each->is_for(asked); });
@@ -161,7 +161,7 @@ struct plan_cache {
 };
 
 /// What the context keeps for this memory space, made at the first call.
-EINPARALLEL_INLINE plan_cache& cache_of(context_state& world, const memory_space& space) {
+EINPARALLEL_SELDOM plan_cache& cache_of(context_state& world, const memory_space& space) {
     const auto known = detail::ranges::find(world.caches, &space, [](const auto& each) { return &each->space; });
     return known != world.caches.end() ? **known
                                        : *world.caches.emplace_back(std::make_shared<plan_cache>(world, space));

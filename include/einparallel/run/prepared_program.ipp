@@ -25,7 +25,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 class prepared_program : public program_memory {
 public:
     /// `staging`: that of the memory space it runs in.
-    EINPARALLEL_INLINE explicit prepared_program(program moves, std::vector<executed_vertex> vertices = {},
+    EINPARALLEL_SELDOM explicit prepared_program(program moves, std::vector<executed_vertex> vertices = {},
                                                  std::size_t staging = 0)
         : program_memory(std::move(moves)),
           staging_(staging),
@@ -48,7 +48,7 @@ public:
 
     /// The most bytes of workspace of a contraction, and the vertex in a step of which most bytes are held at once:
     /// those, and all tensors and buffers that are not the application's. `workspace`: the memory space's.
-    EINPARALLEL_INLINE [[nodiscard]] memory_need need(
+    EINPARALLEL_SELDOM [[nodiscard]] memory_need need(
         function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
         const std::vector<std::size_t> alive = bytes_held(
             of_rank(), [&](buffer_id number) { return lies_elsewhere(number); },
@@ -69,13 +69,13 @@ public:
         }
         return most;
     }
-    EINPARALLEL_INLINE [[nodiscard]] memory_need need_in(const memory_space& space) {
+    EINPARALLEL_SELDOM [[nodiscard]] memory_need need_in(const memory_space& space) {
         return need([&](const kernel& work, const block_call& call) { return space.workspace(work, call); });
     }
 
     /// Gives every buffer its place; prepares steps anew only where strides are other ones than before. Local; may
     /// throw.
-    EINPARALLEL_INLINE void lay_out(const memory_space& space, bool results_stay = true) {
+    EINPARALLEL_SELDOM void lay_out(const memory_space& space, bool results_stay = true) {
         place(space, sources_, results_stay);
         if (has_other_strides()) {
             prepare_steps();
@@ -90,7 +90,7 @@ public:
     /// `failure`, with this rank's number; where it is not empty at the start, no work is done. `again`: on all ranks
     /// what earlier runs have kept is there. `scratch`: scratch_bytes(), of which others may use what is there before
     /// and after.
-    EINPARALLEL_INLINE void replay(const memory_space& space, transport& ranks, std::byte* scratch,
+    EINPARALLEL_SELDOM void replay(const memory_space& space, transport& ranks, std::byte* scratch,
                                    const run_watch& watch, std::string& failure, bool again = false) {
         const auto attempt = [&](std::size_t vertex, function_ref<void()> f) {
             if (const std::string thrown = failure_of("", f); !thrown.empty() && failure.empty()) {
@@ -129,7 +129,7 @@ public:
 private:
     static constexpr std::size_t no_vertex = local_move::no_vertex;
 
-    EINPARALLEL_INLINE void prepare_steps() {
+    EINPARALLEL_SELDOM void prepare_steps() {
         steps_.clear();
         steps_.reserve(of_rank().steps.size());
         most_spans_ = 0;
@@ -141,20 +141,20 @@ private:
         workspace_.reset();
     }
 
-    EINPARALLEL_INLINE void announce(const run_watch& watch, std::size_t vertex) const {
+    EINPARALLEL_SELDOM void announce(const run_watch& watch, std::size_t vertex) const {
         if (watch.vertices != nullptr && vertices_[vertex].number > 0) {
             (*watch.vertices)(vertices_[vertex].number, einsums_, vertices_[vertex].name);
         }
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] std::string described_failure(const run_watch& watch, std::size_t vertex,
+    EINPARALLEL_SELDOM [[nodiscard]] std::string described_failure(const run_watch& watch, std::size_t vertex,
                                                                    const std::string& thrown) const {
         const std::string where = vertex < vertices_.size() ? "vertex '" + vertices_[vertex].name + "', " : "";
         return watch.call + (": " + where) + "rank " + std::to_string(watch.rank) +
                (thrown.starts_with(": ") ? "" : ": ") + thrown;
     }
 
-    EINPARALLEL_INLINE void perform(const memory_space& space, prepared_call& done, progress_hook* hook) const {
+    EINPARALLEL_SELDOM void perform(const memory_space& space, prepared_call& done, progress_hook* hook) const {
         const kernel* const work = vertices_.empty() ? nullptr : vertices_[done.vertex].work;
         std::byte* const into = done.output.address(starts());
         if (done.what == activity::contract) {
@@ -172,7 +172,7 @@ private:
     }
 
     /// A call on the blocks, wherever the buffers are now.
-    EINPARALLEL_INLINE block_call described(prepared_call& each, progress_hook* hook = nullptr) const {
+    EINPARALLEL_SELDOM block_call described(prepared_call& each, progress_hook* hook = nullptr) const {
         const einsum_form& form = vertices_[each.vertex].form;
         for (std::size_t operand = 0; operand < each.operands.size(); ++operand) {
             const prepared_block& block = each.operands[operand];

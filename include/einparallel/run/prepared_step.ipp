@@ -78,7 +78,7 @@ struct prepared_step {
 };
 
 /// Bytes that a step sends, or receives.
-EINPARALLEL_INLINE std::size_t bytes_of(const prepared_step& of, bool sent) {
+EINPARALLEL_SELDOM std::size_t bytes_of(const prepared_step& of, bool sent) {
     std::size_t bytes = 0;
     for (const prepared_message& each : of.messages) {
         bytes += each.is_sent == sent ? each.elements.bytes : 0;
@@ -92,7 +92,7 @@ struct message_room {
     std::size_t out = 0;  ///< bytes on the host that they leave through
     std::size_t in = 0;   ///< …, and arrive through
 
-    EINPARALLEL_INLINE void add(const prepared_step& step) {
+    EINPARALLEL_SELDOM void add(const prepared_step& step) {
         messages = std::max(messages, step.messages.size());
         for (const prepared_message& each : step.messages) {
             std::size_t& most = each.is_sent ? out : in;
@@ -101,7 +101,7 @@ struct message_room {
     }
 };
 
-EINPARALLEL_INLINE prepared_block prepare_block(const program& of_rank, const buffer_part& part) {
+EINPARALLEL_SELDOM prepared_block prepare_block(const program& of_rank, const buffer_part& part) {
     const buffer& place = of_rank[part.place];
     prepared_block ready{part.place, 0, strides_of(place)};
     if (!place.region.empty()) {
@@ -111,7 +111,7 @@ EINPARALLEL_INLINE prepared_block prepare_block(const program& of_rank, const bu
 }
 
 /// `staging`: bytes of the slabs in which messages pass through the host; 0: they do not.
-EINPARALLEL_INLINE void prepare_messages(const program& of_rank, const std::vector<message>& from, bool are_sent,
+EINPARALLEL_SELDOM void prepare_messages(const program& of_rank, const std::vector<message>& from, bool are_sent,
                                          std::size_t staging, std::vector<prepared_message>& into) {
     std::size_t at = 0;
     for (const message& moved : from) {
@@ -130,7 +130,7 @@ EINPARALLEL_INLINE void prepare_messages(const program& of_rank, const std::vect
     }
 }
 
-EINPARALLEL_INLINE prepared_call prepare_call(const program& of_rank, const action& done, std::size_t of_step,
+EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const action& done, std::size_t of_step,
                                               std::span<const executed_vertex> vertices) {
     const auto* const call = std::get_if<contraction>(&done);
     const accesses touched = accesses_of(of_rank, done, call == nullptr ? nullptr : &vertices[call->vertex].form);
@@ -158,7 +158,7 @@ EINPARALLEL_INLINE prepared_call prepare_call(const program& of_rank, const acti
     return ready;
 }
 
-EINPARALLEL_INLINE prepared_step prepare_step(const program& of_rank, const step& each, std::size_t staging,
+EINPARALLEL_SELDOM prepared_step prepare_step(const program& of_rank, const step& each, std::size_t staging,
                                               std::span<const executed_vertex> vertices = {}) {
     prepared_step ready{.vertex = each.vertex, .once = each.once};
     ready.messages.reserve(each.receives.size() + each.sends.size());

@@ -23,7 +23,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 using result_pool = std::vector<std::shared_ptr<memory_block>>;
 
 /// A block that nobody else holds. Steady use (the last result kept until the next has been made) allocates twice.
-EINPARALLEL_INLINE std::shared_ptr<memory_block> take_from(result_pool& pool, const memory_space& space,
+EINPARALLEL_SELDOM std::shared_ptr<memory_block> take_from(result_pool& pool, const memory_space& space,
                                                            std::size_t bytes) {
     const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
     const auto found = detail::ranges::find_if(pool, is_free);
@@ -37,7 +37,7 @@ EINPARALLEL_INLINE std::shared_ptr<memory_block> take_from(result_pool& pool, co
 
 /// The application's own memory with these elements, where a space's work can use it in place, and its strides
 /// (source::borrow); else null. @throws error for an address of memory of another kind than the source says
-EINPARALLEL_INLINE const void* borrow(const memory_space& space, const source& origin, const box& region,
+EINPARALLEL_SELDOM const void* borrow(const memory_space& space, const source& origin, const box& region,
                                       std::vector<index>& strides) {
     const void* const found = origin.borrow(region, strides);
     if (const std::string mistake = found == nullptr ? "" : space.refuses(found, origin.is_on_device());
@@ -52,7 +52,7 @@ EINPARALLEL_INLINE const void* borrow(const memory_space& space, const source& o
 }
 
 /// Brings the elements of a source into a space's memory, dense.
-EINPARALLEL_INLINE void bring(const memory_space& space, const source& origin, const box& region, void* into,
+EINPARALLEL_SELDOM void bring(const memory_space& space, const source& origin, const box& region, void* into,
                               std::size_t element_bytes) {
     if (!origin.is_on_device()) {
         space.fill(region, into, element_bytes, [&](const box& part, void* to) { origin.read(part, to); });
@@ -77,7 +77,7 @@ struct result_target {
 /// runs; or in scratch memory, which programs that follow each other share.
 class program_memory {
 public:
-    EINPARALLEL_INLINE explicit program_memory(program of_rank)
+    EINPARALLEL_SELDOM explicit program_memory(program of_rank)
         : program_(std::move(of_rank)),
           alive_(lifetimes_of(program_)),
           bound_(program_.buffers.size(), nullptr),
@@ -107,7 +107,7 @@ public:
     [[nodiscard]] result_target& target(std::size_t position) { return at(position).target; }
     /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
     /// memory, not filled by a source, which writes densely.
-    EINPARALLEL_INLINE [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
+    EINPARALLEL_SELDOM [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
         const buffer_id place = program_.results[position];
         return detail::ranges::count(program_.results, place) == 1 &&
                (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
@@ -118,7 +118,7 @@ public:
         return each.on_host != nullptr ? each.on_host : each.block;
     }
     /// Copies results to the host, where they are wanted there.
-    EINPARALLEL_INLINE void bring_out(const memory_space& space) const {
+    EINPARALLEL_SELDOM void bring_out(const memory_space& space) const {
         constexpr std::array<index, 1> dense{1};
         for (const result_memory& each : results_) {
             if (each.on_host != nullptr && each.block->bytes() > 0) {
@@ -129,13 +129,13 @@ public:
     }
 
     /// Until it is bound again a buffer lies there; null: wherever the program has it.
-    EINPARALLEL_INLINE void bind(buffer_id number, const void* start, const std::vector<index>& strides) {
+    EINPARALLEL_SELDOM void bind(buffer_id number, const void* start, const std::vector<index>& strides) {
         bind(number, start);
         has_other_strides_ = has_other_strides_ || strides != program_[number].strides;
         program_[number].strides = strides;
     }
     /// The same where the strides are the program's.
-    EINPARALLEL_INLINE void bind(buffer_id number, const void* start) {
+    EINPARALLEL_SELDOM void bind(buffer_id number, const void* start) {
         const auto place = static_cast<std::size_t>(number);
         is_planned_ = is_planned_ && (start == nullptr) == (bound_[place] == nullptr);
         bound_[place] = static_cast<std::byte*>(const_cast<void*>(start));  // of inputs only what reads them touches it
@@ -149,7 +149,7 @@ public:
     /// Binds inputs and results, and gives every other buffer its place in memory that is kept, or in scratch memory,
     /// which settle() then supplies. `sources`: by vertex. `stay`: results are not wanted on the host. Local; may
     /// throw. Plans anew only where others are bound than before.
-    EINPARALLEL_INLINE void place(const memory_space& space, std::span<const source* const> sources, bool stay) {
+    EINPARALLEL_SELDOM void place(const memory_space& space, std::span<const source* const> sources, bool stay) {
         std::vector<index> strides;
         for (std::size_t number = 0; number < alive_.size(); ++number) {
             const lifetime& life = alive_[number];
@@ -179,7 +179,7 @@ public:
     [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
 
     /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
-    EINPARALLEL_INLINE void settle(std::byte* scratch) {
+    EINPARALLEL_SELDOM void settle(std::byte* scratch) {
         for (std::size_t place = 0; place < starts_.size(); ++place) {
             const auto number = static_cast<buffer_id>(place);
             starts_[place] = bound_[place] != nullptr     ? bound_[place]
@@ -222,7 +222,7 @@ private:
         return *detail::ranges::find(results_, program_.results[position], &result_memory::place);
     }
 
-    EINPARALLEL_INLINE void bind_results(const memory_space& space, bool stay) {
+    EINPARALLEL_SELDOM void bind_results(const memory_space& space, bool stay) {
         for (result_memory& each : results_) {
             each.block.reset();
             each.on_host.reset();

@@ -16,7 +16,7 @@
 
 namespace einparallel {
 
-EINPARALLEL_INLINE void trace::prepare(const plan& of, int rank, std::size_t spans) {
+EINPARALLEL_SELDOM void trace::prepare(const plan& of, int rank, std::size_t spans) {
     rank_ = rank;
     spans_.reserve(spans);
     vertices_.clear();
@@ -25,7 +25,7 @@ EINPARALLEL_INLINE void trace::prepare(const plan& of, int rank, std::size_t spa
     }
 }
 
-EINPARALLEL_INLINE void trace::share(const communicator& ranks) {
+EINPARALLEL_SELDOM void trace::share(const communicator& ranks) {
     static_assert(std::is_trivially_copyable_v<trace_span> && sizeof(trace_span) % sizeof(std::int64_t) == 0);
     const auto words = [](std::vector<trace_span>& spans) {
         return std::span(reinterpret_cast<std::int64_t*>(spans.data()),
@@ -43,7 +43,7 @@ EINPARALLEL_INLINE void trace::share(const communicator& ranks) {
     spans_ = std::move(all);
 }
 
-EINPARALLEL_INLINE void trace::add_watched(std::span<const trace_span> watched, double zero) {
+EINPARALLEL_SELDOM void trace::add_watched(std::span<const trace_span> watched, double zero) {
     spans_.reserve(spans_.size() + watched.size());
     for (trace_span each : watched) {
         each.begin += zero;
@@ -77,7 +77,7 @@ EINPARALLEL_INLINE void trace::add_watched(std::span<const trace_span> watched, 
     spans_.insert(spans_.end(), waits.begin(), waits.end());
 }
 
-EINPARALLEL_INLINE std::string trace::to_json() const {
+EINPARALLEL_SELDOM std::string trace::to_json() const {
     constexpr std::array<const char*, 5> lanes{"arithmetic", "transfer", "waiting", "copies out", "copies in"};
     constexpr std::array<std::size_t, 9> lane_of{0, 0, 0, 0, 1, 2, 2, 3, 4};  // by activity
     constexpr std::array<const char*, 9> suffixes{"",      " combine", " copy",     " read",   " transfer",
@@ -116,7 +116,7 @@ EINPARALLEL_INLINE std::string trace::to_json() const {
     return std::move(json.close(']').close('}')).text();
 }
 
-EINPARALLEL_INLINE std::string trace::summary() const {
+EINPARALLEL_SELDOM std::string trace::summary() const {
     struct sums {
         std::array<double, 9> seconds{};  // by activity
         double bytes = 0;

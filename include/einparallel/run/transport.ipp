@@ -55,14 +55,14 @@ public:
     }
 
     /// A program begins. `watch` outlives it.
-    EINPARALLEL_INLINE void begin(const run_watch& watch) {
+    EINPARALLEL_SELDOM void begin(const run_watch& watch) {
         watch_ = &watch;
         next_poll_ = MPI_Wtime() + seconds_between_polls;
         given_ = no_work;
     }
 
     /// Starts the messages of a step. `starts`: where each buffer begins.
-    EINPARALLEL_INLINE void start(const prepared_step& of_step, std::span<std::byte* const> starts) {
+    EINPARALLEL_SELDOM void start(const prepared_step& of_step, std::span<std::byte* const> starts) {
         step_ = &of_step;
         starts_ = starts;
         has_arrived_ = false;
@@ -106,7 +106,7 @@ public:
     [[nodiscard]] progress_hook* hook() { return hook_.has_value() ? &*hook_ : nullptr; }
 
     /// Of the hook: true where nothing is left to advance.
-    EINPARALLEL_INLINE bool operator()() {
+    EINPARALLEL_SELDOM bool operator()() {
         if (const double now = MPI_Wtime(); now >= next_poll_) {
             next_poll_ = now + seconds_between_polls;
             poll();
@@ -118,7 +118,7 @@ public:
     }
 
     /// Lets the step's messages advance.
-    EINPARALLEL_INLINE void poll() noexcept {
+    EINPARALLEL_SELDOM void poll() noexcept {
         bool is_out = true;
         while (is_out && sent_ < copied_out_.size()) {
             attempt([&] { is_out = space_.is_done(copied_out_[sent_]); });
@@ -137,7 +137,7 @@ public:
 
     /// The step's work is given. Returns when all its messages have arrived.
     /// @throws mpi_error for the first MPI call that failed in this step, and what copies from and to the host threw
-    EINPARALLEL_INLINE void complete() {
+    EINPARALLEL_SELDOM void complete() {
         {
             trace* const seen = step_->messages.empty() || has_device_time_ ? nullptr : watch_->seen;
             const timed_span waiting(seen, activity::wait, step_->vertex);
@@ -167,7 +167,7 @@ private:
     static constexpr double seconds_between_polls = 2e-4;
 
     /// f(); keeps what it throws first for complete(): a rank that fails keeps to the schedule.
-    EINPARALLEL_INLINE void attempt(function_ref<void()> f) noexcept {
+    EINPARALLEL_SELDOM void attempt(function_ref<void()> f) noexcept {
         try {
             f();
         } catch (...) {
@@ -178,12 +178,12 @@ private:
     /// Messages of the step through the host that arrive: the first ones, also in flight.
     [[nodiscard]] std::size_t receives() const { return step_->messages.size() - copied_out_.size(); }
 
-    EINPARALLEL_INLINE void send_next() {
+    EINPARALLEL_SELDOM void send_next() {
         const prepared_message& next = step_->messages[receives() + sent_++];
         flight_.send(out_.data() + next.at, next.elements, next.peer);
     }
 
-    EINPARALLEL_INLINE void bring_in_next() {
+    EINPARALLEL_SELDOM void bring_in_next() {
         const prepared_message& next = step_->messages[brought_in_++];
         attempt([&] {
             copied_in_[side_] = space_.bring_in({next.extents, next.block.address(starts_), next.block.strides,
