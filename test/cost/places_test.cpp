@@ -129,6 +129,16 @@ TEST_CASE("diagonals over many ranks are counted box by box") {
     CHECK(table.between(to, from) == test::counted(diagonal, whole));
 }
 
+TEST_CASE("a regular place knows its parts, whatever irregular one has the same boxes") {
+    detail::place_table table;
+    const place_id given = table.exact(held_by_one({4, 6}, 0));
+    CHECK(table.exact(held_by_one({4, 6}, 0)) == given);
+    CHECK(table.exact(held_by_one({4, 6}, 1)) != given);
+    CHECK(table.parts(table.on_rank({4, 6}, 0)) == std::vector<int>{1, 1});
+    CHECK(table.between(given, table.on_rank({4, 6}, 0)).elements == 0);
+    CHECK(table.exact(held_by_one({}, 1)) != table.exact(held_by_one({}, 2)));  // no sides, other ranks
+}
+
 TEST_CASE("irregular places are counted box by box") {
     random_places random(4);
     for (int trial = 0; trial < 300; ++trial) {

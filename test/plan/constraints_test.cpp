@@ -1,5 +1,6 @@
 // Pins and marks: what the user fixes is what every plan does, and what makes no sense is refused with a sentence.
 
+#include "graphs.hpp"
 #include "random_constraints.hpp"
 
 #include <einparallel/graph/inputs.hpp>
@@ -283,6 +284,19 @@ TEST_CASE_FIXTURE(product_and_sum, "constraints and a memory limit go together")
     const ep::plan limited = planned({.processes = 8, .memory_limit = peak});
     test::check_obeyed(limited);
     CHECK(has(refusal({.processes = 8, .memory_limit = 8}), "needs"));
+}
+
+TEST_CASE("a placeholder lies where its marked reader wants it, though another one comes first") {
+    const test::node x = test::input({9}, ep::source_kind::placeholder);
+    const test::node first = test::einsum("a,b->a", {test::input({2}), x});
+    const test::node marked = test::einsum("a,a->a", {x, x});
+    marked->constraints.without_communication = true;
+    for (const ep::method method : {ep::method::exact, ep::method::linearized}) {
+        const ep::plan made = ep::decompose_vertices(
+            {.processes = 32, .algorithm = ep::algorithm::c, .method = method, .machine = {1e-9, 1e-9, 1e-9}},
+            {first, marked});
+        CHECK(made.bytes_sent() == 0);
+    }
 }
 
 }  // namespace constraints_test

@@ -70,7 +70,7 @@ public:
     EINPARALLEL_INLINE place_id exact(const std::vector<index>& bounds, const mesh& ranks,
                                       const std::vector<label_id>& labels, std::size_t cut);
 
-    /// A distribution that may be irregular; those with the same boxes are one.
+    /// A distribution that may be irregular; irregular ones with the same boxes are one.
     EINPARALLEL_INLINE place_id exact(distribution irregular);
 
     /// All of a tensor on one rank.

@@ -47,7 +47,7 @@ EINPARALLEL_INLINE std::vector<index> cuts_of(const distribution& resting) {
     return key;
 }
 
-/// Which ranks have which boxes.
+/// Which ranks have which boxes. Irregular places are told from regular ones, which know their parts.
 EINPARALLEL_INLINE std::vector<index> boxes_of(const distribution& resting) {
     std::vector<index> key(resting.bounds());
     for (int rank = 0; rank < resting.holders(); ++rank) {
@@ -57,7 +57,7 @@ EINPARALLEL_INLINE std::vector<index> boxes_of(const distribution& resting) {
             key.insert(key.end(), {held.sides[side].begin, held.sides[side].end});
         }
     }
-    key.insert(key.end(), {static_cast<index>(resting.bounds().size()), -4});
+    key.insert(key.end(), {static_cast<index>(resting.bounds().size()), resting.is_regular() ? -4 : -5});
     return key;
 }
 

@@ -17,18 +17,18 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE std::vector<int> minimise_along_paths(cost_sum sum) {
     constexpr std::size_t none = static_cast<std::size_t>(-1);
     const std::size_t count = sum.variables.size();
-    std::erase_if(sum.tables, [](const cost_table& table) {
-        return table.scope.size() != 2 || table.scope.front() > table.scope.back();
-    });
+    std::erase_if(sum.tables, [](const cost_table& table) { return table.scope.size() != 2; });
+    const auto ends_of = [](const cost_table& table) { return std::minmax(table.scope.front(), table.scope.back()); };
     std::vector<std::pair<std::size_t, std::size_t>> in_turn;  // the later variable, the table
-    ranges::for_each(sum.tables, [&](const auto& table) { in_turn.emplace_back(table.scope.back(), in_turn.size()); });
+    ranges::for_each(sum.tables,
+                     [&](const auto& table) { in_turn.emplace_back(ends_of(table).second, in_turn.size()); });
     sort_range(in_turn);
     std::vector<std::size_t> before(count, none);  // on the variable's path
     std::vector<bool> taken(count, false);
     for (std::size_t left = count; left > 0;) {
         std::vector<std::pair<std::size_t, std::size_t>> longest(count, {1, none});  // vertices, the one before
         for (const auto& [variable, number] : in_turn) {
-            const std::size_t from = sum.tables[number].scope.front();
+            const std::size_t from = ends_of(sum.tables[number]).first;
             std::pair<std::size_t, std::size_t>& known = longest[variable];
             if (!taken[from] && longest[from].first >= known.first) {
                 known = {longest[from].first + 1, from};
@@ -45,7 +45,7 @@ EINPARALLEL_INLINE std::vector<int> minimise_along_paths(cost_sum sum) {
         }
     }
     std::erase_if(sum.tables,
-                  [&](const cost_table& table) { return before[table.scope.back()] != table.scope.front(); });
+                  [&](const cost_table& table) { return before[ends_of(table).second] != ends_of(table).first; });
     return minimise(sum, none).states;
 }
 
