@@ -68,7 +68,8 @@ EINPARALLEL_SELDOM void fetch_like(const distributed_part& part, const distribut
         expect(there.where != nullptr, "fetch: the target is a handle on nothing");
         expect(context_of(there) == world, "fetch: the target is distributed over another context");
         const std::vector<index>& bounds = part.where->bounds();
-        const auto [had, given] = std::mismatch(bounds.begin(), bounds.end(), there.where->bounds().begin());
+        const auto [had, given] =
+            std::mismatch(bounds.begin(), bounds.end(), there.where->bounds().begin(), there.where->bounds().end());
         if (had != bounds.end()) {
             throw error("fetch: the target has extent " + std::to_string(*given) + " in dimension " +
                         std::to_string(had - bounds.begin()) + ", the tensor has " + std::to_string(*had));

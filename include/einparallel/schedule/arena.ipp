@@ -108,7 +108,8 @@ EINPARALLEL_INLINE arena_plan first_fit(const arena_request& request) {
 EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
     const std::vector<std::size_t> alive = bytes_alive(request.alive, request.bytes, request.steps);
     const std::size_t aim = *std::max_element(alive.begin(), alive.end());
-    const auto larger = [bytes = request.bytes](std::size_t a, std::size_t b) {
+    const std::vector<std::size_t> bytes = request.bytes;  // as they are before any is made equal to another
+    const auto larger = [&bytes](std::size_t a, std::size_t b) {
         return bytes[a] != bytes[b] ? bytes[a] > bytes[b] : a < b;
     };
     sort_range(request.placed, larger);
@@ -119,9 +120,9 @@ EINPARALLEL_INLINE arena_plan place_well(arena_request request) {
         }
         std::size_t largest = 0;
         for (std::size_t position = 0; equalise && position < request.placed.size(); ++position) {
-            std::size_t& bytes = request.bytes[request.placed[position]];
-            largest = 2 * bytes >= largest && position > 0 ? largest : bytes;
-            bytes = largest;
+            std::size_t& own = request.bytes[request.placed[position]];
+            largest = 2 * own >= largest && position > 0 ? largest : own;
+            own = largest;
         }
         arena_request in_time = request;
         sort_range(in_time.placed, [&](std::size_t a, std::size_t b) {
