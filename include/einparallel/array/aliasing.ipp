@@ -17,7 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touched() const {
     const auto first = reinterpret_cast<std::uintptr_t>(data);
-    const auto bytes = static_cast<index>(element_bytes);
+    const auto bytes = index(element_bytes);
     index lowest = 0;
     index highest = 0;
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
@@ -27,8 +27,7 @@ EINPARALLEL_INLINE std::pair<std::uintptr_t, std::uintptr_t> block_handle::touch
         const index reach = (extents[dimension] - 1) * strides[dimension];
         (reach < 0 ? lowest : highest) += reach;
     }
-    return {first + static_cast<std::uintptr_t>(lowest * bytes),
-            first + static_cast<std::uintptr_t>((highest + 1) * bytes)};
+    return {first + std::uintptr_t(lowest * bytes), first + std::uintptr_t((highest + 1) * bytes)};
 }
 
 EINPARALLEL_INLINE bool is_dense(std::span<const index> extents, const index* strides) {
@@ -49,17 +48,16 @@ EINPARALLEL_INLINE bool interleave(const block_handle& a, const block_handle& b)
     for (const block_handle* const block : {&a, &b}) {
         for (std::size_t dimension = 0; dimension < block->extents.size(); ++dimension) {
             if (block->extents[dimension] > 1) {
-                period = std::gcd(period, block->strides[dimension] * static_cast<index>(block->element_bytes));
+                period = std::gcd(period, block->strides[dimension] * index(block->element_bytes));
             }
         }
     }
     if (period == 0) {
         return false;
     }
-    const auto distance =
-        static_cast<index>(reinterpret_cast<std::uintptr_t>(b.data) - reinterpret_cast<std::uintptr_t>(a.data));
+    const auto distance = index(reinterpret_cast<std::uintptr_t>(b.data) - reinterpret_cast<std::uintptr_t>(a.data));
     const index place = (distance % period + period) % period;
-    return place >= static_cast<index>(a.element_bytes) && period - place >= static_cast<index>(b.element_bytes);
+    return place >= index(a.element_bytes) && period - place >= index(b.element_bytes);
 }
 
 EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const index* strides) {
@@ -83,7 +81,7 @@ EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const inde
     if (nested || count == 0 || count > reach + 1) {
         return !nested && count > 0;
     }
-    std::vector<bool> taken(static_cast<std::size_t>(reach + 1));
+    std::vector<bool> taken(std::size_t(reach + 1));
     for (index number = 0; number < count; ++number) {
         index place = 0;
         index rest = number;
@@ -91,10 +89,10 @@ EINPARALLEL_INLINE bool shares_places(std::span<const index> extents, const inde
             place += rest % extent * stride;
             rest /= extent;
         }
-        if (taken[static_cast<std::size_t>(place)]) {
+        if (taken[std::size_t(place)]) {
             return true;
         }
-        taken[static_cast<std::size_t>(place)] = true;
+        taken[std::size_t(place)] = true;
     }
     return false;
 }

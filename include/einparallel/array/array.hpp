@@ -43,7 +43,7 @@ using row_of = nested_list<T, (Rank > 0 ? Rank - 1 : 0)>;
 template <class T, std::size_t Rank>
 void shape_of([[maybe_unused]] const nested_list<T, Rank>& rows, [[maybe_unused]] index* extents) {
     if constexpr (Rank > 0) {
-        *extents = static_cast<index>(rows.size());
+        *extents = index(rows.size());
         if (rows.size() > 0) {
             shape_of<T, Rank - 1>(*rows.begin(), extents + 1);
         }
@@ -56,7 +56,7 @@ T* flatten(const nested_list<T, Rank>& rows, [[maybe_unused]] const index* exten
     if constexpr (Rank == 0) {
         *next++ = rows;
     } else {
-        if (*extents != static_cast<index>(rows.size())) {
+        if (*extents != index(rows.size())) {
             throw error("ep::array: a list of " + std::to_string(rows.size()) + " stands beside one of " +
                         std::to_string(*extents));
         }
@@ -106,13 +106,13 @@ public:
         const std::array<detail::row_of<T, Rank>, 8> rows{first, second, third, fourth, fifth, sixth, seventh, eighth};
         detail::shape_of<T, Rank - 1>(first, &extents_[1]);
         extents_[0] = 2;
-        while (extents_[0] < 8 && rows[static_cast<std::size_t>(extents_[0])].size() > 0) {
+        while (extents_[0] < 8 && rows[std::size_t(extents_[0])].size() > 0) {
             ++extents_[0];
         }
         reserve(detail::first_elements::unwritten);
         T* next = data();
         for (index row = 0; row < extents_[0]; ++row) {
-            next = detail::flatten<T, Rank - 1>(rows[static_cast<std::size_t>(row)], &extents_[1], next);
+            next = detail::flatten<T, Rank - 1>(rows[std::size_t(row)], &extents_[1], next);
         }
     }
     /// ep::array<double, 1> x{1, 2, 3}, of two elements and more.
@@ -120,7 +120,7 @@ public:
     array(Numbers... elements) requires(Rank == 1 && sizeof...(Numbers) >= 2) : extents_{sizeof...(Numbers)} {
         reserve(detail::first_elements::unwritten);
         T* next = data();
-        ((*next++ = static_cast<T>(elements)), ...);
+        ((*next++ = T(elements)), ...);
     }
 
     /// A copy of the elements.

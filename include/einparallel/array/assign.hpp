@@ -77,9 +77,9 @@ template <bool Negative, class Sign, class... Terms, class Visit>
 void for_each_term(const join_node<Sign, Terms...>& node, const Visit& visit) {
     constexpr std::size_t last = sizeof...(Terms) - 1;
     if constexpr (last > 0) {
-        for_each_term<Negative>(detail::argument<0>(node.arguments), visit);
+        for_each_term<Negative>(argument<0>(node.arguments), visit);
     }
-    for_each_term<Negative == std::is_same_v<Sign, plus>>(detail::argument<last>(node.arguments), visit);
+    for_each_term<Negative == std::is_same_v<Sign, plus>>(argument<last>(node.arguments), visit);
 }
 
 /// No term.

@@ -69,7 +69,7 @@ constexpr auto extents_by_label(const std::array<const index*, Operands>& extent
     std::array<index, Table.names.size()> longest{};
     longest.fill(1);
     for (std::size_t at = 0; at < Table.first.back(); ++at) {
-        index& known = longest[static_cast<std::size_t>(Table.dimensions[at])];
+        index& known = longest[std::size_t(Table.dimensions[at])];
         known = known == 1 ? extent_at<Table>(extents_of, at) : known;
     }
     return longest;
@@ -84,7 +84,7 @@ public:
         if constexpr (Table.has_ellipsis) {
             const auto longest = extents_by_label<Table>(extents_of);
             for (std::size_t at = 0; at < Table.first.back(); ++at) {
-                const auto label = static_cast<std::size_t>(dimensions_[at]);
+                const auto label = std::size_t(dimensions_[at]);
                 if (Table.is_ellipsis[label] && extent_at<Table>(extents_of, at) == 1 && longest[label] != 1) {
                     dimensions_[at] = no_label;
                 }
@@ -169,7 +169,7 @@ auto new_output(const Operands&... operands) {
         extents_by_label<table>(std::array<const index*, sizeof...(Operands)>{operands.extents().data()...});
     std::array<index, table.output_rank> extents{};
     for (std::size_t dimension = 0; dimension < extents.size(); ++dimension) {
-        extents[dimension] = longest[static_cast<std::size_t>(table.output[dimension])];
+        extents[dimension] = longest[std::size_t(table.output[dimension])];
     }
     using Out = typename common_element<typename Operands::value_type...>::type;
     return array<Out, table.output_rank>(extents, first_elements::unwritten);

@@ -71,7 +71,7 @@ foreign_block(T*, std::array<index, Rank>, std::array<index, Rank>) -> foreign_b
 
 template <class... Integers>
 std::array<index, sizeof...(Integers)> indices_of(Integers... values) {
-    return {static_cast<index>(values)...};
+    return {index(values)...};
 }
 
 template <ForeignTensor M>
@@ -89,8 +89,8 @@ auto foreign_block_of(M& object) {
         foreign_block made{object.data(), std::array<index, rank>(), std::array<index, rank>()};
         index stride = 1;
         for (std::size_t step = 0; step < rank; ++step) {
-            const std::size_t dimension = (static_cast<int>(Bare::Layout) & 1) != 0 ? rank - 1 - step : step;
-            made.extents[dimension] = static_cast<index>(object.dimensions()[dimension]);
+            const std::size_t dimension = (int(Bare::Layout) & 1) != 0 ? rank - 1 - step : step;
+            made.extents[dimension] = index(object.dimensions()[dimension]);
             made.strides[dimension] = stride;
             stride *= made.extents[dimension];
         }

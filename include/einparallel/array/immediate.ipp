@@ -1,7 +1,6 @@
 #pragma once
 
 #include <einparallel/array/immediate.hpp>
-#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -20,7 +19,7 @@ EINPARALLEL_INLINE label_id merge_extents(std::span<index> extents, const labell
         if (label == no_label) {
             continue;
         }
-        index& known = extents[static_cast<std::size_t>(label)];
+        index& known = extents[std::size_t(label)];
         if (known < 0) {
             known = block.handle.extents[dimension];
         } else if (known != block.handle.extents[dimension]) {
@@ -51,14 +50,14 @@ EINPARALLEL_INLINE void check_term(std::span<const std::string_view> names, cons
         if (label == no_label) {
             continue;
         }
-        const index known = extents[static_cast<std::size_t>(label)];
+        const index known = extents[std::size_t(label)];
         std::size_t first = 0;
         while (extent_in(operands[first], label, known) < 0) {
             ++first;
         }
         const auto labels_of = [&](std::size_t operand) { return operands[operand].labels; };
         throw error("einsum " + einsum_text(names, operands.size(), labels_of, output.labels) + ": label " +
-                    std::string(names[static_cast<std::size_t>(label)]) + " has extent " + std::to_string(known) +
+                    std::string(names[std::size_t(label)]) + " has extent " + std::to_string(known) +
                     (is_output ? " in the operands" : " in operand " + std::to_string(first + 1)) + " and " +
                     std::to_string(extent_in(block, label, known)) + " in " +
                     (is_output ? "the output" : "operand " + std::to_string(number + 1)));
@@ -70,7 +69,7 @@ EINPARALLEL_INLINE bool is_read_in_place(const labelled_block& output, const lab
     bool same = leaf.handle.data == output.handle.data && leaf.handle.element_bytes == output.handle.element_bytes &&
                 leaf.labels.size() == output.labels.size();
     for (std::size_t dimension = 0; same && dimension < output.labels.size(); ++dimension) {
-        const auto read = detail::ranges::find(leaf.labels, output.labels[dimension]);
+        const auto read = find_in(leaf.labels, output.labels[dimension]);
         same = read != leaf.labels.end() &&
                (output.handle.strides[dimension] == leaf.handle.strides[read - leaf.labels.begin()] ||
                 output.handle.extents[dimension] <= 1);
@@ -115,7 +114,7 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
             known = extent_in(leaves[leaf].block, label, -1);
         }
         if (known < 0) {
-            throw error("einsum: output label " + std::string(names[static_cast<std::size_t>(label)]) +
+            throw error("einsum: output label " + std::string(names[std::size_t(label)]) +
                         " appears in no operand, and the array has no extents yet: make it with them, "
                         "ep::array<double, 2> Z({m, n})");
         }
@@ -130,7 +129,7 @@ EINPARALLEL_INLINE void let_grow(std::span<const std::string_view> names, std::s
 
 EINPARALLEL_INLINE std::shared_ptr<index[]> count_up(index extent) {
     expect(extent >= 0, "ep::iota: no operand has this label, and the array on the left has no extents yet");
-    std::shared_ptr<index[]> made(new index[static_cast<std::size_t>(extent)]);
+    std::shared_ptr<index[]> made(new index[std::size_t(extent)]);
     for (index at = 0; at < extent; ++at) {
         made[at] = at;
     }
@@ -215,10 +214,10 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
     if (!sink) {
         memory& own = *temporaries_.emplace_back(std::make_unique<memory>());
         for (const label_id label : out) {
-            own.extents.push_back(extents_[static_cast<std::size_t>(label)]);
+            own.extents.push_back(extents_[std::size_t(label)]);
         }
         own.strides.resize(out.size());
-        const auto count = static_cast<std::size_t>(dense_strides(own.extents, own.strides.data()));
+        const auto count = std::size_t(dense_strides(own.extents, own.strides.data()));
         own.bytes.reset(new_lines(count * element_bytes));
         made = {{own.bytes.get(), own.extents, own.strides.data(), element_bytes}, out};
     }

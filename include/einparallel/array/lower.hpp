@@ -69,7 +69,7 @@ inline constexpr bool is_divisible = std::is_floating_point_v<T> || is_complex<T
 
 /// Number of factors of E as a product Σ-able by a contraction kernel of element type T; constants are scale, not
 /// factors. `unfit` where E is no such product. `only_leaves`: no factor must be computed first.
-inline constexpr std::size_t unfit = static_cast<std::size_t>(-1) / 4;
+inline constexpr std::size_t unfit = std::size_t(-1) / 4;
 
 template <class Statement, class Whole, class T, class E>
 struct factors {  // any other expression: a factor to be computed first, where that is less work than fusing it
@@ -123,18 +123,18 @@ void for_each_factor(const constant<T>& node, T& scale, const Visit& /*visit*/) 
 }
 template <class T, class A, class B, class Visit>
 void for_each_factor(const join_node<times, A, B>& node, T& scale, const Visit& visit) {
-    for_each_factor(detail::argument<0>(node.arguments), scale, visit);
-    for_each_factor(detail::argument<1>(node.arguments), scale, visit);
+    for_each_factor(argument<0>(node.arguments), scale, visit);
+    for_each_factor(argument<1>(node.arguments), scale, visit);
 }
 template <class T, class A, class Visit>
 void for_each_factor(const join_node<over, A, constant<T>>& node, T& scale, const Visit& visit) {
-    scale = scale / detail::argument<1>(node.arguments).value;
-    for_each_factor(detail::argument<0>(node.arguments), scale, visit);
+    scale = scale / argument<1>(node.arguments).value;
+    for_each_factor(argument<0>(node.arguments), scale, visit);
 }
 template <class T, class A, class Visit>
 void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& visit) {
     scale = negate{}(scale);
-    for_each_factor(detail::argument<0>(node.arguments), scale, visit);
+    for_each_factor(argument<0>(node.arguments), scale, visit);
 }
 
 /// Values of type From are not all elements of type To: double beside float, int beside bool.
@@ -254,7 +254,7 @@ private:
     auto collect(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands) {
         return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
             return apply(node.function, collect<First + leaves_before<Arguments...>(Position)>(
-                                            detail::argument<Position>(node.arguments), operands)...);
+                                            argument<Position>(node.arguments), operands)...);
         }
         (std::index_sequence_for<Arguments...>{});
     }

@@ -102,7 +102,7 @@ template <class T, std::size_t Rank, class... Indices>
 decltype(auto) access(T* data, const std::array<index, Rank>& extents, const std::array<index, Rank>& strides,
                       [[maybe_unused]] array<std::remove_const_t<T>, Rank>* grows, const Indices&... indices) {
     if constexpr (Rank > 0 && (std::integral<Indices> && ...)) {
-        const std::array<index, Rank> at{static_cast<index>(indices)...};
+        const std::array<index, Rank> at{index(indices)...};
         index offset = 0;
         for (std::size_t dimension = 0; dimension < Rank; ++dimension) {
             offset += at[dimension] * strides[dimension];

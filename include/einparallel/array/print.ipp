@@ -15,7 +15,7 @@ EINPARALLEL_INLINE void print_element(std::ostream& stream, element_type type, c
         if constexpr (std::is_same_v<T, bool>) {
             stream << (value ? "true" : "false");
         } else if constexpr (sizeof(T) == 1) {
-            stream << static_cast<int>(value);
+            stream << int(value);
         } else {
             stream << value;
         }
@@ -40,7 +40,7 @@ EINPARALLEL_INLINE std::ostream& print_elements(std::ostream& stream, element_ty
                 stream << "..." << apart;
                 at = extents[dimension] - shown;
             }
-            again(again, dimension + 1, first + at * strides[dimension] * static_cast<index>(element.bytes));
+            again(again, dimension + 1, first + at * strides[dimension] * index(element.bytes));
         }
         stream << ']';
     };

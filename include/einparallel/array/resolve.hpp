@@ -46,7 +46,7 @@ public:
                               std::size_t dimension = 0;
                               for (const label_id label : Statement::ids::template ids<Labels>) {
                                   if (dimension < extents.size()) {
-                                      extents_[static_cast<std::size_t>(label)] = extents[dimension++];
+                                      extents_[std::size_t(label)] = extents[dimension++];
                                   }
                               }
                           }
@@ -59,8 +59,7 @@ public:
     }
     template <class Labels>
     auto resolved(const leaf<iota_operand, Labels>& /*node*/) const {
-        return Source::template indices<Labels>(
-            extents_[static_cast<std::size_t>(Statement::ids::template ids<Labels>[0])]);
+        return Source::template indices<Labels>(extents_[std::size_t(Statement::ids::template ids<Labels>[0])]);
     }
     template <class Over, class Inner, class Labels>
     auto resolved(const leaf<count_operand<Over, Inner>, Labels>& /*node*/) const {
@@ -68,14 +67,14 @@ public:
         constexpr auto reduced = Statement::reduced_by(std::type_identity<reduce_node<op::sum_type, Over, Inner>>{});
         T count = T(1);
         for (std::size_t label = 0; label < reduced.size(); ++label) {
-            count *= reduced[label] ? static_cast<T>(extents_[label]) : T(1);
+            count *= reduced[label] ? T(extents_[label]) : T(1);
         }
         return constant<T>(count);
     }
     template <class Function, class... Arguments>
     auto resolved(const join_node<Function, Arguments...>& node) const {
         return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            return make_join(node.function, resolved(detail::argument<Position>(node.arguments))...);
+            return make_join(node.function, resolved(argument<Position>(node.arguments))...);
         }
         (std::index_sequence_for<Arguments...>{});
     }

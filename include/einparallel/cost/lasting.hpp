@@ -29,7 +29,7 @@ class lasting_tensors {
 public:
     EINPARALLEL_INLINE lasting_tensors(const einsum_graph& graph, std::size_t runs, objective minimised)
         : graph_(graph),
-          runs_(static_cast<double>(runs)),
+          runs_(double(runs)),
           is_paper_(minimised == objective::paper),
           lasts_(graph.vertices.size(), false),
           readings_(graph.vertices.size(), 0) {
@@ -37,7 +37,7 @@ public:
             const vertex& each = *graph.vertices[number];
             const std::vector<std::size_t>& inputs = graph.inputs[number];
             lasts_[number] = each.is_input() ? each.origin != nullptr && each.origin->lasts()
-                                             : detail::all_in(inputs, [&](std::size_t input) { return lasts_[input]; });
+                                             : all_in(inputs, [&](std::size_t input) { return lasts_[input]; });
             for (const std::size_t input : inputs) {
                 readings_[input] += lasts_[number] ? 0 : 1;
             }

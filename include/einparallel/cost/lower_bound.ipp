@@ -19,8 +19,8 @@ EINPARALLEL_INLINE std::optional<contraction_shape> contraction_shape_of(const e
     }
     std::array<index, 6> of_class{1, 1, 1, 1, 1, 1};
     for (std::size_t number = 0; number < extents.size(); ++number) {
-        const auto label = static_cast<label_id>(number);
-        if (detail::any_in(form.operands, [&](const auto& own) { return detail::ranges::count(own, label) > 1; })) {
+        const auto label = label_id(number);
+        if (detail::any_in(form.operands, [&](const auto& own) { return detail::count_in(own, label) > 1; })) {
             return std::nullopt;
         }
         of_class[form.class_of(label)] *= extents[number];
@@ -33,13 +33,12 @@ EINPARALLEL_INLINE std::optional<contraction_shape> contraction_shape_of(const e
 }
 
 EINPARALLEL_INLINE double lower_bound_words(const contraction_shape& shape, int processes) {
-    std::array<double, 3> sorted{static_cast<double>(shape.m), static_cast<double>(shape.n),
-                                 static_cast<double>(shape.k)};
+    std::array<double, 3> sorted{double(shape.m), double(shape.n), double(shape.k)};
     detail::sort_range(sorted);
     const double k = sorted[0];
     const double n = sorted[1];
     const double m = sorted[2];
-    const auto c = static_cast<double>(shape.c);
+    const auto c = double(shape.c);
     if (c * k == 0 || processes <= 1) {
         return 0;
     }

@@ -15,7 +15,7 @@ EINPARALLEL_INLINE double largest_piece(const distribution& resting) {
         return block;
     }
     const index whole = resting.largest_block_extent(*resting.cut());
-    return block * static_cast<double>(block_of(whole, resting.replication(), 0).size()) / static_cast<double>(whole);
+    return block * double(block_of(whole, resting.replication(), 0).size()) / double(whole);
 }
 
 EINPARALLEL_INLINE double task_memory(const task& work) {
@@ -23,11 +23,11 @@ EINPARALLEL_INLINE double task_memory(const task& work) {
     for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
         const distribution& resting = work.operands[operand];
         const double blocks = work.travels(operand) ? 2.0 / resting.replication() : 1;
-        bytes += blocks * resting.largest_block() * static_cast<double>(work.operand_bytes[operand]);
+        bytes += blocks * resting.largest_block() * double(work.operand_bytes[operand]);
     }
     const double elements =
         runs_k_ring(work) ? largest_piece(work.output) * pieces_of_k_ring(work) : work.output.largest_block();
-    return bytes + elements * static_cast<double>(work.output_bytes);
+    return bytes + elements * double(work.output_bytes);
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,7 +3,7 @@
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,12 +37,12 @@ private:
         std::size_t operator()(std::span<const index> key) const {
             std::uint64_t hash = key.size();
             for (const index word : key) {
-                hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x9E3779B97F4A7C15U;
+                hash = (hash ^ std::uint64_t(word)) * 0x9E3779B97F4A7C15U;
                 hash ^= hash >> 29U;
             }
-            return static_cast<std::size_t>(hash ^ (hash >> 32U));
+            return std::size_t(hash ^ (hash >> 32U));
         }
-        bool operator()(std::span<const index> a, std::span<const index> b) const { return ranges::equal(a, b); }
+        bool operator()(std::span<const index> a, std::span<const index> b) const { return equal_in(a, b); }
     };
 
     std::unordered_map<std::vector<index>, std::size_t, by_words, by_words> numbers_;

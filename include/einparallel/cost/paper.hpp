@@ -17,8 +17,8 @@ namespace einparallel::cost {
     double elements = 1;
     for (const label_id label : labels) {
         if (label != no_label) {
-            const auto position = static_cast<std::size_t>(label);
-            elements *= static_cast<double>(extents[position]) / static_cast<double>(parts[position]);
+            const auto position = std::size_t(label);
+            elements *= double(extents[position]) / double(parts[position]);
         }
     }
     return elements;
@@ -50,7 +50,7 @@ namespace einparallel::cost {
                                          std::span<const int> parts) {
     double aggregated = 1;
     for (std::size_t label = 0; label < parts.size(); ++label) {
-        aggregated *= form.in_output(static_cast<label_id>(label)) ? 1 : parts[label];
+        aggregated *= form.in_output(label_id(label)) ? 1 : parts[label];
     }
     return kernel_calls(parts) / aggregated * (aggregated - 1) * block_elements(form.output, extents, parts);
 }
@@ -68,7 +68,7 @@ namespace einparallel::cost {
     bool producer_is_common = true;
     bool equal = true;
     for (std::size_t dimension = 0; dimension < bounds.size(); ++dimension) {
-        const auto bound = static_cast<double>(bounds[dimension]);
+        const auto bound = double(bounds[dimension]);
         whole *= bound;
         producer_block *= bound / producer[dimension];
         consumer_block *= bound / consumer[dimension];

@@ -106,7 +106,7 @@ public:
     explicit place_table(bool elements_only = false) : elements_only_(elements_only) {}
 
 private:
-    [[nodiscard]] static std::size_t at(place_id number) { return static_cast<std::size_t>(number); }
+    [[nodiscard]] static std::size_t at(place_id number) { return std::size_t(number); }
     EINPARALLEL_INLINE place_id add(distribution resting, place_id whole = anywhere);
     EINPARALLEL_INLINE pair_traffic looked_up(place_id from, place_id to, int most, bool elements_only);
 

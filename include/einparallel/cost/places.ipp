@@ -11,7 +11,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE double redistribution_seconds(const traffic& moving, std::size_t element_bytes,
                                                  const machine& constants) {
     return moving.messages * constants.seconds_per_message +
-           moving.busiest * static_cast<double>(element_bytes) * constants.seconds_per_byte;
+           moving.busiest * double(element_bytes) * constants.seconds_per_byte;
 }
 
 EINPARALLEL_INLINE place::place(distribution of, place_id all)
@@ -19,7 +19,7 @@ EINPARALLEL_INLINE place::place(distribution of, place_id all)
       whole(all),
       ranks(resting.bounds().empty() ? 1 : resting.holders()),  // one element is on rank 0
       is_valid(resting.is_regular() && !resting.is_diagonal()),
-      is_binary(is_valid && std::has_single_bit(static_cast<unsigned>(ranks))),
+      is_binary(is_valid && std::has_single_bit(unsigned(ranks))),
       is_even(is_binary),
       bits(resting.bounds().size()) {
     for (const cut_side& side : resting.sides()) {
@@ -29,16 +29,15 @@ EINPARALLEL_INLINE place::place(distribution of, place_id all)
     }
     const std::vector<rank_digit>& digits = resting.digits();
     for (std::size_t number = digits.size(); is_binary && ranks > 1 && number-- > 0;) {
-        for (int bit = std::countr_zero(static_cast<unsigned>(digits[number].radix)); bit-- > 0;) {
-            bits[digits[number].dimension].push_back(std::countr_zero(static_cast<unsigned>(digits[number].stride)) +
-                                                     bit);
+        for (int bit = std::countr_zero(unsigned(digits[number].radix)); bit-- > 0;) {
+            bits[digits[number].dimension].push_back(std::countr_zero(unsigned(digits[number].stride)) + bit);
         }
     }
 }
 
 /// How the dimensions of a tensor are cut: the beginning of a key. Keys end with different negative numbers.
 EINPARALLEL_INLINE std::vector<index> cuts_of(const distribution& resting) {
-    std::vector<index> key{static_cast<index>(resting.bounds().size())};
+    std::vector<index> key{index(resting.bounds().size())};
     key.insert(key.end(), resting.bounds().begin(), resting.bounds().end());
     for (const cut_side& side : resting.sides()) {
         key.push_back(side.parts);
@@ -57,7 +56,7 @@ EINPARALLEL_INLINE std::vector<index> boxes_of(const distribution& resting) {
             key.insert(key.end(), {held.sides[side].begin, held.sides[side].end});
         }
     }
-    key.insert(key.end(), {static_cast<index>(resting.bounds().size()), resting.is_regular() ? -4 : -5});
+    key.insert(key.end(), {index(resting.bounds().size()), resting.is_regular() ? -4 : -5});
     return key;
 }
 
@@ -70,15 +69,15 @@ EINPARALLEL_INLINE place_id place_table::exact(const std::vector<index>& bounds,
     if (resting.is_diagonal()) {
         std::vector<label_id> once = labels;
         for (std::size_t dimension = once.size(); dimension-- > 0;) {
-            const auto here = once.begin() + static_cast<std::ptrdiff_t>(dimension);
+            const auto here = once.begin() + std::ptrdiff_t(dimension);
             *here = std::find(once.begin(), here, *here) != here ? no_label : *here;
         }
         whole = exact(bounds, ranks, once, cut);
     }
     std::vector<index> key = cuts_of(resting);
-    key.push_back(resting.cut() ? static_cast<index>(cut) + 1 : -1);
+    key.push_back(resting.cut() ? index(cut) + 1 : -1);
     for (const rank_digit& digit : resting.digits()) {
-        key.insert(key.end(), {digit.is_piece ? -1 : static_cast<index>(digit.dimension), digit.radix, digit.stride});
+        key.insert(key.end(), {digit.is_piece ? -1 : index(digit.dimension), digit.radix, digit.stride});
     }
     const auto make = [&] { return add(std::move(resting), whole); };
     constexpr int few = 64;
@@ -101,7 +100,7 @@ EINPARALLEL_INLINE place_id place_table::cut_like(distribution one) {
 }
 
 EINPARALLEL_INLINE place_id place_table::add(distribution resting, place_id whole) {
-    const auto number = static_cast<place_id>(places_.size());
+    const auto number = place_id(places_.size());
     places_.emplace_back(std::move(resting), whole == anywhere ? number : whole);
     return number;
 }

@@ -39,29 +39,28 @@ EINPARALLEL_INLINE double cells_meeting(const cut_side& side, interval held) {
         }
         const index shorter = side.extent / side.parts;
         const index longer = std::min(part, side.extent % side.parts);  // parts before this one
-        const interval whole = side.part(static_cast<int>(part));
+        const interval whole = side.part(int(part));
         return longer * std::min<index>(side.pieces, shorter + 1) +
                (part - longer) * std::min<index>(side.pieces, shorter) +
                part_at(whole.size(), side.pieces, position - whole.begin);
     };
-    return static_cast<double>(cell_at(held.end - 1) - cell_at(held.begin) + 1);
+    return double(cell_at(held.end - 1) - cell_at(held.begin) + 1);
 }
 
 /// What moves between any two distributions, as much as the other way round: the boxes of one, rather an irregular one,
 /// are looked up in the other.
 EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const distribution& to) {
     const auto [listed, found] = from.is_regular() ? std::tie(to, from) : std::tie(from, to);
-    std::vector<traffic> of_listed(static_cast<std::size_t>(listed.holders()));
-    std::vector<traffic> of_found(static_cast<std::size_t>(found.holders()));
+    std::vector<traffic> of_listed(std::size_t(listed.holders()));
+    std::vector<traffic> of_found(std::size_t(found.holders()));
     traffic total;
     for (int rank = 0; rank < listed.holders(); ++rank) {
         const box held = listed.held_by(rank);
         for (const int other : found.ranks_meeting(held)) {
             const bool moves = other != rank;
-            const double elements = moves ? static_cast<double>(intersect(found.held_by(other), held).size()) : 0;
+            const double elements = moves ? double(intersect(found.held_by(other), held).size()) : 0;
             total.elements += elements;
-            for (traffic* one :
-                 {&of_listed[static_cast<std::size_t>(rank)], &of_found[static_cast<std::size_t>(other)]}) {
+            for (traffic* one : {&of_listed[std::size_t(rank)], &of_found[std::size_t(other)]}) {
                 one->elements += elements;
                 one->messages += moves ? 1 : 0;
                 total.busiest = std::max(total.busiest, one->elements);
@@ -76,8 +75,8 @@ EINPARALLEL_INLINE traffic irregular_traffic(const distribution& from, const dis
 /// where all bits that both places cut a dimension by agree; they all keep the same amount then.
 EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
     constexpr std::size_t most_bits = 32;
-    const auto from_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(from.ranks)));
-    const auto to_bits = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(to.ranks)));
+    const auto from_bits = std::size_t(std::countr_zero(unsigned(from.ranks)));
+    const auto to_bits = std::size_t(std::countr_zero(unsigned(to.ranks)));
     const std::size_t count = std::max(from_bits, to_bits);
     std::array<std::size_t, most_bits + 1> like;  // bits that are equal on all ranks that keep something, as a tree
     std::iota(like.begin(), like.begin() + count + 1, std::size_t{0});
@@ -101,16 +100,16 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
         const std::vector<int>& after = to.bits[dimension];
         const std::size_t both = std::min(before.size(), after.size());
         for (std::size_t place = 0; place < both; ++place) {
-            join(static_cast<std::size_t>(before[place]), static_cast<std::size_t>(after[place]));
+            join(std::size_t(before[place]), std::size_t(after[place]));
         }
-        targets *= static_cast<double>(std::size_t{1} << (after.size() - both));
-        sources *= static_cast<double>(std::size_t{1} << (before.size() - both));
-        elements *= static_cast<double>(from.resting.bounds()[dimension]);
+        targets *= double(std::size_t{1} << (after.size() - both));
+        sources *= double(std::size_t{1} << (before.size() - both));
+        elements *= double(from.resting.bounds()[dimension]);
     }
     const double had = elements / from.ranks;
     const double wanted = elements / to.ranks;
     const double kept = had / targets;
-    const auto keeping = static_cast<double>(std::size_t{1} << (classes - 1));
+    const auto keeping = double(std::size_t{1} << (classes - 1));
     traffic moving{elements - keeping * kept};
     if (moving.elements > 0) {
         const int sender_keeps = keeping == from.ranks ? 1 : 0;  // every one of them
@@ -125,10 +124,10 @@ EINPARALLEL_INLINE traffic binary_traffic(const place& from, const place& to) {
 EINPARALLEL_INLINE const std::vector<interval>& cells_of(place& of, int ranks, int most) {
     const int tried = std::min(ranks, most);
     const auto [known, fresh] = of.cells.try_emplace({ranks, tried});
-    known->second.reserve(static_cast<std::size_t>(tried) * of.parts.size());
+    known->second.reserve(std::size_t(tried) * of.parts.size());
     for (int trial = 0; fresh && trial < tried; ++trial) {
-        const auto spread = static_cast<std::uint32_t>(trial) * std::uint64_t{2'654'435'769U};
-        const int rank = tried == ranks ? trial : static_cast<int>((spread >> 8U) % static_cast<std::uint64_t>(ranks));
+        const auto spread = std::uint32_t(trial) * std::uint64_t{2'654'435'769U};
+        const int rank = tried == ranks ? trial : int((spread >> 8U) % std::uint64_t(ranks));
         for (std::size_t dimension = 0; dimension < of.parts.size(); ++dimension) {
             known->second.push_back(
                 rank < of.ranks ? of.resting.sides()[dimension].cell(of.resting.cell_of(rank, dimension)) : interval{});
@@ -152,9 +151,9 @@ EINPARALLEL_INLINE traffic regular_traffic(place& from, place& to, int most, boo
         double targets = 1;
         double sources = 1;
         for (std::size_t dimension = 0; dimension < from.resting.sides().size(); ++dimension, ++had, ++wanted) {
-            sent *= static_cast<double>(had->size());
-            received *= static_cast<double>(wanted->size());
-            kept *= static_cast<double>(intersect(*had, *wanted).size());
+            sent *= double(had->size());
+            received *= double(wanted->size());
+            kept *= double(intersect(*had, *wanted).size());
             if (!elements_only) {
                 targets *= cells_meeting(to.resting.sides()[dimension], *had);
                 sources *= cells_meeting(from.resting.sides()[dimension], *wanted);
@@ -165,7 +164,7 @@ EINPARALLEL_INLINE traffic regular_traffic(place& from, place& to, int most, boo
         moving.busiest = std::max({moving.busiest, sent - kept, received - kept});
         moving.messages = std::max({moving.messages, targets - stays, sources - stays});
     }
-    moving.elements *= static_cast<double>(ranks) / tried;
+    moving.elements *= double(ranks) / tried;
     return moving;
 }
 

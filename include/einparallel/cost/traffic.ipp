@@ -17,11 +17,11 @@ EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, 
                                            const mesh& ranks) {
     double elements = 1;
     for (std::size_t number = 0; number < extents.size(); ++number) {
-        const auto label = static_cast<label_id>(number);
+        const auto label = label_id(number);
         const auto times = std::count(labels.begin(), labels.end(), label);
-        double covered = times == 1 ? static_cast<double>(extents[number]) : 0;
+        double covered = times == 1 ? double(extents[number]) : 0;
         for (int part = 0; times > 1 && part < ranks.parts(label); ++part) {
-            covered += std::pow(static_cast<double>(ranks.block(label, extents[number], part).size()), times);
+            covered += std::pow(double(ranks.block(label, extents[number], part).size()), times);
         }
         elements *= times == 0 ? 1 : covered;
     }
@@ -31,12 +31,12 @@ EINPARALLEL_INLINE double covered_elements(const std::vector<label_id>& labels, 
 EINPARALLEL_INLINE double gathered_bytes(const task& work, std::size_t operand) {
     return (work.operands[operand].replication() - 1) *
            covered_elements(work.form.operands[operand], work.extents, work.ranks) *
-           static_cast<double>(work.operand_bytes[operand]);
+           double(work.operand_bytes[operand]);
 }
 
 EINPARALLEL_INLINE double aggregated_bytes(const task& work) {
     return (work.output.replication() - 1) * covered_elements(work.form.output, work.extents, work.ranks) *
-           static_cast<double>(work.output_bytes);
+           double(work.output_bytes);
 }
 
 /// Polling the messages of a step and calling the kernel once more cost as much as so many messages (64³ on two ranks
@@ -59,9 +59,9 @@ EINPARALLEL_INLINE double touched_again(const task& work, label_id label, int ca
     if (!work.form.in_output(label)) {
         double terms = 1;
         for (std::size_t summed = 0; summed < work.extents.size(); ++summed) {
-            const auto number = static_cast<label_id>(summed);
+            const auto number = label_id(summed);
             const bool kept = work.form.in_output(number);
-            terms *= kept ? 1 : static_cast<double>(work.ranks.largest_block(number, work.extents[summed]));
+            terms *= kept ? 1 : double(work.ranks.largest_block(number, work.extents[summed]));
         }
         elements += std::max(0.0, calls - std::max(1.0, terms / terms_per_pass)) * work.output.largest_block();
     }
@@ -80,11 +80,11 @@ struct counted_ring {
     counted_region whole;
     counted_region largest;
 
-    [[nodiscard]] int size() const { return sharers; }
-    [[nodiscard]] static int at(int /*distance*/) { return 0; }
-    [[nodiscard]] counted_region block() const { return whole; }
-    [[nodiscard]] counted_region piece(int /*distance*/) const { return largest; }
-    [[nodiscard]] counted_region half(int /*distance*/, int /*number*/) const {
+    int size() const { return sharers; }
+    static int at(int /*distance*/) { return 0; }
+    counted_region block() const { return whole; }
+    counted_region piece(int /*distance*/) const { return largest; }
+    counted_region half(int /*distance*/, int /*number*/) const {
         return {largest.elements / 2, largest.element_bytes};
     }
 };
@@ -115,7 +115,7 @@ public:
     private:
         void count(messages& moved, const counted_region& region) const {
             moved.number += region.elements > 0 ? peers : 0;
-            moved.bytes += peers * region.elements * static_cast<double>(region.element_bytes);
+            moved.bytes += peers * region.elements * double(region.element_bytes);
         }
     };
 
@@ -129,24 +129,24 @@ public:
             return;
         }
         for (std::size_t label = 0; label < work.extents.size(); ++label) {
-            const auto number = static_cast<label_id>(label);
+            const auto number = label_id(label);
             if (number != work.pending) {  // of its summands every rank writes one
-                compute_ *= static_cast<double>(work.ranks.largest_block(number, work.extents[label]));
+                compute_ *= double(work.ranks.largest_block(number, work.extents[label]));
             }
         }
     }
 
-    [[nodiscard]] double seconds() const { return seconds_; }
-    [[nodiscard]] double bytes() const { return bytes_; }  ///< sent and received
+    double seconds() const { return seconds_; }
+    double bytes() const { return bytes_; }  ///< sent and received
 
-    [[nodiscard]] static std::size_t vertex() { return 0; }
+    static std::size_t vertex() { return 0; }
     buffer_id& block(std::size_t /*operand*/) { return block_; }
-    EINPARALLEL_INLINE [[nodiscard]] static counted_ring ring(const distribution& resting, std::size_t element_bytes) {
+    EINPARALLEL_INLINE static counted_ring ring(const distribution& resting, std::size_t element_bytes) {
         return {
             resting.replication(), {resting.largest_block(), element_bytes}, {largest_piece(resting), element_bytes}};
     }
-    EINPARALLEL_INLINE [[nodiscard]] static counted_region region(const box& of, std::size_t element_bytes) {
-        return {static_cast<double>(of.size()), element_bytes};
+    EINPARALLEL_INLINE static counted_region region(const box& of, std::size_t element_bytes) {
+        return {double(of.size()), element_bytes};
     }
     EINPARALLEL_INLINE void slice(label_id along, int calls) {
         compute_ = (compute_ + touch_seconds(touched_again(work_, along, calls))) / calls;
@@ -175,16 +175,16 @@ public:
     void for_each_tree_edge(const counted_ring& ring, PhaseOf /*phase_of*/, Visit visit) {
         step now;
         visit(now, ring.block(), false, 0, true);
-        add_step(now, static_cast<int>(tree_rounds(ring.size())));
+        add_step(now, int(tree_rounds(ring.size())));
     }
 
     /// Parts of workers differ by one index: the larger ones come first.
     template <class Visit>
     void for_each_worker(step& now, const task& work, Visit visit) {
         const int workers = work.ranks.size() - 1;
-        const auto label = static_cast<std::size_t>(work.ranks.axes.front().label);
+        const auto label = std::size_t(work.ranks.axes.front().label);
         const index own = fed_ranges(work, work.feed.master)[label].size();
-        const auto larger = static_cast<int>((work.extents[label] - own) % workers);
+        const auto larger = int((work.extents[label] - own) % workers);
         for (const auto& [first, count] : {std::pair{0, larger}, {larger, workers - larger}}) {
             now.peers = count;
             if (count > 0) {
@@ -195,9 +195,9 @@ public:
 
 private:
     EINPARALLEL_INLINE static double elements_of(const std::vector<interval>& ranges) {
-        return static_cast<double>(box{ranges}.size());
+        return double(box{ranges}.size());
     }
-    EINPARALLEL_INLINE [[nodiscard]] double touch_seconds(double elements) const {
+    EINPARALLEL_INLINE double touch_seconds(double elements) const {
         return elements * constants_.operations_per_touch * constants_.seconds_per_flop;
     }
     EINPARALLEL_INLINE void add_step(const step& now, int times) {
@@ -266,20 +266,19 @@ EINPARALLEL_INLINE void choose_best_travelling(task& work, algorithm wanted, dou
     }
     const auto travel = [&](int way) {
         work.travelling = way;
-        const bool is_operand = way >= 0 && way < 64 && work.travels(static_cast<std::size_t>(way));
+        const bool is_operand = way >= 0 && way < 64 && work.travels(std::size_t(way));
         work.held = is_operand ? may_hold & ~(std::uint64_t{1} << way) : may_hold;
     };
     int best = nothing_travels;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::pair<double, double> least{infinity, infinity};  // what is beyond the limit counts before seconds do
-    for (int way = nothing_travels; way < static_cast<int>(work.operands.size()); ++way) {
-        if (way == output_travels ? !k_ring_suits(work)
-                                  : way >= 0 && !fills_ring(work.operands[static_cast<std::size_t>(way)], 1)) {
+    for (int way = nothing_travels; way < int(work.operands.size()); ++way) {
+        if (way == output_travels ? !k_ring_suits(work) : way >= 0 && !fills_ring(work.operands[std::size_t(way)], 1)) {
             continue;
         }
         travel(way);
         const double memory = limited ? task_memory(work) : 0;
-        const std::pair<double, double> measured{memory > static_cast<double>(memory_limit) ? memory : 0.0,
+        const std::pair<double, double> measured{memory > double(memory_limit) ? memory : 0.0,
                                                  task_seconds(work, operations_per_point, constants, lasting)};
         if (measured < least) {
             best = way;

@@ -30,15 +30,15 @@ EINPARALLEL_INLINE void check_cuda(cudaError_t code, const char* call, const cha
     if (code != cudaSuccess) {
         static_cast<void>(cudaGetLastError());  // one that does not stick is reported once
         if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
-            throw cuda_error(not_compiled_for_device(), static_cast<int>(code));
+            throw cuda_error(not_compiled_for_device(), int(code));
         }
-        throw cuda_error(failed_on_device(call, cudaGetErrorString(code), file, line), static_cast<int>(code));
+        throw cuda_error(failed_on_device(call, cudaGetErrorString(code), file, line), int(code));
     }
 }
 
 EINPARALLEL_INLINE void check_cublas(cublasStatus_t code, const char* call, const char* file, int line) {
     if (code != CUBLAS_STATUS_SUCCESS) {
-        throw cuda_error(failed_on_device(call, cublasGetStatusString(code), file, line), static_cast<int>(code));
+        throw cuda_error(failed_on_device(call, cublasGetStatusString(code), file, line), int(code));
     }
 }
 

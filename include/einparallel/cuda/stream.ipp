@@ -14,7 +14,7 @@ EINPARALLEL_INLINE event::event(bool is_timed) {
 EINPARALLEL_INLINE double event::seconds_since(const event& earlier) const {
     float milliseconds = 0;
     check_cuda(cudaEventElapsedTime(&milliseconds, earlier.handle_, handle_), "cudaEventElapsedTime");
-    return 1e-3 * static_cast<double>(milliseconds);
+    return 1e-3 * double(milliseconds);
 }
 
 EINPARALLEL_INLINE void event::record(CUstream_st* of) {

@@ -54,7 +54,7 @@ public:
     block_cyclic(context& world, const I (&descriptor)[9], const process_grid& grid, T* local) {
         std::array<index, 9> numbers{};
         for (std::size_t place = 0; place < numbers.size(); ++place) {
-            numbers[place] = static_cast<index>(descriptor[place]);
+            numbers[place] = index(descriptor[place]);
         }
         part_ = detail::deal(world, numbers, grid, local, element_type_of<T>());
     }

@@ -20,15 +20,14 @@ EINPARALLEL_SELDOM distribution boxes_in_cycles(const block_cycles& how, const p
     const std::vector<index> bounds{how.extents[0] / how.cycles[0] + 1, how.cycles[0],
                                     how.extents[1] / how.cycles[1] + 1, how.cycles[1]};
     const std::array<int, 2> processes{grid.rows, grid.columns};
-    std::vector<box> boxes(static_cast<std::size_t>(grid.rows * grid.columns), whole_box(bounds));
+    std::vector<box> boxes(std::size_t(grid.rows * grid.columns), whole_box(bounds));
     for (int rank = 0; rank < grid.rows * grid.columns; ++rank) {
         const std::array<int, 2> place = grid.order == grid_order::row_major
                                              ? std::array{rank / grid.columns, rank % grid.columns}
                                              : std::array{rank % grid.rows, rank / grid.rows};
         for (std::size_t side = 0; side < 2; ++side) {
             const index turn = (place[side] - first[side] + processes[side]) % processes[side];
-            boxes[static_cast<std::size_t>(rank)].sides[2 * side + 1] = {turn * how.blocks[side],
-                                                                         (turn + 1) * how.blocks[side]};
+            boxes[std::size_t(rank)].sides[2 * side + 1] = {turn * how.blocks[side], (turn + 1) * how.blocks[side]};
         }
     }
     return {bounds, std::move(boxes)};
@@ -77,7 +76,7 @@ EINPARALLEL_SELDOM std::shared_ptr<const distributed_part> deal(context& world, 
         for (std::size_t place = 0; place < 8; ++place) {
             common_numbers.add(place == 1 ? index{0} : descriptor[place]);
         }
-        common_numbers.add(grid.rows).add(grid.columns).add(static_cast<int>(grid.order)).add(name_of_element(element));
+        common_numbers.add(grid.rows).add(grid.columns).add(int(grid.order)).add(name_of_element(element));
     });
     agree(world.control(), failure,
           {{common_numbers.value(), "block_cyclic: the descriptor or the grid is not the same on all ranks"}});

@@ -33,7 +33,7 @@ EINPARALLEL_SELDOM void gather_part(const distributed_part& part, std::optional<
             throw error("gather: there is no rank " + std::to_string(*root) + " in a context of " +
                         std::to_string(size));
         }
-        const std::vector<box> whole(static_cast<std::size_t>(size), whole_box(bounds));
+        const std::vector<box> whole(std::size_t(size), whole_box(bounds));
         const auto wanted =
             std::make_shared<const distribution>(root ? held_by_one(bounds, *root) : distribution(bounds, whole));
         std::byte* const memory = !root || *root == rank ? allocate() : nullptr;

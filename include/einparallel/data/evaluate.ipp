@@ -2,7 +2,6 @@
 
 #include <einparallel/data/evaluate.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/data/own_layout.hpp>
 #include <einparallel/layout/distribution.hpp>
@@ -22,9 +21,8 @@ EINPARALLEL_SELDOM bool is_pinned_to_blocks(const binding& output) {
         return false;
     }
     const std::optional<mesh> grid = mesh_of(*blocks);
-    return grid && !grid->axes.empty() && detail::all_in(grid->axes, [&](const mesh_axis& axis) {
-               const auto dimension =
-                   static_cast<std::size_t>(axis.label);  // not where one rank has all: it would compute all
+    return grid && !grid->axes.empty() && all_in(grid->axes, [&](const mesh_axis& axis) {
+               const auto dimension = std::size_t(axis.label);  // not where one rank has all: it would compute all
                return made->form.output[dimension] != no_label &&
                       grid->largest_block(axis.label, made->bounds[dimension]) < made->bounds[dimension];
            });
@@ -34,7 +32,7 @@ EINPARALLEL_SELDOM void evaluate_in_place(context& world, const options& asked, 
     struct pinned_outputs {
         std::vector<vertex*> pinned{};
         ~pinned_outputs() {
-            detail::ranges::for_each(pinned, [](vertex* each) { each->constraints.pin.reset(); });
+            for_each_in(pinned, [](vertex* each) { each->constraints.pin.reset(); });
         }
     };
     const plan planned = [&] {

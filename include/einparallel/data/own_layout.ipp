@@ -35,7 +35,7 @@ EINPARALLEL_SELDOM std::vector<pinned_part> pin_of(const distribution& blocks) {
     expect(grid.has_value(), "distributed: these blocks are no grid of ranks, so that nothing can be pinned to them");
     std::vector<pinned_part> parts;
     for (const mesh_axis& axis : grid->axes) {
-        parts.emplace_back(static_cast<int>(axis.label), cut_points(axis.points));
+        parts.emplace_back(int(axis.label), cut_points(axis.points));
     }
     return parts;
 }
@@ -52,12 +52,12 @@ EINPARALLEL_SELDOM std::vector<box> exchange_boxes(const communicator& control, 
     for (std::size_t dimension = 0; dimension < rank; ++dimension) {
         sent.insert(sent.end(), {bounds[dimension], mine.sides[dimension].begin, mine.sides[dimension].end});
     }
-    std::vector<std::int64_t> all(count * static_cast<std::size_t>(control.size()));
+    std::vector<std::int64_t> all(count * std::size_t(control.size()));
     agree(control, mistake, numbers);
     allgather(control, sent, all);
 
     // From here on all ranks see the same.
-    std::vector<box> boxes(static_cast<std::size_t>(control.size()));
+    std::vector<box> boxes(std::size_t(control.size()));
     const auto refuse = [&](const std::string& because) { throw error(doing + ": " + because); };
     const auto text = [](auto number) { return std::to_string(number); };
     for (std::size_t peer = 0; peer < boxes.size(); ++peer) {
@@ -165,7 +165,7 @@ EINPARALLEL_SELDOM distributed_part own_part(context& world, const std::vector<i
                                              const strided_box& mine) {
     const exclusive guard(*world.state(), "distributed");
     fingerprint kind;
-    kind.add(static_cast<std::uint64_t>(bounds.size())).add(name_of_element(mine.element));
+    kind.add(std::uint64_t(bounds.size())).add(name_of_element(mine.element));
     const std::string negative = negative_extent(extents_of(mine.held));
     std::vector<box> parts = exchange_boxes(
         world.control(), "distributed",

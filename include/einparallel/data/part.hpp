@@ -27,7 +27,7 @@ struct strided_box {
     element_type element;
     bool is_on_device = false;  ///< in memory of a device, which the host does not look into
 
-    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(held.size()) * element.bytes; }
+    [[nodiscard]] std::size_t bytes() const { return std::size_t(held.size()) * element.bytes; }
 
     /// The first element of a part. @pre contains(held, region)
     EINPARALLEL_INLINE [[nodiscard]] std::byte* first(const box& region) const;

@@ -19,7 +19,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_SELDOM std::byte* strided_box::first(const box& region) const {
-    return data + offset_of(region, held, strides) * static_cast<index>(element.bytes);
+    return data + offset_of(region, held, strides) * index(element.bytes);
 }
 
 EINPARALLEL_SELDOM void strided_box::read(const box& region, void* destination, std::string_view what) const {
@@ -34,7 +34,7 @@ EINPARALLEL_SELDOM void strided_box::read(const box& region, void* destination, 
 
 /// True where some elements lie before the first.
 EINPARALLEL_SELDOM bool is_backwards(const strided_box& of) {
-    return !of.held.empty() && detail::any_in(of.strides, [](index stride) { return stride < 0; });
+    return !of.held.empty() && any_in(of.strides, [](index stride) { return stride < 0; });
 }
 
 EINPARALLEL_SELDOM const void* strided_box::borrow(const box& region, std::vector<index>& found) const {

@@ -33,11 +33,9 @@ struct plan_call {
     prepared_plan* ready = nullptr;  ///< where the plan could be prepared
     fingerprint bound_signature{};   ///< of what is bound, and where it rests
 
-    [[nodiscard]] bool is_on_device() const { return !cache.space.is_host(); }
-    [[nodiscard]] prepared_program& moves() const { return ready->moves(); }
-    [[nodiscard]] const planned_vertex& output(std::size_t position) const {
-        return asked.vertices()[asked.outputs()[position]];
-    }
+    bool is_on_device() const { return !cache.space.is_host(); }
+    prepared_program& moves() const { return ready->moves(); }
+    const planned_vertex& output(std::size_t position) const { return asked.vertices()[asked.outputs()[position]]; }
 };
 
 /// "f8, 3 x 4"
@@ -128,10 +126,10 @@ public:
     }
 
     /// The most spans that a trace of carry_out() has.
-    [[nodiscard]] std::size_t most_spans() const { return spans_; }
+    std::size_t most_spans() const { return spans_; }
 
     /// Brings bound values to where the plan reads them. Returns the bytes that this rank sent.
-    EINPARALLEL_SELDOM [[nodiscard]] std::size_t carry_out(const run_watch& watch, std::string& failure) const {
+    EINPARALLEL_SELDOM std::size_t carry_out(const run_watch& watch, std::string& failure) const {
         std::size_t sent = 0;
         for (const auto& [way, keep] : brought_) {
             plan_cache& home = *way->home;
@@ -142,7 +140,7 @@ public:
     }
 
 private:
-    EINPARALLEL_SELDOM [[nodiscard]] const vertex* value_for(const planned_vertex& input) {
+    EINPARALLEL_SELDOM const vertex* value_for(const planned_vertex& input) {
         const binding* found = nullptr;
         for (std::size_t number = 0; number < call_.bound.size(); ++number) {
             const binding& each = call_.bound[number];
@@ -195,7 +193,7 @@ private:
         const vertex* const given = value_for(input);
         check(input, given);
         const source& value = *given->origin;
-        call_.bound_signature.add(static_cast<std::uint64_t>(number)).add(static_cast<int>(value.kind()));
+        call_.bound_signature.add(std::uint64_t(number)).add(int(value.kind()));
         if (call_.asked.asked().check_inputs && value.kind() == source_kind::everywhere) {
             if (value.is_on_device()) {
                 throw error("run: the value bound to placeholder '" + input.name +

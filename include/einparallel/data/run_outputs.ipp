@@ -8,7 +8,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -36,7 +35,7 @@ public:
             call_.moves().target(position) = {};
             if (targets_[position] != nullptr) {
                 check(position);
-                call_.bound_signature.add(static_cast<std::uint64_t>(position)).add(*targets_[position]->where);
+                call_.bound_signature.add(std::uint64_t(position)).add(*targets_[position]->where);
                 aim(position);
             }
         }
@@ -74,7 +73,7 @@ public:
     }
 
     /// Moves results to the application's memory when all is done. Collective. Returns the bytes that this rank sent.
-    EINPARALLEL_SELDOM [[nodiscard]] std::size_t deliver() const {
+    EINPARALLEL_SELDOM std::size_t deliver() const {
         std::size_t sent = 0;
         for (const auto& [from, to] : moved_) {
             if (*from.where == *to->where) {
@@ -93,7 +92,7 @@ private:
         bool known = false;
         for (std::size_t position = 0; position < targets_.size(); ++position) {
             const planned_vertex& made = call_.output(position);
-            if (made.origin == given.placeholder || detail::ranges::count(made.twins, given.placeholder) > 0) {
+            if (made.origin == given.placeholder || count_in(made.twins, given.placeholder) > 0) {
                 if (std::exchange(targets_[position], given.into.get()) != nullptr) {
                     throw error(who + "is given twice, or to equal outputs");
                 }
@@ -139,7 +138,7 @@ private:
         const planned_vertex& made = call_.output(position);
         const distributed_part& into = *targets_[position];
         const strided_box& target = into.elements;
-        const bool is_read = detail::any_in(call_.moves().sources(), [&](const source* origin) {
+        const bool is_read = any_in(call_.moves().sources(), [&](const source* origin) {
             const auto* const read = dynamic_cast<const memory_source*>(origin);
             return read != nullptr && meet(read->part().elements, target);
         });

@@ -47,12 +47,12 @@ EINPARALLEL_SELDOM void write_together(MPI_File file, std::size_t offset, const 
                                          "native", MPI_INFO_NULL);
     const auto* first = static_cast<const std::byte*>(data) + here.offset;
     MPI_Status status;
-    const int code = MPI_File_write_all(file, first, static_cast<int>(here.count), type_of(here), &status);
+    const int code = MPI_File_write_all(file, first, int(here.count), type_of(here), &status);
     check_mpi(viewed, "MPI_File_set_view");
     check_mpi(code, "MPI_File_write_all");
     MPI_Count written = 0;
     check_mpi(MPI_Get_elements_x(&status, unit, &written), "MPI_Get_elements_x");
-    if (static_cast<std::size_t>(written) * static_cast<std::size_t>(unit_bytes) != here.bytes) {
+    if (std::size_t(written) * std::size_t(unit_bytes) != here.bytes) {
         throw error("MPI_File_write_all wrote " + std::to_string(written * unit_bytes) + " of " +
                     std::to_string(here.bytes) + " bytes");
     }
@@ -89,7 +89,7 @@ EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::strin
     attempt("save_npy", [&] {
         if (control.rank() == 0) {
             made.emplace(path);
-            made->reserve(preamble.size() + static_cast<std::uint64_t>(whole_box(bounds).size()) * element.bytes);
+            made->reserve(preamble.size() + std::uint64_t(whole_box(bounds).size()) * element.bytes);
         }
     });
     agree(control, failure);
@@ -97,9 +97,9 @@ EINPARALLEL_SELDOM void save_part(const distributed_part& part, const std::strin
     MPI_File file = MPI_FILE_NULL;
     attempt(doing, [&] { file = open_together(control, path); });
     agree(control, failure);
-    std::uint64_t rounds = ~static_cast<std::uint64_t>(slices.size());  // the smallest complement: the most slices
+    std::uint64_t rounds = ~std::uint64_t(slices.size());  // the smallest complement: the most slices
     allreduce_minimum(control, {&rounds, 1});
-    slices.resize(static_cast<std::size_t>(~rounds));
+    slices.resize(std::size_t(~rounds));
     for (const auto& each : slices) {  // clang 14 does not capture structured bindings
         attempt(doing, [&] {
             write_together(file, preamble.size(), each.first, here.elements.data, each.second, element.bytes);

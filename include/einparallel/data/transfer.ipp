@@ -60,7 +60,7 @@ EINPARALLEL_SELDOM strided_box memory_of_box(const distributed_part& part, const
         offset += part.cyclic ? 0 : (begin - part.elements.held.sides[dimension].begin) * stride;
         memory.strides.insert(memory.strides.end(), {of_cycle * stride, stride});
     }
-    memory.data += offset * static_cast<index>(memory.element.bytes);
+    memory.data += offset * index(memory.element.bytes);
     return memory;
 }
 
@@ -110,8 +110,8 @@ public:
     }
 
     /// Messages and copies, to be carried out after lay_out().
-    [[nodiscard]] prepared_program& moves() { return *moves_; }
-    [[nodiscard]] std::size_t bytes_sent() const { return bytes_sent_; }
+    prepared_program& moves() { return *moves_; }
+    std::size_t bytes_sent() const { return bytes_sent_; }
 
     /// Says where the elements of both parts are. Local; may throw.
     EINPARALLEL_SELDOM void lay_out(const memory_space& space, const distributed_part& from,

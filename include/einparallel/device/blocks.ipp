@@ -84,7 +84,7 @@ EINPARALLEL_INLINE void for_each_join(std::span<const index> element_bytes, loop
     if (nest.output_empty || (nest.sum_empty && work.combine)) {
         return;
     }
-    work.operand_count = static_cast<int>(element_bytes.size() - 1);
+    work.operand_count = int(element_bytes.size() - 1);
     nest.sort_by(0);
     join_cuts(element_bytes, visit).visit(nest, work);
 }
@@ -94,9 +94,9 @@ EINPARALLEL_INLINE void for_each_join(const op_program& program, loop_nest& nest
     if (program.operand_count() > launch::most_operands) {
         static_cast<void>(code_of(program));  // throws
     }
-    index bytes[1 + launch::most_operands] = {static_cast<index>(program.type().bytes)};
+    index bytes[1 + launch::most_operands] = {index(program.type().bytes)};
     for (std::size_t operand = 0; operand < program.operand_count(); ++operand) {
-        bytes[1 + operand] = static_cast<index>(program.instructions()[operand].type().bytes);
+        bytes[1 + operand] = index(program.instructions()[operand].type().bytes);
     }
     for_each_join({bytes, 1 + program.operand_count()}, nest, work, visit);
 }
@@ -162,7 +162,7 @@ EINPARALLEL_INLINE void softmax_on_device(launch::stream on, element_type elemen
     launch::strided_join work;
     work.output = call.output.data;
     work.operands[0] = call.operands[0].data;
-    const auto bytes = static_cast<index>(element.bytes);
+    const auto bytes = index(element.bytes);
     for_each_join(std::array{bytes, bytes}, loops.rows, work, [&](launch::strided_join part) {
         part.extents[part.loops - 1] = loops.length;
         std::copy_n(loops.steps, 2, part.strides[part.loops - 1]);
@@ -180,7 +180,7 @@ EINPARALLEL_INLINE void copy_on_device(launch::stream on, std::span<const index>
     launch::strided_join work;
     work.output = into;
     work.operands[0] = from;
-    const auto bytes = static_cast<index>(element_bytes);
+    const auto bytes = index(element_bytes);
     for_each_join(std::array{bytes, bytes}, nest, work,
                   [&](const launch::strided_join& part) { launch::copy(on, part, element_bytes); });
 }

@@ -33,12 +33,11 @@ public:
     divisor() = default;
     /// @pre 1 <= value < 2^31
     explicit divisor(std::uint32_t value)
-        : shift_(static_cast<std::uint32_t>(std::bit_width(value - 1))),
-          factor_(static_cast<std::uint32_t>(
-              ((std::uint64_t{1} << 32U) * ((std::uint64_t{1} << shift_) - value)) / value + 1)) {}
+        : shift_(std::uint32_t(std::bit_width(value - 1))),
+          factor_(std::uint32_t(((std::uint64_t{1} << 32U) * ((std::uint64_t{1} << shift_) - value)) / value + 1)) {}
 
     EINPARALLEL_HOST_DEVICE std::uint32_t quotient(std::uint32_t number) const {
-        return (static_cast<std::uint32_t>((std::uint64_t{number} * factor_) >> 32U) + number) >> shift_;
+        return (std::uint32_t((std::uint64_t{number} * factor_) >> 32U) + number) >> shift_;
     }
 
 private:

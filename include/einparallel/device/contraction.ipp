@@ -17,7 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contraction& decision, std::complex<double> scale,
                                       const block_call& call, void* workspace, blas_function blas) {
-    const auto bytes = static_cast<index>(decision.element.bytes);
+    const auto bytes = index(decision.element.bytes);
     auto* const room = static_cast<std::byte*>(workspace);
     const op_program sum = reduction_program(reduction::sum, decision.element);
     // Elements on their way between a tensor and the workspace, whose last part is for long sums.
@@ -34,7 +34,7 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
         work.operands[0] = from;
         work.combine = combine;
         const device_contraction::staged& last = decision.copies[y_slot];
-        work.workspace = room + last.at + (static_cast<std::size_t>(last.elements * bytes) + 255) / 256 * 256;
+        work.workspace = room + last.at + (std::size_t(last.elements * bytes) + 255) / 256 * 256;
         for_each_join(sum, nest, work, [&](const launch::strided_join& part) {
             copy.sums || combine ? launch::join(on, part, sum) : launch::copy(on, part, decision.element.bytes);
         });
@@ -61,8 +61,8 @@ EINPARALLEL_INLINE void run_on_device(launch::stream on, const device_contractio
     do {
         const void* const x = static_cast<const std::byte*>(operands[x_slot]) + at[x_slot] * bytes;
         const void* const y = static_cast<const std::byte*>(operands[y_slot]) + at[y_slot] * bytes;
-        blas({decision.element, scale * static_cast<double>(decision.repeats), decision.product,
-              decision.swapped ? y : x, decision.swapped ? x : y, static_cast<std::byte*>(into) + at[z_slot] * bytes,
+        blas({decision.element, scale * double(decision.repeats), decision.product, decision.swapped ? y : x,
+              decision.swapped ? x : y, static_cast<std::byte*>(into) + at[z_slot] * bytes,
               number++ >= decision.outputs || (combines && written.elements == 0)});
     } while (point.advance(at));
     if (written.elements > 0) {

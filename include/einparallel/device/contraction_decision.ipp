@@ -41,7 +41,7 @@ public:
         }
     }
 
-    [[nodiscard]] device_contraction decide() {
+    device_contraction decide() {
         best_.way = nest_.output_empty ? device_way::nothing : device_way::join;
         const bool is_exact = best_.element.kind != 'f' && best_.element.kind != 'c';
         if (nest_.output_empty || nest_.sum_empty || in_place_ || is_exact) {
@@ -70,21 +70,19 @@ public:
 private:
     using loop_list = odometer::loop_list;
 
-    [[nodiscard]] double weight() const { return best_.element.kind == 'c' ? 4 : 1; }
-    [[nodiscard]] double seconds_of_bytes(double touched) const {
-        return touched * static_cast<double>(best_.element.bytes) / limits_.bytes;
-    }
-    [[nodiscard]] double points() const {
+    double weight() const { return best_.element.kind == 'c' ? 4 : 1; }
+    double seconds_of_bytes(double touched) const { return touched * double(best_.element.bytes) / limits_.bytes; }
+    double points() const {
         double product = 1;
         for (const index extent : nest_.extents) {
-            product *= static_cast<double>(extent);
+            product *= double(extent);
         }
         return product;
     }
-    [[nodiscard]] double elements(std::size_t slot) const {
+    double elements(std::size_t slot) const {
         double product = slot == z_slot && best_.mode == write_mode::combine ? 2 : 1;
         for (std::size_t loop = 0; loop < nest_.size(); ++loop) {
-            product *= nest_.of(loop)[slot] == 0 ? 1 : static_cast<double>(nest_.extents[loop]);
+            product *= nest_.of(loop)[slot] == 0 ? 1 : double(nest_.extents[loop]);
         }
         return product;
     }
@@ -108,7 +106,7 @@ private:
         loop_list loops[4];  // by product_index
         for (std::size_t loop = 0; loop < nest.size(); ++loop) {
             if (is_forwards(nest, loop)) {
-                loops[static_cast<std::size_t>(index_of(nest, loop))].push_back(loop);
+                loops[std::size_t(index_of(nest, loop))].push_back(loop);
             }
         }
         for (loop_list& each : loops) {
@@ -167,11 +165,11 @@ private:
             nest.of(loop)[slot] = moves[0];
             copy.elements *= is_summed ? 1 : extent;
             copy.sums = copy.sums || is_summed;
-            read *= static_cast<double>(extent);
+            read *= double(extent);
         }
         copy.loops.fuse();
-        made.transposed_bytes += static_cast<std::size_t>(read) * made.element.bytes;
-        return seconds_of_bytes(read + static_cast<double>(copy.elements)) + limits_.launch;
+        made.transposed_bytes += std::size_t(read) * made.element.bytes;
+        return seconds_of_bytes(read + double(copy.elements)) + limits_.launch;
     }
 
     static bool is_forwards(const loop_nest& nest, std::size_t loop) {
@@ -180,9 +178,9 @@ private:
 
     /// Seconds of one batch of products: padded to the tiles of a BLAS, on as many multiprocessors as there are tiles,
     /// or bound by memory.
-    [[nodiscard]] double seconds_of(const blas_product& product) const {
-        const auto tiles = [](index value, index tile) { return static_cast<double>((value + tile - 1) / tile); };
-        const auto number = [](index value) { return static_cast<double>(value); };
+    double seconds_of(const blas_product& product) const {
+        const auto tiles = [](index value, index tile) { return double((value + tile - 1) / tile); };
+        const auto number = [](index value) { return double(value); };
         const double batch = number(product.batch);
         const double parts =
             tiles(product.m, 64) * tiles(product.n, 64) * batch * std::max(1.0, number(product.k) / 512);
@@ -236,7 +234,7 @@ private:
                                    stride(batch, z_slot)};
         double calls = 1;
         for (const std::size_t loop : around) {
-            calls *= loop == batch ? 1 : static_cast<double>(extent(loop));
+            calls *= loop == batch ? 1 : double(extent(loop));
         }
         const double seconds = with.seconds + calls * (seconds_of(product) + limits_.launch);
         if (best_.way == device_way::products ? seconds >= best_.seconds : seconds > best_.seconds) {
@@ -260,8 +258,7 @@ private:
         std::size_t sums = 0;
         for (device_contraction::staged& each : best_.copies) {
             each.at = best_.workspace_bytes;
-            best_.workspace_bytes +=
-                (static_cast<std::size_t>(each.elements) * best_.element.bytes + line - 1) / line * line;
+            best_.workspace_bytes += (std::size_t(each.elements) * best_.element.bytes + line - 1) / line * line;
             if (each.sums) {
                 loop_nest nest = each.loops;
                 sums = std::max(sums, join_workspace_bytes(reduction_program(reduction::sum, best_.element), nest));

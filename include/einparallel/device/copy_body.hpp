@@ -36,11 +36,11 @@ struct tiled_copy {
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
         int limits[launch::most_loops];
         index begin[2] = {};
-        auto rest = static_cast<std::uint32_t>(at.block());
+        auto rest = std::uint32_t(at.block());
         for (int number = 0; number < loops; ++number) {
             const auto& around = loop[number];
             const std::uint32_t next = around.tiles.quotient(rest);
-            const int first = static_cast<int>(rest - next * around.tile_count) * around.length;
+            const int first = int(rest - next * around.tile_count) * around.length;
             limits[number] = around.extent - first;
             begin[0] += first * around.strides[0];
             begin[1] += first * around.strides[1];
@@ -53,7 +53,7 @@ struct tiled_copy {
             offset = begin[side];
             for (int position = 0; position < tile_loops; ++position) {
                 const auto& along = loop[orders[side][position]];
-                const auto next = static_cast<int>(along.by_length.quotient(static_cast<std::uint32_t>(number)));
+                const auto next = int(along.by_length.quotient(std::uint32_t(number)));
                 const int digit = number - next * along.length;
                 is_inside = is_inside && digit < limits[orders[side][position]];
                 place += digit * along.place;

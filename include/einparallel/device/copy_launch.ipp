@@ -76,16 +76,16 @@ void launch_copy_of(launch::stream on, const launch::strided_join& work) {
     launch_shape shape;
     shape.blocks = 1;
     for (int loop = 0; loop < work.loops; ++loop) {
-        const auto tiles = static_cast<std::uint32_t>((work.extents[loop] + lengths[loop] - 1) / lengths[loop]);
-        const auto length = static_cast<std::uint32_t>(lengths[loop]);
+        const auto tiles = std::uint32_t((work.extents[loop] + lengths[loop] - 1) / lengths[loop]);
+        const auto length = std::uint32_t(lengths[loop]);
         body.loop[loop] = {divisor(tiles),
                            tiles,
                            divisor(length),
-                           static_cast<int>(length),
-                           static_cast<int>(work.extents[loop]),
+                           int(length),
+                           int(work.extents[loop]),
                            0,
                            {work.strides[loop][0], work.strides[loop][1]}};
-        body.elements *= static_cast<int>(length);
+        body.elements *= int(length);
         shape.blocks *= tiles;
     }
     // In shared memory as read, runs an odd number of elements apart, so that columns lie in different banks.
@@ -100,12 +100,12 @@ void launch_copy_of(launch::stream on, const launch::strided_join& work) {
         body.tile_loops = 0;
         for (const int loop : orders[side]) {
             if (lengths[loop] > 1) {
-                body.orders[side][body.tile_loops++] = static_cast<std::uint8_t>(loop);
+                body.orders[side][body.tile_loops++] = std::uint8_t(loop);
             }
         }
     }
     shape.threads = std::clamp((body.elements + warp_size - 1) / warp_size * warp_size, warp_size, most_threads);
-    shape.shared_bytes = room * static_cast<int>(bytes);
+    shape.shared_bytes = room * int(bytes);
     start(on, body, shape);
 }
 

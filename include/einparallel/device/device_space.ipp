@@ -34,12 +34,12 @@ EINPARALLEL_INLINE void multiply_on_device(cublasContext* handle, const blas_cal
     const double real = call.scale.real();
     const double imaginary = call.scale.imag();
     if (call.element == element_type_of<float>()) {
-        with(static_cast<float>(real), 1.0F, cublasSgemmStridedBatched_64, "cublasSgemmStridedBatched");
+        with(float(real), 1.0F, cublasSgemmStridedBatched_64, "cublasSgemmStridedBatched");
     } else if (call.element == element_type_of<double>()) {
         with(real, 1.0, cublasDgemmStridedBatched_64, "cublasDgemmStridedBatched");
     } else if (call.element == element_type_of<std::complex<float>>()) {
-        with(cuComplex{static_cast<float>(real), static_cast<float>(imaginary)}, cuComplex{1, 0},
-             cublasCgemmStridedBatched_64, "cublasCgemmStridedBatched");
+        with(cuComplex{float(real), float(imaginary)}, cuComplex{1, 0}, cublasCgemmStridedBatched_64,
+             "cublasCgemmStridedBatched");
     } else {
         with(cuDoubleComplex{real, imaginary}, cuDoubleComplex{1, 0}, cublasZgemmStridedBatched_64,
              "cublasZgemmStridedBatched");
@@ -100,7 +100,7 @@ EINPARALLEL_VIRTUAL std::vector<trace_span> device_space::watched() const {
 EINPARALLEL_VIRTUAL bool device_space::times(activity what, std::size_t vertex) const {
     if (watch_.has_value()) {
         watch_->next.what = what == activity::read ? activity::copy : what;
-        watch_->next.vertex = static_cast<std::int64_t>(vertex);
+        watch_->next.vertex = std::int64_t(vertex);
     }
     return what != activity::read;
 }
@@ -113,7 +113,7 @@ void device_space::give(lane_number on, F&& work, std::optional<activity> what, 
     }
     watched_work& noted = watch_->all.emplace_back(watched_work{.span = watch_->next});
     noted.span.what = what.value_or(noted.span.what);
-    noted.span.bytes = static_cast<std::int64_t>(bytes);
+    noted.span.bytes = std::int64_t(bytes);
     noted.begin.record(stream_of(on));
     std::forward<F>(work)();
     noted.end.record(stream_of(on));
@@ -205,7 +205,7 @@ EINPARALLEL_INLINE void device_space::copy_on(lane_number on, const box_pair& bo
                    (extents[dimension] == 1 || (into_strides[dimension] == dense && from_strides[dimension] == dense));
         dense *= extents[dimension];
     }
-    const std::size_t bytes = static_cast<std::size_t>(dense) * element_bytes;
+    const std::size_t bytes = std::size_t(dense) * element_bytes;
     const auto work = [&] {
         is_dense ? copy_bytes(stream_of(on), boxes.into, boxes.from, bytes)
                  : copy_on_device(stream_of(on), boxes.extents, boxes.element_bytes, boxes.into, boxes.into_strides,
@@ -226,7 +226,7 @@ EINPARALLEL_VIRTUAL void device_space::fill(const box& region, void* into, std::
     auto* at = static_cast<std::byte*>(into);
     std::size_t side = 0;
     for_each_slab(region, element_bytes, settings_.slab, [&](const box& slab) {
-        const auto bytes = static_cast<std::size_t>(slab.size()) * element_bytes;
+        const auto bytes = std::size_t(slab.size()) * element_bytes;
         std::byte* const through = read_through_[side].data();
         finish(read_done_[side]);
         read(slab, through);

@@ -31,7 +31,7 @@ struct join_loops {
         for (int position = term ? outputs : 0; position < end; ++position) {
             const auto& each = loop[position];
             const std::uint32_t next = each.extent.quotient(number);
-            const auto digit = static_cast<index>(number - next * each.size);
+            const auto digit = index(number - next * each.size);
             for (int tensor = 0; tensor <= operands; ++tensor) {
                 offsets[tensor] += digit * each.strides[tensor];
             }
@@ -132,17 +132,14 @@ private:
 
     template <class Context>
     EINPARALLEL_HOST_DEVICE void map(Context& at) const {
-        const auto threads = static_cast<std::uint32_t>(at.threads());
-        const std::uint32_t first =
-            static_cast<std::uint32_t>(at.block()) * (join_points * threads) + static_cast<std::uint32_t>(at.thread());
-        const auto is_inside = [&](int place) {
-            return first + static_cast<std::uint32_t>(place) * threads < shape.points;
-        };
+        const auto threads = std::uint32_t(at.threads());
+        const std::uint32_t first = std::uint32_t(at.block()) * (join_points * threads) + std::uint32_t(at.thread());
+        const auto is_inside = [&](int place) { return first + std::uint32_t(place) * threads < shape.points; };
         auto held = program.begin(at);
         const index base[1 + operands] = {};
         index targets[join_points];
         for (int place = 0; place < join_points; ++place) {
-            const std::uint32_t number = first + static_cast<std::uint32_t>(place) * threads;
+            const std::uint32_t number = first + std::uint32_t(place) * threads;
             targets[place] = load(at, held, place, is_inside(place), false, number, base);
         }
         program.evaluate(held);
@@ -155,20 +152,19 @@ private:
     template <class Context>
     EINPARALLEL_HOST_DEVICE void sum(Context& at) const {
         using value = typename Program::value;
-        const auto block = static_cast<std::uint32_t>(at.block());
+        const auto block = std::uint32_t(at.block());
         const std::uint32_t group = by_pieces.quotient(block);
         const std::uint32_t piece = block - group * shape.pieces;
-        const auto lane = static_cast<std::uint32_t>(shape.lane(at.thread()));
-        const std::uint32_t point =
-            group * static_cast<std::uint32_t>(shape.across) + static_cast<std::uint32_t>(shape.column(at.thread()));
+        const auto lane = std::uint32_t(shape.lane(at.thread()));
+        const std::uint32_t point = group * std::uint32_t(shape.across) + std::uint32_t(shape.column(at.thread()));
         index base[1 + operands] = {};
         loops.add(false, point, program.operand_count(), base);
         const std::uint32_t begin = piece * shape.piece_terms;
         const std::uint32_t end = begin + shape.piece_terms < shape.terms ? begin + shape.piece_terms : shape.terms;
         value total = program.identity;
-        const auto step = static_cast<std::uint32_t>(shape.along);
+        const auto step = std::uint32_t(shape.along);
         for (std::uint32_t term = begin; term < end; term += step * join_points) {
-            const auto number = [&](int place) { return term + static_cast<std::uint32_t>(place) * step + lane; };
+            const auto number = [&](int place) { return term + std::uint32_t(place) * step + lane; };
             auto held = program.begin(at);
             for (int place = 0; place < join_points; ++place) {
                 load(at, held, place, number(place) < end && point < shape.points, true, number(place), base);

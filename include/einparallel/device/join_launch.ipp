@@ -14,10 +14,10 @@ template <int Words>
 void start_cells(launch::stream on, const launch::strided_join& work, const join_code& code) {
     cell_program<Words> program{};
     std::copy(code.operands.begin(), code.operands.end(), program.operand_types);
-    program.operands = static_cast<int>(code.operands.size());
-    program.count = static_cast<int>(code.instructions.size());
+    program.operands = int(code.operands.size());
+    program.count = int(code.instructions.size());
     program.register_count = code.registers;
-    program.result_register = static_cast<std::uint8_t>(code.result);
+    program.result_register = std::uint8_t(code.result);
     program.type = code.type;
     program.by = code.by == reduction::prod  ? op_code::multiply
                  : code.by == reduction::max ? op_code::larger

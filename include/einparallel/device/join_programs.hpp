@@ -70,7 +70,7 @@ struct functor_program {
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out result(const registers& held, int point) const {
         return result(held, point, operands());
     }
-    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out reduce(Out a, Out b) const { return static_cast<Out>(by(a, b)); }
+    [[nodiscard]] EINPARALLEL_HOST_DEVICE Out reduce(Out a, Out b) const { return Out(by(a, b)); }
     template <class Context>
     [[nodiscard]] EINPARALLEL_HOST_DEVICE Out load_result(Context& at, bool active, const void* first,
                                                           index offset) const {
@@ -86,7 +86,7 @@ private:
     static EINPARALLEL_HOST_DEVICE void load(Context& at, registers& held, int operand, int point, bool active,
                                              const void* first, index offset, std::index_sequence<Operand...> /*all*/) {
         const auto load_one = [&]<class T>(points_of<T>& into, std::size_t number) {
-            if (number == static_cast<std::size_t>(operand)) {
+            if (number == std::size_t(operand)) {
                 into.x[point] = at.load(active, static_cast<const T*>(first) + offset);
             }
         };
@@ -137,7 +137,7 @@ struct cell_program {
 
     [[nodiscard]] EINPARALLEL_HOST_DEVICE int operand_count() const { return operands; }
     /// Of shared memory, for each thread.
-    [[nodiscard]] int register_bytes() const { return register_count * join_points * static_cast<int>(sizeof(value)); }
+    [[nodiscard]] int register_bytes() const { return register_count * join_points * int(sizeof(value)); }
     [[nodiscard]] cell_program of_sums() const {
         cell_program made = *this;
         made.operand_types[0] = type;

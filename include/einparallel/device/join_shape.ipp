@@ -2,7 +2,6 @@
 
 #include <einparallel/device/join_shape.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/operators.hpp>
@@ -22,7 +21,7 @@ inline cell_type cell_type_of(element_type type) {
                       : type.kind == 'c' ? (type.bytes == 8 ? cell_kind::c64 : cell_kind::c128)
                       : type.kind == 'i' ? cell_kind::whole
                                          : cell_kind::natural;
-    return {kind, static_cast<std::uint8_t>(type.bytes), type.kind == 'b'};
+    return {kind, std::uint8_t(type.bytes), type.kind == 'b'};
 }
 
 /// A number as a cell holds it.
@@ -52,8 +51,7 @@ inline number_bits identity_bits(reduction by, element_type type) {
 inline op_code plain_code(const op_program& program) {
     const auto instructions = program.instructions();
     const element_type type = program.type();
-    const bool all_alike =
-        detail::all_in(instructions, [&](const op_instruction& each) { return each.type() == type; });
+    const bool all_alike = all_in(instructions, [&](const op_instruction& each) { return each.type() == type; });
     if (!all_alike || (type.kind != 'f' && type.kind != 'c')) {
         return op_code::opaque;
     }
@@ -86,29 +84,29 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
     std::vector<std::size_t> last_reader(instructions.size(), 0);
     for (std::size_t number = operands; number < instructions.size(); ++number) {
         for (int place = 0; place < arity_of(instructions[number].code); ++place) {
-            last_reader[instructions[number].from[static_cast<std::size_t>(place)]] = number;
+            last_reader[instructions[number].from[std::size_t(place)]] = number;
         }
     }
     last_reader.back() = instructions.size();
     std::vector<int> register_of(instructions.size(), 0);
     std::vector<int> unused;
-    made.registers = static_cast<int>(operands);
+    made.registers = int(operands);
     for (std::size_t number = 0; number < instructions.size(); ++number) {
         const op_instruction& each = instructions[number];
         const cell_type type = cell_type_of(each.type());
         made.wide = made.wide || type.kind == cell_kind::c128;
         if (number < operands) {
             made.operands.push_back(type);
-            register_of[number] = static_cast<int>(number);
+            register_of[number] = int(number);
             continue;
         }
         const number_bits bits = cell_bits(each.bits, type);
         cell_instruction made_of{each.code, type, type, 0, {0, 0, 0}, {bits[0], bits[1]}};
         const int arity = arity_of(each.code);
         for (int place = 0; place < arity; ++place) {
-            const std::size_t read = each.from[static_cast<std::size_t>(place)];
-            made_of.from[place] = static_cast<std::uint8_t>(register_of[read]);
-            if (last_reader[read] == number && detail::ranges::find(unused, register_of[read]) == unused.end()) {
+            const std::size_t read = each.from[std::size_t(place)];
+            made_of.from[place] = std::uint8_t(register_of[read]);
+            if (last_reader[read] == number && !found_in(register_of[read], unused)) {
                 unused.push_back(register_of[read]);
             }
         }
@@ -120,7 +118,7 @@ EINPARALLEL_INLINE join_code code_of(const op_program& program) {
         }
         register_of[number] = unused.back();
         unused.pop_back();
-        made_of.into = static_cast<std::uint8_t>(register_of[number]);
+        made_of.into = std::uint8_t(register_of[number]);
         made.instructions.push_back(made_of);
     }
     made.result = register_of.back();
@@ -149,7 +147,7 @@ inline bool reads_along_sums(const launch::strided_join& work) {
 EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int threads) {
     constexpr index enough_blocks = 1056;  // eight for each multiprocessor of a current device
     const auto power_above = [](index number) {
-        return static_cast<index>(std::bit_ceil(static_cast<std::uint64_t>(std::max<index>(number, 1))));
+        return index(std::bit_ceil(std::uint64_t(std::max<index>(number, 1))));
     };
     const auto parts = [](index number, index length) { return (number + length - 1) / length; };
     join_shape made;
@@ -159,10 +157,10 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
     for (int loop = 0; loop < work.loops; ++loop) {
         (loop < work.output_loops ? points : terms) *= work.extents[loop];
     }
-    made.points = static_cast<std::uint32_t>(points);
-    made.terms = static_cast<std::uint32_t>(terms);
+    made.points = std::uint32_t(points);
+    made.terms = std::uint32_t(terms);
     const index all = std::clamp<index>(power_above(parts(points * terms, join_points)), warp_size, threads);
-    made.across = static_cast<int>(all);
+    made.across = int(all);
     if (!made.sums) {
         return made;
     }
@@ -175,16 +173,16 @@ EINPARALLEL_INLINE join_shape shape_of(const launch::strided_join& work, int thr
         const index few = all / std::clamp<index>(power_above(points / enough_blocks), warp_size, all);
         along = std::min(along, std::max(few, all / power_above(points)));
     }
-    made.along = static_cast<int>(along);
-    made.across = static_cast<int>(all / along);
+    made.along = int(along);
+    made.across = int(all / along);
     // Pieces where points alone keep few multiprocessors busy; the sums of pieces are shorter.
     const index least_terms = made.sum_fast ? 4096 : 128;
     const index groups = parts(points, made.sum_fast ? 1 : warp_size);
     const index wanted = std::min(enough_blocks / groups, terms / least_terms);
     const index pieces = wanted >= 4 && terms > enough_blocks ? wanted : 1;
     const index piece_terms = std::max<index>(parts(terms, pieces), 1);
-    made.piece_terms = static_cast<std::uint32_t>(piece_terms);
-    made.pieces = static_cast<std::uint32_t>(std::max<index>(parts(terms, piece_terms), 1));
+    made.piece_terms = std::uint32_t(piece_terms);
+    made.pieces = std::uint32_t(std::max<index>(parts(terms, piece_terms), 1));
     return made;
 }
 

@@ -22,7 +22,7 @@ join_loops<Operands> loops_of(const launch::strided_join& work) {
         for (int loop = end; loop-- > first;) {
             if (work.extents[loop] > 1) {
                 auto& into = loops.loop[loops.all++];
-                into.size = static_cast<std::uint32_t>(work.extents[loop]);
+                into.size = std::uint32_t(work.extents[loop]);
                 into.extent = divisor(into.size);
                 std::copy_n(work.strides[loop], 1 + work.operand_count, into.strides);
             }
@@ -37,7 +37,7 @@ join_loops<Operands> loops_of(const launch::strided_join& work) {
 /// Starts it, and where the sums are in pieces, their sum.
 template <class Program>
 void start_join(launch::stream on, const launch::strided_join& work, const Program& program) {
-    const int bytes = std::max(program.register_bytes(), static_cast<int>(sizeof(typename Program::value)));
+    const int bytes = std::max(program.register_bytes(), int(sizeof(typename Program::value)));
     int threads = most_threads;
     while (threads > warp_size && threads * bytes > most_shared_bytes) {
         threads /= 2;

@@ -31,7 +31,7 @@ void softmax_of(stream on, const strided_join& work) {
     std::copy_n(work.strides[rows.loops], 2, body.steps);
     body.loops = loops_of<1>(rows);
     const int threads = body.shape.threads();
-    start(on, body, {body.shape.blocks(), threads, threads * static_cast<int>(sizeof(T))});
+    start(on, body, {body.shape.blocks(), threads, threads * int(sizeof(T))});
 }
 
 void softmax(stream on, const strided_join& work, element_type element) {

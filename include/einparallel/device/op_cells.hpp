@@ -81,9 +81,8 @@ EINPARALLEL_HOST_DEVICE inline std::uint64_t wrapped(std::uint64_t bits, cell_ty
         return bits != 0 ? 1 : 0;
     }
     const int unused = type.bytes < 8 ? 64 - 8 * type.bytes : 0;
-    return type.kind == cell_kind::whole
-               ? static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused)
-               : bits << unused >> unused;
+    return type.kind == cell_kind::whole ? std::uint64_t(std::int64_t(bits << unused) >> unused)
+                                         : bits << unused >> unused;
 }
 
 /// visit(T()) for the type in which a kind computes; c128 in wide cells only.
@@ -136,7 +135,7 @@ EINPARALLEL_HOST_DEVICE Cell called(op_code code, T x, T y) {
             } else if constexpr (arity_of(F::code) == 1) {
                 made = Cell::of(function(x));
             } else if constexpr (F::code == op_code::divide && std::is_integral_v<T>) {  // threads without a point, too
-                const bool negates = y == static_cast<T>(-1) && std::is_signed_v<T>;
+                const bool negates = y == T(-1) && std::is_signed_v<T>;
                 made = Cell::of(y == 0 ? T(0) : negates ? negate{}(x) : function(x, y));
             } else {
                 made = Cell::of(function(x, y));

@@ -24,7 +24,7 @@ struct softmax_body {
     template <class Context>
     EINPARALLEL_HOST_DEVICE void operator()(Context& at) const {
         const index lane = shape.lane(at.thread());
-        const auto row = static_cast<std::uint32_t>(at.block() * shape.across + shape.column(at.thread()));
+        const auto row = std::uint32_t(at.block() * shape.across + shape.column(at.thread()));
         index offsets[2] = {};
         loops.add(false, row, 1, offsets);
         T* const all = reinterpret_cast<T*>(at.shared());
@@ -38,7 +38,7 @@ struct softmax_body {
         const auto reduced = [&](T x, auto by) {  // for all threads of the row
             x = shape.reduced(at, x, all, by);
             at.barrier();
-            return all[shape.sum_fast ? at.thread() - static_cast<int>(lane) : shape.column(at.thread())];
+            return all[shape.sum_fast ? at.thread() - int(lane) : shape.column(at.thread())];
         };
         T largest = op::max_type::identity<T>();
         for_each([&](index, bool is_inside, T x) { largest = is_inside ? op::max_type{}(largest, x) : largest; });

@@ -15,16 +15,16 @@ namespace einparallel::detail {
 /// What a body sees on a GPU.
 class gpu_context {
 public:
-    [[nodiscard]] __device__ index block() const { return blockIdx.x; }
-    [[nodiscard]] __device__ int thread() const { return static_cast<int>(threadIdx.x); }
-    [[nodiscard]] __device__ int threads() const { return static_cast<int>(blockDim.x); }
-    [[nodiscard]] __device__ std::byte* shared() const {
+    __device__ index block() const { return blockIdx.x; }
+    __device__ int thread() const { return int(threadIdx.x); }
+    __device__ int threads() const { return int(blockDim.x); }
+    __device__ std::byte* shared() const {
         extern __shared__ ulonglong2 of_block[];
         return reinterpret_cast<std::byte*>(of_block);
     }
     __device__ void barrier() const { __syncthreads(); }
     template <class T>
-    [[nodiscard]] __device__ T load(bool active, const T* address) const {
+    __device__ T load(bool active, const T* address) const {
         T held{};
         if (active) {
             held = *address;
@@ -48,8 +48,7 @@ __global__ void __launch_bounds__(most_threads) run_body(const __grid_constant__
 template <class Body>
 void start(launch::stream on, const Body& body, const launch_shape& shape) {
     static_assert(sizeof(Body) <= most_parameter_bytes);
-    run_body<<<static_cast<unsigned>(shape.blocks), static_cast<unsigned>(shape.threads),
-               static_cast<std::size_t>(shape.shared_bytes), on>>>(body);
+    run_body<<<unsigned(shape.blocks), unsigned(shape.threads), std::size_t(shape.shared_bytes), on>>>(body);
     check_cuda(cudaGetLastError(), "a kernel's launch");
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <einparallel/graph/einsum_graph.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/error.hpp>
@@ -49,7 +49,7 @@ EINPARALLEL_SELDOM std::string einsum_graph::name_of(std::size_t number) const {
 
 EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, std::span<const std::size_t> einsums,
                                          std::vector<std::size_t>& number_of) {
-    constexpr std::size_t unknown = static_cast<std::size_t>(-1);
+    constexpr std::size_t unknown = std::size_t(-1);
     number_of.assign(graph.vertices.size(), unknown);
     std::vector<std::size_t> all;
     const auto add = [&](std::size_t number) {
@@ -59,10 +59,10 @@ EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, std::span<co
         }
     };
     for (const std::size_t einsum : einsums) {
-        detail::ranges::for_each(graph.inputs[einsum], add);
+        for_each_in(graph.inputs[einsum], add);
         add(einsum);
     }
-    detail::ranges::for_each(graph.outputs, add);  // inputs that nobody reads
+    for_each_in(graph.outputs, add);  // inputs that nobody reads
     einsum_graph made;
     for (const std::size_t number : all) {
         made.add(graph.vertices[number], graph.origins[number], renumbered(graph.inputs[number], number_of));
@@ -75,7 +75,7 @@ EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, std::span<co
 
 EINPARALLEL_SELDOM void find_results(einsum_graph& graph) {
     const std::size_t count = graph.vertices.size();
-    constexpr std::size_t unknown = static_cast<std::size_t>(-1);
+    constexpr std::size_t unknown = std::size_t(-1);
     graph.result_of.assign(count, unknown);
     graph.step_of.assign(count, 0);
     for (std::size_t number = count; number-- > 0;) {
@@ -122,7 +122,7 @@ EINPARALLEL_SELDOM void share_equal(einsum_graph& graph) {
         std::vector<std::size_t> inputs = renumbered(graph.inputs[number], number_of);
         std::vector<index> key;
         for (std::size_t operand = 0; operand < inputs.size(); ++operand) {
-            key.push_back(static_cast<index>(inputs[operand]));
+            key.push_back(index(inputs[operand]));
             key.insert(key.end(), each->form.operands[operand].begin(), each->form.operands[operand].end());
             key.push_back(-2);  // no label
         }
@@ -157,7 +157,7 @@ EINPARALLEL_SELDOM void share_equal(einsum_graph& graph) {
 EINPARALLEL_SELDOM einsum_graph collect(const std::vector<std::shared_ptr<vertex>>& outputs) {
     expect(!outputs.empty(), "decompose: there is no output to plan for");
     einsum_graph graph;
-    constexpr std::size_t open = static_cast<std::size_t>(-1);  // its operands are being visited
+    constexpr std::size_t open = std::size_t(-1);  // its operands are being visited
     std::map<const vertex*, std::size_t> number_of;
     std::vector<std::pair<std::shared_ptr<vertex>, std::size_t>> path;  // a vertex and its operand to visit next
     const auto visit = [&](const std::shared_ptr<vertex>& next) {

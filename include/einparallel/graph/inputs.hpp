@@ -63,7 +63,7 @@ std::shared_ptr<const source> generated(Function function) {
         T* next = static_cast<T*>(destination);
         std::array<index, Rank> at{};
         for_each_index(region, at, [&, &made_by = *kept](const std::array<index, Rank>& element) {
-            *next++ = static_cast<T>(std::apply(made_by, element));
+            *next++ = T(std::apply(made_by, element));
         });
     });
 }
@@ -80,7 +80,7 @@ EINPARALLEL_INLINE std::shared_ptr<vertex> npy_vertex(const std::string& path, e
 template <class T, class Function, std::size_t... Dimension>
 constexpr bool makes_elements(std::index_sequence<Dimension...> /*all*/) {
     return requires(const Function& function, const std::array<index, sizeof...(Dimension)>& at) {
-        static_cast<T>(function(at[Dimension]...));
+        T(function(at[Dimension]...));
     };
 }
 

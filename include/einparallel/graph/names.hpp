@@ -6,7 +6,7 @@
 #include <einparallel/graph/text.hpp>
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The name of a value of an enumeration; the first one where there is none.
 std::string name_at(auto value, std::initializer_list<const char*> names) {
-    const auto place = static_cast<std::size_t>(value);
+    const auto place = std::size_t(value);
     return names.begin()[place < names.size() ? place : 0];
 }
 
@@ -31,7 +31,7 @@ EINPARALLEL_INLINE std::string name_in_formula(const std::string& name);
 /// The formula of an einsum whose operands `name_of` names.
 std::string formula_text(const vertex& einsum, const std::vector<std::size_t>& inputs, auto&& name_of) {
     std::vector<std::string> names;
-    detail::ranges::for_each(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
+    for_each_in(inputs, [&](std::size_t input) { names.push_back(name_in_formula(name_of(input))); });
     return einsum.work->program().formula(names, einsum.form.output.size() < einsum.form.names.size());
 }
 

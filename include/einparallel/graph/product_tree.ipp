@@ -1,7 +1,6 @@
 #pragma once
 
 #include <einparallel/graph/product_tree.hpp>
-#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/graph/record.hpp>
 #include <einparallel/graph/vertex.hpp>
@@ -40,7 +39,7 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
             const vertex& below = *graph.vertices[input];
             std::vector<label_id> read_as;
             for (const label_id label : each.form.operands[operand]) {
-                read_as.push_back(label == no_label ? no_label : known[static_cast<std::size_t>(label)]);
+                read_as.push_back(label == no_label ? no_label : known[std::size_t(label)]);
             }
             if (!is_free_product(below) || !below.is_intermediate || readings[input] > 1 ||
                 below.element != each.element || found_in(no_label, read_as)) {
@@ -50,11 +49,11 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
             }
             std::vector<label_id> labels(below.extents.size(), no_label);
             for (std::size_t dimension = 0; dimension < read_as.size(); ++dimension) {
-                labels[static_cast<std::size_t>(below.form.output[dimension])] = read_as[dimension];
+                labels[std::size_t(below.form.output[dimension])] = read_as[dimension];
             }
             for (std::size_t label = 0; label < labels.size(); ++label) {
                 if (labels[label] == no_label) {
-                    labels[label] = static_cast<label_id>(tree.extents.size());
+                    labels[label] = label_id(tree.extents.size());
                     tree.extents.push_back(below.extents[label]);
                     std::string name = below.form.names[label];
                     while (found_in(name, tree.names)) {
@@ -73,15 +72,15 @@ EINPARALLEL_SELDOM product_tree product_at(const einsum_graph& graph, const std:
 EINPARALLEL_SELDOM std::vector<product_tree> products_of(const einsum_graph& graph) {
     std::vector<std::size_t> readings(graph.vertices.size(), 0);
     for (const std::vector<std::size_t>& inputs : graph.inputs) {
-        detail::ranges::for_each(inputs, [&](std::size_t input) { ++readings[input]; });
+        for_each_in(inputs, [&](std::size_t input) { ++readings[input]; });
     }
-    detail::ranges::for_each(graph.outputs, [&](std::size_t output) { ++readings[output]; });
+    for_each_in(graph.outputs, [&](std::size_t output) { ++readings[output]; });
     std::vector<product_tree> found;
     std::vector<bool> taken(graph.vertices.size(), false);
     for (std::size_t number = graph.vertices.size(); number-- > 0;) {
         if (!taken[number] && is_free_product(*graph.vertices[number])) {
             product_tree tree = product_at(graph, readings, number);
-            detail::ranges::for_each(tree.inner, [&](std::size_t inner) { taken[inner] = true; });
+            for_each_in(tree.inner, [&](std::size_t inner) { taken[inner] = true; });
             if (tree.leaves.size() > 2) {
                 found.push_back(std::move(tree));
             }
@@ -97,7 +96,7 @@ EINPARALLEL_SELDOM einsum_graph reordered(const einsum_graph& graph, const std::
     std::vector<bool> gone(graph.vertices.size(), false);
     for (const product_tree& tree : trees) {
         tree_of[tree.root] = &tree;
-        detail::ranges::for_each(tree.inner, [&](std::size_t inner) { gone[inner] = true; });
+        for_each_in(tree.inner, [&](std::size_t inner) { gone[inner] = true; });
     }
     einsum_graph made;
     std::vector<std::size_t> number_of(graph.vertices.size(), 0);

@@ -20,8 +20,8 @@ EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> philox(std::array
     for (int round = 0; round < 10; ++round) {
         const std::uint64_t first = std::uint64_t{0xD2511F53U} * counter[0];
         const std::uint64_t second = std::uint64_t{0xCD9E8D57U} * counter[2];
-        counter = {static_cast<std::uint32_t>(second >> 32U) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(second),
-                   static_cast<std::uint32_t>(first >> 32U) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(first)};
+        counter = {std::uint32_t(second >> 32U) ^ counter[1] ^ key[0], std::uint32_t(second),
+                   std::uint32_t(first >> 32U) ^ counter[3] ^ key[1], std::uint32_t(first)};
         key = {key[0] + 0x9E3779B9U, key[1] + 0xBB67AE85U};
     }
     return counter;
@@ -31,12 +31,11 @@ EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> philox(std::array
 template <std::integral... Index>
 EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> random_bits(std::uint64_t seed, Index... places) {
     constexpr std::size_t rank = sizeof...(Index);
-    const std::array<std::uint64_t, rank + 2> at{static_cast<std::uint64_t>(places)..., 0, 0};
-    std::array<std::uint32_t, 4> bits{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U), 0, 0};
+    const std::array<std::uint64_t, rank + 2> at{std::uint64_t(places)..., 0, 0};
+    std::array<std::uint32_t, 4> bits{std::uint32_t(seed), std::uint32_t(seed >> 32U), 0, 0};
     for (std::size_t pair = 0; pair == 0 || pair < rank; pair += 2) {
-        bits = philox({static_cast<std::uint32_t>(at[pair]), static_cast<std::uint32_t>(at[pair] >> 32U),
-                       static_cast<std::uint32_t>(at[pair + 1]),
-                       static_cast<std::uint32_t>(at[pair + 1] >> 32U) | static_cast<std::uint32_t>(rank << 28U)},
+        bits = philox({std::uint32_t(at[pair]), std::uint32_t(at[pair] >> 32U), std::uint32_t(at[pair + 1]),
+                       std::uint32_t(at[pair + 1] >> 32U) | std::uint32_t(rank << 28U)},
                       {bits[0], bits[1]});
     }
     return bits;
@@ -44,7 +43,7 @@ EINPARALLEL_HOST_DEVICE constexpr std::array<std::uint32_t, 4> random_bits(std::
 
 /// 53 bits as a number in [0, 1).
 EINPARALLEL_HOST_DEVICE constexpr double unit_interval(std::uint32_t high, std::uint32_t low) {
-    return (static_cast<double>(high >> 5U) * 67108864.0 + static_cast<double>(low >> 6U)) / 9007199254740992.0;
+    return (double(high >> 5U) * 67108864.0 + double(low >> 6U)) / 9007199254740992.0;
 }
 
 }  // namespace detail

@@ -35,10 +35,10 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     auto made = std::make_shared<vertex>();
     std::vector<label_id> dense(names_.size(), no_label);
     const auto number = [&](label_id label) {
-        label_id& known = dense[static_cast<std::size_t>(label)];
+        label_id& known = dense[std::size_t(label)];
         if (known == no_label) {
-            known = static_cast<label_id>(made->form.names.size());
-            made->form.names.emplace_back(names_[static_cast<std::size_t>(label)]);
+            known = label_id(made->form.names.size());
+            made->form.names.emplace_back(names_[std::size_t(label)]);
             made->extents.push_back(-1);
         }
         return known;
@@ -60,16 +60,15 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
             if (label == no_label || !read.handle->failure.empty()) {
                 continue;  // the extents of a vertex that failed mean nothing: the user must hear of its own failure
             }
-            index& known = made->extents[static_cast<std::size_t>(label)];
+            index& known = made->extents[std::size_t(label)];
             const index extent = read.handle->bounds[dimension];
             if (known >= 0 && known != extent && made->failure.empty()) {
-                fail(*made, "label " + made->form.names[static_cast<std::size_t>(label)] + " has extent " +
-                                std::to_string(known) + " in " +
-                                operand_name(operands, first[static_cast<std::size_t>(label)]) + " and " +
+                fail(*made, "label " + made->form.names[std::size_t(label)] + " has extent " + std::to_string(known) +
+                                " in " + operand_name(operands, first[std::size_t(label)]) + " and " +
                                 std::to_string(extent) + " in " + operand_name(operands, position));
             }
             if (known < 0) {
-                first[static_cast<std::size_t>(label)] = position;
+                first[std::size_t(label)] = position;
             }
             known = known < 0 ? extent : known;
         }
@@ -81,7 +80,7 @@ EINPARALLEL_SELDOM std::shared_ptr<vertex> recording_builder::record(destination
     }
     for (const label_id label : out) {
         made->form.output.push_back(number(label));
-        made->bounds.push_back(made->extents[static_cast<std::size_t>(made->form.output.back())]);
+        made->bounds.push_back(made->extents[std::size_t(made->form.output.back())]);
     }
     made->is_intermediate = !sink;
     made->element = work->program().type();
@@ -97,7 +96,7 @@ EINPARALLEL_SELDOM recording_builder::handle recording_builder::contract_pairwis
     for (const operand_type& read : operands) {
         for (std::size_t dimension = 0; dimension < read.labels.size(); ++dimension) {
             if (read.labels[dimension] != no_label) {
-                extents[static_cast<std::size_t>(read.labels[dimension])] = read.handle->bounds[dimension];
+                extents[std::size_t(read.labels[dimension])] = read.handle->bounds[dimension];
             }
         }
     }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <einparallel/graph/text.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <einparallel/notation/label.hpp>
 
@@ -33,7 +33,7 @@ EINPARALLEL_SELDOM std::string escaped(std::string_view text) {
 }
 
 EINPARALLEL_SELDOM std::size_t letters_in(const std::string& text) {
-    return text.size() - static_cast<std::size_t>(detail::ranges::count_if(text, continues_character));
+    return text.size() - std::size_t(count_if_in(text, continues_character));
 }
 
 /// Where letter number `letter` begins.

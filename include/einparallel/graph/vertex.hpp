@@ -30,10 +30,10 @@ struct pinned_part {
     pinned_part(int along, int count) : dimension(along), parts(count) {}
     /// The dimension with this label, cut there.
     pinned_part(std::string along, cut_points where)
-        : label(std::move(along)), parts(static_cast<int>(where.at.size()) - 1), points(std::move(where.at)) {}
+        : label(std::move(along)), parts(int(where.at.size()) - 1), points(std::move(where.at)) {}
     /// Dimension number `along`, cut there.
     pinned_part(int along, cut_points where)
-        : dimension(along), parts(static_cast<int>(where.at.size()) - 1), points(std::move(where.at)) {}
+        : dimension(along), parts(int(where.at.size()) - 1), points(std::move(where.at)) {}
 
     /// `i` or `dimension 0`.
     EINPARALLEL_INLINE [[nodiscard]] std::string where() const;

@@ -22,7 +22,7 @@ public:
     /// `bounds`: the array's extents; `region` lies inside them. `data_offset`: where its first element is.
     box_reader(const input_file& file, std::uint64_t data_offset, std::size_t element_bytes,
                const std::vector<index>& bounds, bool fortran_order, const box& region)
-        : file_(file), data_offset_(data_offset), bytes_(static_cast<index>(element_bytes)), turned_(fortran_order) {
+        : file_(file), data_offset_(data_offset), bytes_(index(element_bytes)), turned_(fortran_order) {
         const std::size_t rank = bounds.size();
         bounds_.resize(rank);
         region_.resize(rank);
@@ -87,7 +87,7 @@ private:
                          std::byte* destination, const std::byte* stretch) {
         if (place >= outer) {
             if (stretch != nullptr) {
-                std::memcpy(destination, stretch + first * bytes_, static_cast<std::size_t>(run * bytes_));
+                std::memcpy(destination, stretch + first * bytes_, std::size_t(run * bytes_));
             } else {
                 file_.read(destination, bytes_of(run), data_offset_ + bytes_of(first));
             }
@@ -148,12 +148,12 @@ private:
             }
             staging_.resize(bytes_of(whole.size()));
             read_in_file_order(chunk, staging_.data());
-            copy_box(extents, static_cast<std::size_t>(bytes_), destination + offset * bytes_, strides, staging_.data(),
+            copy_box(extents, std::size_t(bytes_), destination + offset * bytes_, strides, staging_.data(),
                      dense_strides(whole));
         });
     }
 
-    [[nodiscard]] std::size_t bytes_of(index elements) const { return static_cast<std::size_t>(elements * bytes_); }
+    std::size_t bytes_of(index elements) const { return std::size_t(elements * bytes_); }
 
     const input_file& file_;
     std::uint64_t data_offset_;

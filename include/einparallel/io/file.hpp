@@ -53,8 +53,8 @@ protected:
         // Linux moves at most 2 GiB - 4 KiB a call, whatever is asked for.
         constexpr std::uint64_t largest_request = std::uint64_t{1} << 30;
         std::uint64_t done = 0;
-        for (ssize_t moved = 1; done < bytes && moved != 0; done += moved < 0 ? 0 : static_cast<std::uint64_t>(moved)) {
-            moved = call(done, static_cast<std::size_t>(std::min(bytes - done, largest_request)));
+        for (ssize_t moved = 1; done < bytes && moved != 0; done += moved < 0 ? 0 : std::uint64_t(moved)) {
+            moved = call(done, std::size_t(std::min(bytes - done, largest_request)));
             if (moved < 0 && errno != EINTR) {
                 refuse(failure);
             }
@@ -76,7 +76,7 @@ public:
         if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
             throw error("'" + path_ + "' is not a regular file");
         }
-        size_ = static_cast<std::uint64_t>(status.st_size);
+        size_ = std::uint64_t(status.st_size);
     }
 
     /// Bytes in the file when it was opened.
@@ -87,7 +87,7 @@ public:
     EINPARALLEL_INLINE void read(void* destination, std::uint64_t bytes, std::uint64_t offset) const {
         auto* const first = static_cast<std::byte*>(destination);
         const std::uint64_t done = move_all(bytes, "cannot be read", [&](std::uint64_t at, std::size_t wanted) {
-            return ::pread(descriptor_, first + at, wanted, static_cast<off_t>(offset + at));
+            return ::pread(descriptor_, first + at, wanted, off_t(offset + at));
         });
         if (done < bytes) {
             throw error("'" + path_ + "' ends at byte " + std::to_string(offset + done) + ", and bytes up to " +
@@ -109,11 +109,11 @@ public:
     /// Makes the file so long, all zeroes, with room for them on the disk where the system can promise it.
     /// @throws error
     EINPARALLEL_INLINE void reserve(std::uint64_t bytes) const {
-        if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+        if (::ftruncate(descriptor_, off_t(bytes)) != 0) {
             refuse(unwritten);
         }
 #if defined(__linux__) && defined(_GNU_SOURCE)
-        if (bytes > 0 && ::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) != 0 && errno == ENOSPC) {
+        if (bytes > 0 && ::fallocate(descriptor_, 0, 0, off_t(bytes)) != 0 && errno == ENOSPC) {
             refuse(unwritten);
         }
 #endif
@@ -123,7 +123,7 @@ public:
     EINPARALLEL_INLINE void write(const void* data, std::uint64_t bytes, std::uint64_t offset) const {
         const auto* const first = static_cast<const std::byte*>(data);
         const std::uint64_t done = move_all(bytes, unwritten, [&](std::uint64_t at, std::size_t given) {
-            return ::pwrite(descriptor_, first + at, given, static_cast<off_t>(offset + at));
+            return ::pwrite(descriptor_, first + at, given, off_t(offset + at));
         });
         if (done < bytes) {
             errno = EIO;

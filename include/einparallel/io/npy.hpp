@@ -72,7 +72,7 @@ EINPARALLEL_INLINE void write_npy(const std::string& path, element_type type, co
 /// @pre data.size() is the product of the extents
 template <Element T>
 void write_npy(const std::string& path, const std::vector<index>& shape, std::span<const T> data) {
-    if (static_cast<index>(data.size()) != whole_box(shape).size()) {
+    if (index(data.size()) != whole_box(shape).size()) {
         throw error("write_npy: '" + path + "' is to have " + std::to_string(whole_box(shape).size()) +
                     " elements by its shape, and " + std::to_string(data.size()) + " are given");
     }

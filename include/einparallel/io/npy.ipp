@@ -37,7 +37,7 @@ EINPARALLEL_SELDOM npy_file::npy_file(std::string path) : file_(std::make_shared
         refuse("is truncated: its header ends at byte " + std::to_string(data_offset_) + ", the file at byte " +
                std::to_string(file_->size()));
     }
-    std::string text(static_cast<std::size_t>(header_bytes), ' ');
+    std::string text(std::size_t(header_bytes), ' ');
     file_->read(text.data(), header_bytes, before);
     header_ = detail::parse_npy_header(file_->path(), text);
     check_size();
@@ -89,7 +89,7 @@ EINPARALLEL_SELDOM void npy_file::check_size() const {
     if (!is_countable(header_.shape)) {
         refuse("says that its shape is " + shape_text() + ", which is more than 2^59 elements");
     }
-    const std::uint64_t expected = static_cast<std::uint64_t>(whole.size()) * header_.type.bytes;
+    const std::uint64_t expected = std::uint64_t(whole.size()) * header_.type.bytes;
     const std::uint64_t present = file_->size() - data_offset_;
     if (present < expected) {
         refuse("is truncated: its shape " + shape_text() + " needs " + std::to_string(expected) +
@@ -102,7 +102,7 @@ EINPARALLEL_SELDOM void write_npy(const std::string& path, element_type type, co
     const std::string preamble = detail::npy_preamble(type, shape);
     detail::output_file file(path);
     file.write(preamble.data(), preamble.size(), 0);
-    file.write(data, static_cast<std::uint64_t>(whole_box(shape).size()) * type.bytes, preamble.size());
+    file.write(data, std::uint64_t(whole_box(shape).size()) * type.bytes, preamble.size());
     file.close();
 }
 

@@ -113,7 +113,7 @@ private:
         if (value < 0 || rest_.front() == '-') {
             refuse("has a header whose shape is not a tuple of whole numbers");
         }
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+        rest_.remove_prefix(std::size_t(end - rest_.data()));
         rest_.remove_prefix(rest_.starts_with('L') ? 1 : 0);
         return value;
     }
@@ -166,7 +166,7 @@ EINPARALLEL_SELDOM npy_header parse_npy_header(const std::string& path, std::str
 
 EINPARALLEL_SELDOM std::string npy_type_name(element_type type) {
     const char order = type.bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-    return order + detail::name_of_element(type);
+    return order + name_of_element(type);
 }
 
 EINPARALLEL_SELDOM std::string npy_preamble(element_type type, const std::vector<index>& shape) {
@@ -186,7 +186,7 @@ EINPARALLEL_SELDOM std::string npy_preamble(element_type type, const std::vector
     preamble += small ? '\1' : '\2';
     preamble += '\0';
     for (std::size_t byte = 0; byte < (small ? 2U : 4U); ++byte) {
-        preamble += static_cast<char>(static_cast<unsigned char>((dictionary.size() >> (8 * byte)) & 0xFF));
+        preamble += char(static_cast<unsigned char>((dictionary.size() >> (8 * byte)) & 0xFF));
     }
     return preamble + dictionary;
 }

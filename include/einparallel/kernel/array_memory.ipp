@@ -24,7 +24,7 @@ EINPARALLEL_INLINE void forbid([[maybe_unused]] const std::byte* from, [[maybe_u
                                [[maybe_unused]] bool forbidden) {
 #if defined(__GNUC__) && defined(__ELF__)
     if (auto* const tell = forbidden ? einparallel_detail_forbid : einparallel_detail_allow; tell != nullptr) {
-        tell(from, static_cast<std::size_t>(to - from));
+        tell(from, std::size_t(to - from));
     }
 #endif
 }
@@ -43,8 +43,8 @@ EINPARALLEL_INLINE line_note* note_of(const void* lines, bool forbidden) {
 
 /// Bytes in large pages at the beginning of memory of so many: a last page that would be nearly full counts.
 EINPARALLEL_INLINE std::size_t bytes_in_large_pages(std::size_t bytes) {
-    constexpr std::size_t waste = static_cast<std::size_t>(large_page) / 8;
-    constexpr auto page = static_cast<std::size_t>(large_page);
+    constexpr std::size_t waste = std::size_t(large_page) / 8;
+    constexpr auto page = std::size_t(large_page);
     return bytes > SIZE_MAX - waste ? 0 : (bytes + waste) / page * page;
 }
 
@@ -124,8 +124,8 @@ EINPARALLEL_INLINE void touch_first(std::byte* memory, const std::byte* from, in
 EINPARALLEL_INLINE void* new_elements(std::span<const index> extents, std::size_t element_bytes, first_elements are,
                                       const void* from) {
     check_extents(extents);
-    const index bytes = element_count(extents) * static_cast<index>(element_bytes);
-    void* const made = new_lines(static_cast<std::size_t>(bytes));
+    const index bytes = element_count(extents) * index(element_bytes);
+    void* const made = new_lines(std::size_t(bytes));
     if (are != first_elements::unwritten) {
         touch_first(static_cast<std::byte*>(made), static_cast<const std::byte*>(from), bytes);
     }

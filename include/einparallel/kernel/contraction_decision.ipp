@@ -33,7 +33,7 @@ public:
             const index* const moves = nest.of(loop);
             const index extent = nest.extents[loop];
             group* const groups[] = {&m, &n, &k, &batch};  // by product_index
-            group& own = *groups[static_cast<std::size_t>(index_of(nest, loop))];
+            group& own = *groups[std::size_t(index_of(nest, loop))];
             own.size *= extent;
             own.last = loop;
             ++own.loops;
@@ -46,9 +46,7 @@ public:
         }
     }
 
-    [[nodiscard]] contraction_decision sizes() const {
-        return {contraction_way::nothing, m.size, n.size, k.size, batch.size};
-    }
+    contraction_decision sizes() const { return {contraction_way::nothing, m.size, n.size, k.size, batch.size}; }
 
     group m;
     group n;
@@ -63,7 +61,7 @@ public:
     contraction_choice(loop_nest& nest, element_type type, write_mode mode)
         : nest_(nest), type_(type), mode_(mode), groups_(nest) {}
 
-    [[nodiscard]] contraction_decision decide() {
+    contraction_decision decide() {
         contraction_decision made = groups_.sizes();
         made.swapped = groups_.m.closest != 0 && (groups_.n.closest == 0 || groups_.m.closest < groups_.n.closest);
         made.way = way(made);
@@ -86,13 +84,13 @@ private:
         if (made.way == contraction_way::packed_product) {
             std::tie(made.threads, made.threads_inside) = threads_for_batch(points, made.batch);
         } else if (made.way == contraction_way::small_products) {
-            made.threads = static_cast<int>(std::min<index>(all, made.batch));
+            made.threads = int(std::min<index>(all, made.batch));
         } else if (made.way == contraction_way::elementwise || made.way == contraction_way::dots) {
             made.threads = all;
         }
     }
 
-    [[nodiscard]] contraction_way way(const contraction_decision& made) {
+    contraction_way way(const contraction_decision& made) {
         const index m = made.m;
         const index n = made.n;
         const index k = made.k;
@@ -116,7 +114,7 @@ private:
     }
 
     /// Nothing is summed, and the operands are contiguous or constant along the output's rows.
-    [[nodiscard]] bool is_elementwise() {
+    bool is_elementwise() {
         if (type_.kind != 'f' || !nest_.all_in_output() || nest_.size() == 0) {
             return false;
         }
@@ -126,7 +124,7 @@ private:
     }
 
     /// One label is contracted and contiguous in both operands.
-    [[nodiscard]] bool is_dots() const {
+    bool is_dots() const {
         if (type_.kind != 'f' || groups_.k.loops != 1 || nest_.extents[groups_.k.last] < shortest_dot) {
             return false;
         }
@@ -135,26 +133,26 @@ private:
     }
 
     /// Whole vectors of columns lie side by side in the output and in the operand that has them.
-    [[nodiscard]] bool has_small_columns(const contraction_decision& made) const {
+    bool has_small_columns(const contraction_decision& made) const {
         const product_groups::group& columns = made.swapped ? groups_.m : groups_.n;
         if (type_.kind != 'f' || columns.loops != 1) {
             return false;
         }
         const index* const along = nest_.of(columns.last);
-        const auto least = static_cast<index>(16 / type_.bytes);
+        const auto least = index(16 / type_.bytes);
         return along[z_slot] == 1 && along[made.swapped ? x_slot : y_slot] == 1 && columns.size >= least &&
                (mode_ == write_mode::overwrite || columns.size % least == 0);
     }
 
     /// The operand that every row of the output reads does not fall into few sets of the first-level cache.
-    [[nodiscard]] bool stays_cached(const contraction_decision& made) const {
+    bool stays_cached(const contraction_decision& made) const {
         constexpr index ways = 8;
-        const index step = nest_.of(groups_.k.last)[made.swapped ? x_slot : y_slot] * static_cast<index>(type_.bytes);
+        const index step = nest_.of(groups_.k.last)[made.swapped ? x_slot : y_slot] * index(type_.bytes);
         return groups_.k.loops == 1 && made.k <= ways * lines_of_a_way(step);
     }
 
     /// Matrices as BLAS knows them, large enough to be worth the call.
-    [[nodiscard]] bool is_for_library(const contraction_decision& made) const {
+    bool is_for_library(const contraction_decision& made) const {
         if (made.m * made.n * made.k < least_library_points || !blas_computes(type_) || groups_.m.loops != 1 ||
             groups_.n.loops != 1 || groups_.k.loops != 1) {
             return false;
@@ -209,7 +207,7 @@ EINPARALLEL_INLINE contraction_decision decide(const block_call& call, element_t
 }
 
 EINPARALLEL_INLINE std::string contraction_decision::text() const {
-    std::string text = detail::way_texts[static_cast<std::size_t>(way)];
+    std::string text = detail::way_texts[std::size_t(way)];
     if (way == contraction_way::nothing || way == contraction_way::identities) {
         return text;
     }

@@ -25,7 +25,7 @@ EINPARALLEL_INLINE void end_streaming() {
 template <std::size_t Bytes>
 void copy_elements(std::byte* into, const std::byte* from, const copy_tile& tile) {
     const std::size_t bytes = Bytes == 0 ? tile.bytes : Bytes;
-    const auto line = std::max<index>(1, 64 / static_cast<index>(bytes));
+    const auto line = std::max<index>(1, 64 / index(bytes));
     const tile_side columns = tile.columns;
     const tile_side rows = tile.rows;
     const index unit = tile.unit;
@@ -89,7 +89,7 @@ public:
         const int threads = total_ < threaded_bytes ? 1 : available_threads();
         const index pieces = element_ < long_run ? 1 : (element_ + piece - 1) / piece;
         const index units = outer_.block_count() * columns_.block_count() * rows_.block_count() * pieces;
-        on_threads(static_cast<int>(std::min<index>(threads, units)), [&](index part, index parts) {
+        on_threads(int(std::min<index>(threads, units)), [&](index part, index parts) {
             const even_part own(units, part, parts);
             element_ < long_run ? copy_blocks(own) : copy_runs(own, pieces);
             if (streams_) {
@@ -157,7 +157,7 @@ private:
     }
 
     /// How many positions of an index, of which so many are one block, lie side by side.
-    [[nodiscard]] index run_of(const gemm_axis& axis, index gemm_axis::loop::*side) const {
+    index run_of(const gemm_axis& axis, index gemm_axis::loop::*side) const {
         index run = 1;
         for (std::size_t each = axis.loops.size(); each-- > 0 && axis.loops[each].*side == run * element_;) {
             run *= axis.loops[each].tile;
@@ -170,12 +170,12 @@ private:
         std::uintptr_t row_bits = 0;
         for (const gemm_axis* const axis : {&outer_, &columns_, &rows_}) {
             for (const gemm_axis::loop& each : axis->loops) {
-                bits |= static_cast<std::uintptr_t>(each.first) | static_cast<std::uintptr_t>(each.second);
-                row_bits |= axis == &rows_ ? static_cast<std::uintptr_t>(each.first) : 0;
+                bits |= std::uintptr_t(each.first) | std::uintptr_t(each.second);
+                row_bits |= axis == &rows_ ? std::uintptr_t(each.first) : 0;
             }
         }
         const index columns_run = run_of(columns_, &gemm_axis::loop::first);
-        const bool aligned = bits % static_cast<std::uintptr_t>(element_) == 0;
+        const bool aligned = bits % std::uintptr_t(element_) == 0;
         functions_ = copy_functions::best(element_,
                                           aligned ? std::min(columns_run, run_of(rows_, &gemm_axis::loop::second)) : 0);
         const index run = columns_run * element_;  // bytes of the output that are written side by side
@@ -201,7 +201,7 @@ private:
         for (index unit = own.begin; unit < own.end; ++unit) {
             const auto [into, from] = outer.start_of(unit / pieces);
             const index start = unit % pieces * piece;
-            const auto bytes = static_cast<std::size_t>(std::min(piece, element_ - start));
+            const auto bytes = std::size_t(std::min(piece, element_ - start));
             (streams_ ? functions_.stream : &copy_bytes)(into_ + into + start, from_ + from + start, bytes);
         }
     }
@@ -227,7 +227,7 @@ private:
         };
         copy_tile tile;
         tile.streams = streams_ && !buffered_;
-        tile.bytes = static_cast<std::size_t>(element_);
+        tile.bytes = std::size_t(element_);
         gemm_blocks::place next = start_of(own.begin);
         for (index unit = own.begin; unit < own.end; ++unit) {
             columns.go_to(unit / row_blocks % column_blocks);
@@ -274,7 +274,7 @@ private:
             for (index column = 0; column < columns.count; column += columns.together(column)) {
                 functions_.stream(into + rows.into[row] + columns.into[column],
                                   buffer + buffer_rows[row] + column * element_,
-                                  static_cast<std::size_t>((end - row) * columns.together(column) * element_));
+                                  std::size_t((end - row) * columns.together(column) * element_));
             }
             row = end;
         }
@@ -295,10 +295,10 @@ private:
 };
 
 EINPARALLEL_INLINE void copy_nest(const loop_nest& nest, std::size_t element_bytes, void* into, const void* from) {
-    const auto bytes = static_cast<index>(element_bytes);
+    const auto bytes = index(element_bytes);
     const index total = element_count(nest.extents) * bytes;
     if (nest.size() == 0 || (nest.size() == 1 && nest.of(0)[0] == 1 && nest.of(0)[1] == 1 && total < threaded_bytes)) {
-        copy_bytes(static_cast<std::byte*>(into), static_cast<const std::byte*>(from), static_cast<std::size_t>(total));
+        copy_bytes(static_cast<std::byte*>(into), static_cast<const std::byte*>(from), std::size_t(total));
     } else {
         blocked_copy(nest, bytes, into, from).run();
     }

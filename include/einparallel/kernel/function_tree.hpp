@@ -134,7 +134,7 @@ struct op_program_writer {
 
     template <std::size_t Leaf>
     in_register<std::tuple_element_t<Leaf, std::tuple<In...>>> write(const pick<Leaf>& /*tree*/) const {
-        return {static_cast<op_register>(Leaf)};
+        return {op_register(Leaf)};
     }
     template <class T>
     in_register<T> write(const number<T>& tree) const {

@@ -105,8 +105,7 @@ private:
 inline row_operands operands_of(const block_call& call, std::initializer_list<std::size_t> bytes) {
     row_operands list;
     for (std::size_t operand = 0; operand < bytes.size(); ++operand) {
-        list.push_back(
-            {static_cast<const std::byte*>(call.operands[operand].data), static_cast<index>(bytes.begin()[operand])});
+        list.push_back({static_cast<const std::byte*>(call.operands[operand].data), index(bytes.begin()[operand])});
     }
     return list;
 }
@@ -147,9 +146,7 @@ private:
     static void rows(Out* __restrict results, const Reduce& reduce, const Function& function, index count,
                      const X*... x) {
         constexpr index block = 16;
-        const auto store = [&reduce](Out& result, Out value) {
-            result = First ? value : static_cast<Out>(reduce(result, value));
-        };
+        const auto store = [&reduce](Out& result, Out value) { result = First ? value : Out(reduce(result, value)); };
         if constexpr (has_exp_form<Out, Function, In...>()) {
             using form = exp_form<Function>;
             Out mapped[join_row_width];

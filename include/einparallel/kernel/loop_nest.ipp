@@ -17,7 +17,7 @@ EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.ope
             if (labels[dimension] == no_label) {
                 continue;
             }
-            const auto label = static_cast<std::size_t>(labels[dimension]);
+            const auto label = std::size_t(labels[dimension]);
             const index extent = call.extents[label];
             if (extent == 1) {
                 continue;
@@ -27,10 +27,10 @@ EINPARALLEL_INLINE loop_nest::loop_nest(const block_call& call) : slots(call.ope
                 continue;
             }
             if (loop_of[label] < 0) {
-                loop_of[label] = static_cast<std::int16_t>(extents.size());
+                loop_of[label] = std::int16_t(extents.size());
                 add(extent);
             }
-            of(static_cast<std::size_t>(loop_of[label]))[slot] += moves[dimension];
+            of(std::size_t(loop_of[label]))[slot] += moves[dimension];
         }
     };
     visit(0, call.output.labels, call.output.strides);

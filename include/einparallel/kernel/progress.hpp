@@ -21,7 +21,7 @@ public:
     /// @param advance bool(): true where nothing is left; outlives the hook
     template <class Advance>
     explicit progress_hook(Advance& advance)
-        : advance_([](void* context) { return static_cast<bool>((*static_cast<Advance*>(context))()); }),
+        : advance_([](void* context) { return bool((*static_cast<Advance*>(context))()); }),
           context_(const_cast<void*>(static_cast<const void*>(std::addressof(advance)))) {}
     progress_hook(const progress_hook&) = delete;
     progress_hook& operator=(const progress_hook&) = delete;

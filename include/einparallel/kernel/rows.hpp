@@ -22,7 +22,7 @@ using row_operands = small_vector<row_operand, 4>;
 template <class... T>
 row_operands row_operands_at(const T*... first) {
     row_operands list;
-    (list.push_back({reinterpret_cast<const std::byte*>(first), static_cast<index>(sizeof(T))}), ...);
+    (list.push_back({reinterpret_cast<const std::byte*>(first), index(sizeof(T))}), ...);
     return list;
 }
 
@@ -84,7 +84,7 @@ protected:
             return;
         }
         write_bytes(reinterpret_cast<std::byte*>(into), reinterpret_cast<const std::byte*>(row),
-                    static_cast<std::size_t>(count) * sizeof(T));
+                    std::size_t(count) * sizeof(T));
     }
 
 private:
@@ -119,10 +119,10 @@ public:
         if (mode_ == write_mode::overwrite) {
             this->write_row(into, move, results, count);
         } else if (move == 1) {
-            in_blocks(count, [=, this](index at) { into[at] = static_cast<Out>(reduce_(into[at], results[at])); });
+            in_blocks(count, [=, this](index at) { into[at] = Out(reduce_(into[at], results[at])); });
         } else {
             for (index i = 0; i < count; ++i) {
-                into[i * move] = static_cast<Out>(reduce_(into[i * move], results[i]));
+                into[i * move] = Out(reduce_(into[i * move], results[i]));
             }
         }
     }
@@ -130,7 +130,7 @@ public:
     void write_total(index offset, index begin, index step, index count) override {
         Out total = results_[begin];
         for (index i = 1; i < count; ++i) {
-            total = static_cast<Out>(reduce_(total, results_[begin + i * step]));
+            total = Out(reduce_(total, results_[begin + i * step]));
         }
         results_[0] = total;
         write(offset, 1, 1);

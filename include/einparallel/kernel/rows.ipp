@@ -13,7 +13,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The loops of a nest in the order in which they are walked.
 struct row_order {
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    static constexpr std::size_t none = std::size_t(-1);
 
     std::size_t inner = none;  ///< the row itself; none where the nest has no loop
     std::size_t tiled = none;  ///< a loop of the row's kind walked inside a chunk of the row, for the cache
@@ -30,7 +30,7 @@ EINPARALLEL_INLINE double row_cost(const loop_nest& nest, std::size_t loop) {
         const double jump = !blocks ? 2.0 : slot == 0 ? 3.0 : 1.0;
         cost += moves[slot] == 0 ? 0.25 : moves[slot] == 1 ? 0.5 : jump;
     }
-    return cost + 8.0 / static_cast<double>(std::min<index>(nest.extents[loop], 256));
+    return cost + 8.0 / double(std::min<index>(nest.extents[loop], 256));
 }
 
 /// @pre the loops of the nest are sorted by the output's stride
@@ -85,7 +85,7 @@ public:
 
     /// How many threads are worth starting, and the loop that they share: one of the output's, so that the order of
     /// summation stays what it is, the first that has enough iterations for all threads, else the longest.
-    EINPARALLEL_INLINE [[nodiscard]] int threads() {
+    EINPARALLEL_INLINE int threads() {
         const int most = points_ < shared_points ? 1 : available_threads();
         if (most == 1) {
             return 1;
@@ -101,12 +101,12 @@ public:
             return 1;
         }
         own_ = even_part(nest_->extents[shared_], 0, 1);
-        return static_cast<int>(std::min<index>(most, nest_->extents[shared_]));
+        return int(std::min<index>(most, nest_->extents[shared_]));
     }
 
     /// How many pieces long sums to few elements are made of, however many threads there are, so that their values do
     /// not depend on them; 1 where these are no such sums.
-    EINPARALLEL_INLINE [[nodiscard]] index pieces() {
+    EINPARALLEL_INLINE index pieces() {
         index elements = 1;
         std::size_t longest = row_order::none;
         for (std::size_t loop = 0; loop < nest_->size(); ++loop) {
@@ -124,7 +124,7 @@ public:
     }
 
     /// One of the pieces into which the shared loop falls.
-    EINPARALLEL_INLINE [[nodiscard]] row_walk part(index number, index parts) const {
+    EINPARALLEL_INLINE row_walk part(index number, index parts) const {
         row_walk made = *this;
         made.own_ = even_part(nest_->extents[shared_], number, parts);
         return made;
@@ -237,7 +237,7 @@ EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_work
     }
     row_walk walk(dense);
     static_cast<void>(walk.pieces());
-    on_threads(static_cast<int>(std::min<index>(available_threads(), pieces)), [&](index part, index parts) {
+    on_threads(int(std::min<index>(available_threads(), pieces)), [&](index part, index parts) {
         const even_part own(pieces, part, parts);
         for (index piece = own.begin; piece < own.end; ++piece) {
             worker.run_own(walk.part(piece, pieces), piece * elements);

@@ -21,10 +21,10 @@ struct softmax_loops {
     index length;
     index steps[2] = {0, 0};  ///< along a row of the output, and of the operand
 
-    softmax_loops(const block_call& call, label_id along) : length(call.extents[static_cast<std::size_t>(along)]) {
+    softmax_loops(const block_call& call, label_id along) : length(call.extents[std::size_t(along)]) {
         small_vector<index, 16> extents;
         for (std::size_t label = 0; label < call.extents.size(); ++label) {
-            const bool is_along = label == static_cast<std::size_t>(along);
+            const bool is_along = label == std::size_t(along);
             extents.push_back(is_along ? std::min<index>(length, 1) : call.extents[label]);
         }
         block_call around = call;

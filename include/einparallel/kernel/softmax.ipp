@@ -39,20 +39,19 @@ void softmax_row(T* z, const T* x, index count) {
 /// holds.
 template <class T>
 void softmax_rows(loop_nest& nest, index count, index z_step, index x_step, T* z, const T* x) {
-    constexpr index cached = (index{192} << 10) / static_cast<index>(sizeof(T));
+    constexpr index cached = (index{192} << 10) / index(sizeof(T));
     constexpr index worth = index{1} << 15;  // elements for each thread, at an exp apiece
     nest.sort_by(0);
     const odometer::loop_list loops = output_loops(nest);
     const index points = element_count(nest.extents);
     const bool contiguous = z_step == 1 && x_step == 1;
-    const index pitch = count + 64 / static_cast<index>(sizeof(T));  // lest rows fall into the same sets of a cache
+    const index pitch = count + 64 / index(sizeof(T));  // lest rows fall into the same sets of a cache
     const index together = contiguous ? points : std::max<index>(cached / pitch, 8);
     const index none[2] = {0, 0};
     const index* const moves = loops.empty() ? none : nest.of(nest.size() - 1);
-    const auto threads =
-        static_cast<int>(std::clamp<index>(std::min(points * count / worth, points), 1, available_threads()));
+    const auto threads = int(std::clamp<index>(std::min(points * count / worth, points), 1, available_threads()));
     for_each_stretch(nest, loops, count, threads, [&](const index* at, index first, index rows) {
-        const scratch_memory memory(contiguous ? 0 : static_cast<std::size_t>(together * pitch) * sizeof(T));
+        const scratch_memory memory(contiguous ? 0 : std::size_t(together * pitch) * sizeof(T));
         T* const scratch = reinterpret_cast<T*>(memory.data());
         for (const index end = first + rows; first < end; first += together) {
             const index extents[2] = {std::min(together, end - first), count};

@@ -43,7 +43,7 @@ EINPARALLEL_INLINE void run_on_threads(int threads, function_ref<void(index, ind
         }
     };
     einparallel_detail_parallel([](void* shared) { (*static_cast<decltype(part)*>(shared))(); },
-                                const_cast<void*>(static_cast<const void*>(&part)), static_cast<unsigned>(threads), 0);
+                                const_cast<void*>(static_cast<const void*>(&part)), unsigned(threads), 0);
     if (failure != nullptr) {
         std::rethrow_exception(failure);
     }

@@ -23,7 +23,7 @@ struct cut_side {
     [[nodiscard]] int cells() const { return parts * pieces; }
     /// Indices of a part.
     [[nodiscard]] interval part(int number) const {
-        const auto first = static_cast<std::size_t>(number);
+        const auto first = std::size_t(number);
         return points.empty() ? block_of(extent, parts, number) : interval{points[first], points[first + 1]};
     }
     /// Indices of a cell.

@@ -12,7 +12,7 @@
 namespace einparallel {
 
 EINPARALLEL_INLINE distribution held_by_one(const std::vector<index>& bounds, int root) {
-    std::vector<box> boxes(static_cast<std::size_t>(root) + 1, no_box(bounds.size()));
+    std::vector<box> boxes(std::size_t(root) + 1, no_box(bounds.size()));
     boxes.back() = whole_box(bounds);
     return {bounds, std::move(boxes)};
 }
@@ -52,10 +52,7 @@ EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, const m
 }
 
 EINPARALLEL_INLINE distribution::distribution(std::vector<index> bounds, std::vector<box> boxes)
-    : bounds_(std::move(bounds)),
-      boxes_(std::move(boxes)),
-      holders_(static_cast<int>(boxes_.size())),
-      regular_(false) {}
+    : bounds_(std::move(bounds)), boxes_(std::move(boxes)), holders_(int(boxes_.size())), regular_(false) {}
 
 EINPARALLEL_INLINE index distribution::largest_block_extent(std::size_t dimension) const {
     index largest = 0;
@@ -75,7 +72,7 @@ EINPARALLEL_INLINE index distribution::largest_block_extent(std::size_t dimensio
 EINPARALLEL_INLINE double distribution::largest_block() const {
     double elements = 1;
     for (std::size_t dimension = 0; dimension < bounds_.size(); ++dimension) {
-        elements *= static_cast<double>(largest_block_extent(dimension));
+        elements *= double(largest_block_extent(dimension));
     }
     return elements;
 }
@@ -101,7 +98,7 @@ EINPARALLEL_INLINE box distribution::block_of_rank(int rank) const {
         return no_box(bounds_.size());
     }
     if (!regular_) {
-        return boxes_[static_cast<std::size_t>(rank)];
+        return boxes_[std::size_t(rank)];
     }
     box block = whole_box(bounds_);
     for (std::size_t dimension = 0; dimension < sides_.size(); ++dimension) {
@@ -231,7 +228,7 @@ EINPARALLEL_INLINE std::optional<mesh> mesh_of(const distribution& boxes) {
             }
             std::reverse(points.begin(), points.end());
         }
-        const int parts = static_cast<int>(points.size()) - 1;
+        const int parts = int(points.size()) - 1;
         made.axes.push_back({labels[dimension], parts, std::move(points)});
     }
     return distribution(boxes.bounds(), made, labels, 0) == boxes ? std::optional(std::move(made)) : std::nullopt;

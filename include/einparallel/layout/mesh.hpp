@@ -18,7 +18,7 @@ struct mesh_axis {
 
     /// The indices of an extent that a part has. @pre 0 <= part < parts
     [[nodiscard]] interval block(index extent, int part) const {
-        const auto first = static_cast<std::size_t>(part);
+        const auto first = std::size_t(part);
         return points.empty() ? block_of(extent, parts, part) : interval{points[first], points[first + 1]};
     }
 

@@ -42,9 +42,9 @@ EINPARALLEL_SELDOM communicator communicator::owning(MPI_Comm made) {
 }
 
 EINPARALLEL_SELDOM void allreduce_minimum(const communicator& ranks, std::span<std::uint64_t> numbers) {
-    detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_UINT64_T,
-                                    MPI_MIN, ranks.native()),
-                      "MPI_Allreduce");
+    detail::check_mpi(
+        MPI_Allreduce(MPI_IN_PLACE, numbers.data(), int(numbers.size()), MPI_UINT64_T, MPI_MIN, ranks.native()),
+        "MPI_Allreduce");
 }
 
 EINPARALLEL_SELDOM bool all_of(const communicator& ranks, bool here) {
@@ -58,7 +58,7 @@ EINPARALLEL_SELDOM void broadcast(const communicator& ranks, void* data, std::si
     auto* next = static_cast<std::byte*>(data);
     while (bytes > 0) {
         const std::size_t now = std::min(bytes, at_once);
-        detail::check_mpi(MPI_Bcast(next, static_cast<int>(now), MPI_BYTE, root, ranks.native()), "MPI_Bcast");
+        detail::check_mpi(MPI_Bcast(next, int(now), MPI_BYTE, root, ranks.native()), "MPI_Bcast");
         next += now;
         bytes -= now;
     }
@@ -66,7 +66,7 @@ EINPARALLEL_SELDOM void broadcast(const communicator& ranks, void* data, std::si
 
 EINPARALLEL_SELDOM void allgather(const communicator& ranks, std::span<const std::int64_t> mine,
                                   std::span<std::int64_t> all) {
-    const int count = static_cast<int>(mine.size());
+    const int count = int(mine.size());
     detail::check_mpi(MPI_Allgather(mine.data(), count, MPI_INT64_T, all.data(), count, MPI_INT64_T, ranks.native()),
                       "MPI_Allgather");
 }

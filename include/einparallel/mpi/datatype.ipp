@@ -14,12 +14,11 @@ EINPARALLEL_SELDOM datatype repeat_directly(index count, index stride, const dat
     const MPI_Datatype one = element.native();
     std::array<MPI_Count, 2> bounds{};
     check_mpi(MPI_Type_get_extent_x(one, &bounds[0], &bounds[1]), "MPI_Type_get_extent_x");
-    const int number = static_cast<int>(count);
-    if (static_cast<index>(bounds[1]) == stride) {
+    const int number = int(count);
+    if (index(bounds[1]) == stride) {
         check_mpi(MPI_Type_contiguous(number, one, &made), "MPI_Type_contiguous");
     } else {
-        check_mpi(MPI_Type_create_hvector(number, 1, static_cast<MPI_Aint>(stride), one, &made),
-                  "MPI_Type_create_hvector");
+        check_mpi(MPI_Type_create_hvector(number, 1, MPI_Aint(stride), one, &made), "MPI_Type_create_hvector");
     }
     return datatype(made, true);
 }
@@ -36,7 +35,7 @@ EINPARALLEL_SELDOM datatype repeat(index count, index stride, const datatype& el
     }
     const datatype remainder = repeat_directly(rest, stride, element);
     const int lengths[] = {1, 1};
-    const MPI_Aint displacements[] = {0, static_cast<MPI_Aint>(runs * limit * stride)};
+    const MPI_Aint displacements[] = {0, MPI_Aint(runs * limit * stride)};
     const MPI_Datatype parts[] = {full.native(), remainder.native()};
     MPI_Datatype made = MPI_DATATYPE_NULL;
     check_mpi(MPI_Type_create_struct(2, lengths, displacements, parts, &made), "MPI_Type_create_struct");
@@ -63,7 +62,7 @@ EINPARALLEL_SELDOM box_type type_of_box(const box& place, const box& region, std
     if (region.empty()) {
         return made;
     }
-    made.bytes = static_cast<std::size_t>(region.size()) * element_bytes;
+    made.bytes = std::size_t(region.size()) * element_bytes;
     strides = strides.empty() ? dense_strides(place) : std::move(strides);
 
     // Innermost first: what continues the contiguous run joins it, what continues the dimension inside joins that one.
@@ -71,11 +70,11 @@ EINPARALLEL_SELDOM box_type type_of_box(const box& place, const box& region, std
         index length;
         index stride;
     };
-    index run = static_cast<index>(element_bytes);
+    index run = index(element_bytes);
     std::vector<side> sides;
     for (std::size_t dimension = region.rank(); dimension-- > 0;) {
         const index length = region.sides[dimension].size();
-        const index stride = strides[dimension] * static_cast<index>(element_bytes);
+        const index stride = strides[dimension] * index(element_bytes);
         made.offset += (region.sides[dimension].begin - place.sides[dimension].begin) * stride;
         if (length == 1) {
             continue;

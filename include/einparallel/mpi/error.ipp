@@ -13,7 +13,7 @@ EINPARALLEL_SELDOM std::string mpi_error::sentence(const std::string& call, int 
     if (MPI_Error_string(code, words.data(), &length) != MPI_SUCCESS) {
         return call + " failed with code " + std::to_string(code);
     }
-    return call + " failed: " + std::string(words.data(), static_cast<std::size_t>(length));
+    return call + " failed: " + std::string(words.data(), std::size_t(length));
 }
 
 }  // namespace einparallel

@@ -88,7 +88,7 @@ private:
     EINPARALLEL_INLINE void start(void* buffer, const box_type& where, message next) {
         auto* const first = static_cast<std::byte*>(buffer) + where.offset;
         const MPI_Datatype type = where.type.native();
-        const int count = static_cast<int>(where.count);
+        const int count = int(where.count);
         const int code = next.sends ? MPI_Isend(first, count, type, next.peer, tag, ranks_, &next.request)
                                     : MPI_Irecv(first, count, type, next.peer, tag, ranks_, &next.request);
         note(code, next.sends ? "MPI_Isend" : "MPI_Irecv", next);

@@ -29,7 +29,7 @@ struct statement {
     template <class... Labels>
     static constexpr flags set_of(label_list<Labels...> /*labels*/) {
         flags set{};
-        ((set[static_cast<std::size_t>(ids::template id<Labels>)] = true), ...);
+        ((set[std::size_t(ids::template id<Labels>)] = true), ...);
         return set;
     }
     static constexpr flags on_left = set_of(LeftLabels{});
@@ -112,7 +112,7 @@ struct statement {
     static constexpr flags missing_of = without(free_of<E>, on_left);
 
     static constexpr std::size_t count(const flags& set) {
-        return static_cast<std::size_t>(std::count(set.begin(), set.end(), true));
+        return std::size_t(std::count(set.begin(), set.end(), true));
     }
     template <class E>
     static constexpr flags escaping_of = escaping(std::type_identity<E>{});
@@ -133,7 +133,7 @@ struct statement {
         std::size_t position = 0;
         for (std::size_t label = 0; label < set.size(); ++label) {
             if (set[label]) {
-                labels[position++] = static_cast<label_id>(label);
+                labels[position++] = label_id(label);
             }
         }
         return labels;
@@ -225,7 +225,7 @@ class mistakes {
     template <std::size_t Count, class Wrong>
     static constexpr std::size_t first_at(const std::array<label_id, Count>& labels, const Wrong& wrong) {
         std::size_t position = 0;
-        while (position < Count && (was_refitted || !wrong(static_cast<std::size_t>(labels[position]), position))) {
+        while (position < Count && (was_refitted || !wrong(std::size_t(labels[position]), position))) {
             ++position;
         }
         return position;

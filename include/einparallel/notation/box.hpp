@@ -23,7 +23,7 @@ struct extent {
     constexpr extent() = default;
     /// From any integral type.
     template <std::integral I>
-    constexpr extent(I number) : value(static_cast<index>(number)) {}  // implicit by design: braced lists mix types
+    constexpr extent(I number) : value(index(number)) {}  // implicit by design: braced lists mix types
     /// The number.
     constexpr operator index() const { return value; }
 

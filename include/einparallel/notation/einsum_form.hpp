@@ -71,7 +71,7 @@ std::string einsum_text(const Names& names, std::size_t operands, const LabelsOf
             if (labels[position] == no_label) {
                 written += '1';
             } else {
-                written += names[static_cast<std::size_t>(labels[position])];
+                written += names[std::size_t(labels[position])];
             }
         }
     };

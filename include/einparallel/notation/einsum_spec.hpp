@@ -40,7 +40,7 @@ private:
 
     static constexpr label_id find(const label_name& name) {
         const std::size_t label = table.find(name);
-        return label < table.label_count ? static_cast<label_id>(label) : no_label;
+        return label < table.label_count ? label_id(label) : no_label;
     }
 
 public:

@@ -58,7 +58,7 @@ EINPARALLEL_HOST_DEVICE constexpr To converted(From x) {
         return x;
     } else if constexpr (is_complex<To>::value && is_complex<From>::value) {
         using Real = typename To::value_type;
-        return To(static_cast<Real>(x.real()), static_cast<Real>(x.imag()));
+        return To(Real(x.real()), Real(x.imag()));
     } else if constexpr (is_complex<To>::value) {
         return To(static_cast<typename To::value_type>(x));
     } else {

@@ -129,7 +129,7 @@ struct universe<label_list<Labels...>> {
     static constexpr std::array<std::string_view, sizeof...(Labels)> names = {Labels::name...};
 
     template <class Label>
-    static constexpr label_id id = static_cast<label_id>(position_of<Label>(label_list<Labels...>{}));
+    static constexpr label_id id = label_id(position_of<Label>(label_list<Labels...>{}));
 
     template <class... Some>
     static constexpr std::array<label_id, sizeof...(Some)> list_ids(label_list<Some...> /*some*/) {

@@ -52,18 +52,18 @@ struct subscript_table {
     /// Number of a label; label_count where there is none of this name.
     [[nodiscard]] constexpr std::size_t find(const label_name& name) const {
         const label_name* const first_name = names.data();
-        return static_cast<std::size_t>(std::find(first_name, first_name + label_count, name) - first_name);
+        return std::size_t(std::find(first_name, first_name + label_count, name) - first_name);
     }
     constexpr label_id find_or_add(const label_name& name) {
         const std::size_t label = find(name);
         names[label] = name;
         label_count = std::max(label_count, label + 1);
-        return static_cast<label_id>(label);
+        return label_id(label);
     }
     /// … of number `number` (counted from the last) of the dimensions that an ellipsis stands for.
     constexpr label_id ellipsis(std::size_t number) {
         label_name name("...");
-        name.characters[3] = static_cast<char>('0' + number);
+        name.characters[3] = char('0' + number);
         return find_or_add(name);
     }
 };
@@ -103,7 +103,7 @@ constexpr subscript_problem read_subscript(Table& table, std::string_view text, 
             length = 3;
             for (std::size_t number = ellipsis_rank; number-- > 0;) {
                 into[count] = table.ellipsis(number);
-                table.has_ellipsis = table.is_ellipsis[static_cast<std::size_t>(into[count++])] = true;
+                table.has_ellipsis = table.is_ellipsis[std::size_t(into[count++])] = true;
             }
         } else if (text.front() != ' ') {
             length = label_length(text);
@@ -132,11 +132,11 @@ constexpr std::string_view input_subscript(std::string_view text, std::size_t op
 /// How many there are.
 constexpr std::size_t input_count(std::string_view text) {
     const std::string_view inputs = input_subscripts(text);
-    return 1 + static_cast<std::size_t>(std::count(inputs.begin(), inputs.end(), ','));
+    return 1 + std::size_t(std::count(inputs.begin(), inputs.end(), ','));
 }
 /// Labels spelled in one subscript, "..." not counted: characters of UTF-8 but dots and spaces.
 constexpr std::size_t spelled_labels(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(
+    return std::size_t(std::count_if(
         text.begin(), text.end(), [](char byte) { return byte != ' ' && byte != '.' && !continues_character(byte); }));
 }
 
@@ -190,19 +190,18 @@ constexpr subscript_table<Size, Operands> read_subscripts(subscripts spelled,
         const std::size_t spelled_once = table.output_rank;
         for (std::size_t label = 0; label < known; ++label) {
             const label_id* const dimensions = table.dimensions.data();
-            if (!table.is_ellipsis[label] &&
-                std::count(dimensions, dimensions + count, static_cast<label_id>(label)) == 1) {
-                table.output[table.output_rank++] = static_cast<label_id>(label);
+            if (!table.is_ellipsis[label] && std::count(dimensions, dimensions + count, label_id(label)) == 1) {
+                table.output[table.output_rank++] = label_id(label);
             }
         }
         std::sort(&table.output[spelled_once], &table.output[table.output_rank], [&](label_id a, label_id b) {
-            return table.names[static_cast<std::size_t>(a)].view() < table.names[static_cast<std::size_t>(b)].view();
+            return table.names[std::size_t(a)].view() < table.names[std::size_t(b)].view();
         });
         return table;
     }
     const label_id* const labels = table.output.data();
     for (std::size_t at = 0; at < table.output_rank; ++at) {
-        const auto label = static_cast<std::size_t>(labels[at]);
+        const auto label = std::size_t(labels[at]);
         if (label >= known || std::find(labels, labels + at, labels[at]) != labels + at) {
             table.culprit = table.names[label];
             return fail(label >= known ? subscript_problem::output_unknown : subscript_problem::output_repeated);

@@ -119,13 +119,12 @@ EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<co
 namespace einparallel {
 
 EINPARALLEL_INLINE std::string op_program::formula() const {
-    return std::string(detail::reduction_words[static_cast<std::size_t>(reduction_)]) + " " +
-           detail::formula_of(*this, {}).text;
+    return std::string(detail::reduction_words[std::size_t(reduction_)]) + " " + detail::formula_of(*this, {}).text;
 }
 
 EINPARALLEL_INLINE std::string op_program::formula(std::span<const std::string> names, bool aggregates) const {
     const detail::formula_part shown = detail::formula_of(*this, names);
-    const std::string by(aggregates ? detail::reduction_words[static_cast<std::size_t>(reduction_)] : "");
+    const std::string by(aggregates ? detail::reduction_words[std::size_t(reduction_)] : "");
     return !aggregates                                   ? shown.text
            : shown.strength == detail::formula_part::sum ? by + "(" + shown.text + ")"
                                                          : by + " " + shown.text;

@@ -53,11 +53,11 @@ private:
     template <class T>
     EINPARALLEL_HOST_DEVICE static constexpr T part(std::uint64_t bits) {
         if constexpr (std::is_same_v<T, float>) {
-            return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+            return std::bit_cast<float>(std::uint32_t(bits));
         } else if constexpr (std::is_same_v<T, double>) {
             return std::bit_cast<double>(bits);
         } else {
-            return static_cast<T>(bits);
+            return T(bits);
         }
     }
 };
@@ -81,9 +81,9 @@ constexpr number_bits bits_of(const T& value) {
     } else if constexpr (std::is_same_v<T, float>) {
         return {std::bit_cast<std::uint32_t>(value), 0};
     } else if constexpr (std::is_floating_point_v<T>) {
-        return {std::bit_cast<std::uint64_t>(static_cast<double>(value)), 0};
+        return {std::bit_cast<std::uint64_t>(double(value)), 0};
     } else {
-        return {static_cast<std::uint64_t>(value), 0};
+        return {std::uint64_t(value), 0};
     }
 }
 
@@ -152,7 +152,7 @@ public:
 
 private:
     EINPARALLEL_INLINE op_instruction& push(op_code code, element_type type, std::array<op_register, 3> from = {});
-    [[nodiscard]] op_register last() const { return static_cast<op_register>(instructions_.size() - 1); }
+    [[nodiscard]] op_register last() const { return op_register(instructions_.size() - 1); }
     EINPARALLEL_INLINE op_register as(element_type type, op_register from);
     EINPARALLEL_INLINE bool read(std::string_view statement);
 

@@ -2,7 +2,6 @@
 // Op programs are written, read as text and looked into.
 
 #include <einparallel/notation/op_program.hpp>
-#include <einparallel/notation/sort_range.hpp>
 
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
@@ -23,7 +22,7 @@ inline constexpr std::array<std::string_view, 40> op_words{
     "atan2",   "exp-",   "<",      "<=",       ">",    ">=",   "==",  "!=",   "where", "place"};
 
 constexpr std::string_view word_of(op_code code) {
-    return op_words[static_cast<std::size_t>(code)];
+    return op_words[std::size_t(code)];
 }
 
 /// The text before `end`, or all; what follows stays.
@@ -39,7 +38,7 @@ EINPARALLEL_INLINE std::vector<op_register> sources_of(std::span<const op_instru
     const op_instruction& each = all[number];
     std::vector<op_register> sources(each.from.begin(), each.from.begin() + arity_of(each.code));
     for (op_register left = each.code == op_code::opaque ? each.from[0] : 0; left > 0; --left) {
-        sources.push_back(static_cast<op_register>(number) - left);
+        sources.push_back(op_register(number) - left);
     }
     return sources;
 }
@@ -56,7 +55,7 @@ EINPARALLEL_INLINE op_program::op_program(reduction by, std::span<const element_
 }
 
 EINPARALLEL_INLINE op_instruction& op_program::push(op_code code, element_type type, std::array<op_register, 3> from) {
-    instructions_.push_back({code, type.kind, static_cast<std::uint8_t>(type.bytes), false, from, {}});
+    instructions_.push_back({code, type.kind, std::uint8_t(type.bytes), false, from, {}});
     return instructions_.back();
 }
 
@@ -81,9 +80,8 @@ EINPARALLEL_INLINE op_register op_program::call(const detail::op_function& funct
         for (const op_register each : arguments) {
             push(op_code::argument, instructions_[each].type(), {each});
         }
-        const auto known = detail::ranges::find(names_, function.name);
-        from = {static_cast<op_register>(arguments.size()), static_cast<op_register>(known - names_.begin()),
-                function.distributes ? 1U : 0U};
+        const auto known = detail::find_in(names_, function.name);
+        from = {op_register(arguments.size()), op_register(known - names_.begin()), function.distributes ? 1U : 0U};
         if (known == names_.end()) {
             names_.emplace_back(function.name);
         }
@@ -151,7 +149,7 @@ EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const
         std::size_t of[] = {0, 0, 0};  // registers by dependence
         bool same_type = true;
         for (const op_register source : detail::sources_of(instructions_, number)) {
-            ++of[static_cast<std::size_t>(known[source])];
+            ++of[std::size_t(known[source])];
             same_type = same_type && instructions_[source].type() == each.type();
         }
         const auto [none, linear, other] = of;
@@ -166,7 +164,7 @@ EINPARALLEL_INLINE bool op_program::takes_summands(std::uint64_t operands) const
 
 EINPARALLEL_INLINE std::string op_program::text() const {
     constexpr std::string_view sixteen = "0123456789abcdef";
-    std::string written(detail::reduction_words[static_cast<std::size_t>(reduction_)]);
+    std::string written(detail::reduction_words[std::size_t(reduction_)]);
     written += reduction_has_state_ ? " state" : "";
     for (const op_instruction& each : instructions_) {
         written.append("; ").append(detail::word_of(each.code)).append(1, ' ').append(1, each.kind);
@@ -177,7 +175,7 @@ EINPARALLEL_INLINE std::string op_program::text() const {
             written.append(1, ' ').append(digits.data(), end);
         }
         for (int source = 0; source < arity_of(each.code); ++source) {
-            written += ' ' + std::to_string(each.from[static_cast<std::size_t>(source)]);
+            written += ' ' + std::to_string(each.from[std::size_t(source)]);
         }
         if (each.code == op_code::opaque) {
             written += ' ' + std::to_string(each.from[0]);
@@ -201,7 +199,7 @@ EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into, base);
         return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
     };
-    const auto known = detail::ranges::find(detail::op_words, word());
+    const auto known = detail::find_in(detail::op_words, word());
     const auto code = static_cast<op_code>(known - detail::op_words.begin());
     const std::string_view shown = word();
     element_type type{shown.empty() ? ' ' : shown[0], 0};
@@ -236,7 +234,7 @@ EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
                 read = number(statement.substr(1, 2), letter, 16) && statement.size() > 2;
                 statement.remove_prefix(read ? 2 : 0);
             }
-            name += static_cast<char>(letter);
+            name += char(letter);
         }
         function.name = name;
         call(function, type, {}, {});
@@ -245,7 +243,7 @@ EINPARALLEL_INLINE bool op_program::read(std::string_view statement) {
     }
     std::array<op_register, 3> from{};
     std::array<element_type, 3> of{};
-    const auto arity = static_cast<std::size_t>(arity_of(code));
+    const auto arity = std::size_t(arity_of(code));
     for (std::size_t place = 0; place < arity; ++place) {
         if (!number(word(), from[place], 10) || from[place] >= before) {
             return false;
@@ -275,7 +273,7 @@ EINPARALLEL_INLINE op_program op_program::parse(std::string_view text) {
     std::string_view statement = detail::taken(text, "; ");
     made.reduction_has_state_ = statement.ends_with(" state");
     statement = statement.substr(0, statement.find(' '));
-    const auto known = detail::ranges::find(detail::reduction_words, statement);
+    const auto known = detail::find_in(detail::reduction_words, statement);
     made.reduction_ = static_cast<reduction>(known - detail::reduction_words.begin());
     bool read = known != detail::reduction_words.end() && !text.empty();
     while (read && !text.empty()) {

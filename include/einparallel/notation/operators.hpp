@@ -58,7 +58,7 @@ struct sum_type : detail::coded<op_code::add> {
         if constexpr (std::is_same_v<T, bool>) {
             return a || b;
         } else if constexpr (detail::is_number<T>) {
-            return static_cast<T>(static_cast<detail::wrapping<T>>(a) + static_cast<detail::wrapping<T>>(b));
+            return T(static_cast<detail::wrapping<T>>(a) + static_cast<detail::wrapping<T>>(b));
         } else {
             return a + b;
         }
@@ -77,7 +77,7 @@ struct prod_type : detail::coded<op_code::multiply> {
         if constexpr (std::is_same_v<T, bool>) {
             return a && b;
         } else if constexpr (detail::is_number<T>) {
-            return static_cast<T>(static_cast<detail::wrapping<T>>(a) * static_cast<detail::wrapping<T>>(b));
+            return T(static_cast<detail::wrapping<T>>(a) * static_cast<detail::wrapping<T>>(b));
         } else if constexpr (detail::is_complex<T>::value) {  // as BLAS multiplies: no recovery of infinities (Annex G)
             return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
         } else {
@@ -124,7 +124,7 @@ namespace detail {
 template <class T>
 EINPARALLEL_HOST_DEVICE constexpr auto difference(T a, T b) {
     if constexpr (is_number<T>) {
-        return static_cast<T>(static_cast<wrapping<T>>(a) - static_cast<wrapping<T>>(b));
+        return T(static_cast<wrapping<T>>(a) - static_cast<wrapping<T>>(b));
     } else {
         return a - b;
     }
@@ -144,7 +144,7 @@ EINPARALLEL_HOST_DEVICE constexpr auto difference(T a, T b) {
 EINPARALLEL_DETAIL_PAIR(plus, add, op::sum_type{}(x, y));
 EINPARALLEL_DETAIL_PAIR(minus, subtract, difference(x, y));
 EINPARALLEL_DETAIL_PAIR(times, multiply, op::prod_type{}(x, y));
-EINPARALLEL_DETAIL_PAIR(over, divide, static_cast<T>(x / y));
+EINPARALLEL_DETAIL_PAIR(over, divide, T(x / y));
 EINPARALLEL_DETAIL_PAIR(larger, larger, op::max_type{}(x, y));
 EINPARALLEL_DETAIL_PAIR(smaller, smaller, op::min_type{}(x, y));
 EINPARALLEL_DETAIL_PAIR(less, less, x < y);
@@ -172,7 +172,7 @@ struct power : coded<op_code::power> {
         using std::pow;
         if constexpr (is_complex<A>::value || is_complex<B>::value) {
             using T = arithmetic_t<A, B>;
-            return static_cast<T>(pow(converted<T>(a), converted<T>(b)));
+            return T(pow(converted<T>(a), converted<T>(b)));
         } else {
             return pow(a, b);
         }
@@ -212,7 +212,7 @@ struct conjugate : coded<op_code::conjugate> {
             using std::function;                                            \
             using T = std::conditional_t<std::is_integral_v<A>, double, A>; \
             const T x = converted<T>(a);                                    \
-            return static_cast<T>(result);                                  \
+            return T(result);                                               \
         }                                                                   \
     }
 EINPARALLEL_DETAIL_MAP(exp_function, exp, exp, exp(x));
@@ -250,7 +250,7 @@ EINPARALLEL_DETAIL_TO_WHOLE(round);
 struct sign_function : coded<op_code::sign> {
     template <class A>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(A a) const {
-        return a != a ? a : static_cast<A>(static_cast<A>(A(0) < a) - static_cast<A>(a < A(0)));
+        return a != a ? a : A(A(A(0) < a) - A(a < A(0)));
     }
 };
 

@@ -1,10 +1,14 @@
 #pragma once
 // Searching in functions that are marked EINPARALLEL_INLINE (notation/compiled.hpp).
 //
-// Algorithms of std::ranges check concepts where a compiler reads their call, used or not; these are instantiated no
-// sooner than the marked function that calls them. Loops that are not unrolled: std::find's code is four times as long.
+// Algorithms of std::ranges check concepts where a compiler reads their call, used or not, for each range and function
+// object: a seventh of the memory that a header-only unit takes while it is read. These are instantiated no sooner than
+// the marked function that calls them. Loops that are not unrolled: std::find's code is four times as long.
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <iterator>
 
 namespace einparallel::detail {
 
@@ -34,6 +38,41 @@ bool any_in(const Range& range, const Predicate& predicate) {
 template <class Range, class Predicate>
 bool all_in(const Range& range, const Predicate& predicate) {
     return !any_in(range, [&](const auto& each) { return !std::invoke(predicate, each); });
+}
+
+/// What std::ranges has by like names, but for its concepts: the place of the first element that is as asked, in what
+/// `of` makes of it.
+template <class Range, class Is, class Of = std::identity>
+auto find_if_in(Range&& range, Is is, Of of = {}) {
+    auto at = std::begin(range);
+    while (at != std::end(range) && !std::invoke(is, std::invoke(of, *at))) {
+        ++at;
+    }
+    return at;
+}
+template <class Range, class T, class Of = std::identity>
+auto find_in(Range&& range, const T& value, Of of = {}) {
+    return find_if_in(
+        range, [&](const auto& each) { return each == value; }, of);
+}
+
+template <class Range, class Is>
+std::ptrdiff_t count_if_in(Range&& range, Is is) {
+    return std::count_if(std::begin(range), std::end(range), is);
+}
+template <class Range, class T>
+std::ptrdiff_t count_in(Range&& range, const T& value) {
+    return std::count(std::begin(range), std::end(range), value);
+}
+
+template <class A, class B, class Is = std::equal_to<>>
+bool equal_in(const A& a, const B& b, Is is = {}) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), is);
+}
+
+template <class Range, class Do>
+void for_each_in(Range&& range, Do what) {
+    std::for_each(std::begin(range), std::end(range), what);
 }
 
 }  // namespace einparallel::detail

@@ -15,7 +15,7 @@ namespace einparallel::detail {
 /// @pre no length is 0
 template <class F>
 void for_each_tile(const std::vector<interval>& sides, const std::vector<index>& lengths, F&& f) {
-    if (detail::any_in(sides, &interval::empty)) {
+    if (any_in(sides, &interval::empty)) {
         return;
     }
     std::vector<interval> tile(sides.size());
@@ -42,7 +42,7 @@ void for_each_slab(const box& region, std::size_t element_bytes, std::size_t mos
     if (region.empty()) {
         return;
     }
-    auto room = static_cast<index>(std::max<std::size_t>(1, most / element_bytes));  // for elements
+    auto room = index(std::max<std::size_t>(1, most / element_bytes));  // for elements
     std::vector<index> lengths(region.rank(), 1);
     for (std::size_t side = region.rank(); side-- > 0;) {
         const index whole = region.sides[side].size();

@@ -41,7 +41,7 @@ EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double w
             joined[word] = labels.of(left)[word] | labels.of(right)[word];
             labels.of(tensors)[word] = joined[word];
             for (std::uint64_t rest = labels.of(left)[word] & labels.of(right)[word]; rest != 0; rest &= rest - 1) {
-                if (users[word * 64 + static_cast<std::size_t>(std::countr_zero(rest))] == 2) {
+                if (users[word * 64 + std::size_t(std::countr_zero(rest))] == 2) {
                     labels.of(tensors)[word] ^= rest & (~rest + 1);
                 }
             }
@@ -116,7 +116,7 @@ EINPARALLEL_INLINE found_order greedy_order(const product_network& net, double w
 EINPARALLEL_INLINE label_sets labels_on_the_way(const product_network& net, const std::vector<tensor_pair>& steps) {
     std::vector<std::vector<label_id>> labels(net.operands + 1);
     for (std::size_t tensor = 0; tensor <= net.operands; ++tensor) {
-        net.labels.each(tensor, [&](std::size_t label) { labels[tensor].push_back(static_cast<label_id>(label)); });
+        net.labels.each(tensor, [&](std::size_t label) { labels[tensor].push_back(label_id(label)); });
     }
     const std::vector<label_id> output = std::move(labels.back());
     labels.pop_back();
@@ -126,7 +126,7 @@ EINPARALLEL_INLINE label_sets labels_on_the_way(const product_network& net, cons
     label_sets sets(net.extents.size(), labels.size());
     for (std::size_t tensor = 0; tensor < labels.size(); ++tensor) {
         for (const label_id label : labels[tensor]) {
-            sets.insert(tensor, static_cast<std::size_t>(label));
+            sets.insert(tensor, std::size_t(label));
         }
     }
     return sets;
@@ -171,7 +171,7 @@ EINPARALLEL_INLINE found_order annealed(const product_network& net, std::vector<
                 outer_joined[word] = inner[word] | labels.of(b)[word];
             }
             // An exponentially distributed number with eight binary places.
-            const double luck = std::countl_zero(random | 1U) + static_cast<double>((random >> 2U) & 255U) / 256;
+            const double luck = std::countl_zero(random | 1U) + double((random >> 2U) & 255U) / 256;
             const double before = operations[turned] + operations[outer];
             const double more = before * (temperature * luck);
             const double first = net.size_of(inner_joined.data());
@@ -206,9 +206,8 @@ EINPARALLEL_INLINE found_order annealed_order(const product_network& net) {
         consider(greedy_order(net, weight));
     }
     const double turns = std::min(best.operations, most_turns);
-    const double sweeps = std::floor(std::min(turns / 3 / static_cast<double>(net.operands), most_sweeps));
-    const auto runs =
-        sweeps < 1 ? 0 : std::max<std::size_t>(3, static_cast<std::size_t>(turns / sweeps) / net.operands);
+    const double sweeps = std::floor(std::min(turns / 3 / double(net.operands), most_sweeps));
+    const auto runs = sweeps < 1 ? 0 : std::max<std::size_t>(3, std::size_t(turns / sweeps) / net.operands);
     for (std::size_t run = 0; run < runs; ++run) {
         consider(annealed(net, best.steps, run, sweeps, temperatures[run % 3]));
     }
@@ -225,22 +224,22 @@ EINPARALLEL_INLINE std::vector<pairwise_contraction> with_labels(const std::vect
         std::vector<label_id>& own = labels.emplace_back();
         for (const label_id label : all) {
             if (label != no_label && !found_in(label, own)) {
-                ++users[static_cast<std::size_t>(label)];
+                ++users[std::size_t(label)];
                 own.push_back(label);
             }
         }
     };
     enter(output);
     labels.clear();
-    detail::ranges::for_each(operands, enter);
+    for_each_in(operands, enter);
     std::vector<pairwise_contraction> labelled;
     for (const auto& [left, right] : steps) {
         std::vector<label_id> joined = labels[left];
         joined.insert(joined.end(), labels[right].begin(), labels[right].end());
         for (const label_id label : joined) {
-            --users[static_cast<std::size_t>(label)];
+            --users[std::size_t(label)];
         }
-        std::erase_if(joined, [&](label_id label) { return users[static_cast<std::size_t>(label)] == 0; });
+        std::erase_if(joined, [&](label_id label) { return users[std::size_t(label)] == 0; });
         enter(joined);
         labelled.push_back({left, right, labels.back()});
     }

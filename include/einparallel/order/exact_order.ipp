@@ -21,7 +21,7 @@ EINPARALLEL_INLINE std::vector<tensor_pair> exact_order(const product_network& n
     label_sets any(net.extents.size(), subsets);   // labels of the tensors of a subset
     label_sets kept(net.extents.size(), subsets);  // labels that the product of the subset must still have
     for (std::size_t subset = 1; subset < subsets; ++subset) {
-        const std::uint64_t* const lowest = net.labels.of(static_cast<std::size_t>(std::countr_zero(subset)));
+        const std::uint64_t* const lowest = net.labels.of(std::size_t(std::countr_zero(subset)));
         for (std::size_t word = 0; word < words; ++word) {
             any.of(subset)[word] = any.of(subset & (subset - 1))[word] | lowest[word];
         }
@@ -68,7 +68,7 @@ EINPARALLEL_INLINE std::vector<tensor_pair> exact_order(const product_network& n
     std::vector<tensor_pair> found;
     const auto number_of = [&](const auto& again, std::size_t subset) -> std::size_t {
         if (std::has_single_bit(subset)) {
-            return static_cast<std::size_t>(std::countr_zero(subset));
+            return std::size_t(std::countr_zero(subset));
         }
         const std::size_t left = again(again, split[subset]);
         const std::size_t right = again(again, subset ^ split[subset]);

@@ -30,7 +30,7 @@ public:
     void each(std::size_t set, Visit&& visit) const {
         for (std::size_t word = 0; word < words_; ++word) {
             for (std::uint64_t rest = of(set)[word]; rest != 0; rest &= rest - 1) {
-                visit(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
+                visit(word * 64 + std::size_t(std::countr_zero(rest)));
             }
         }
     }

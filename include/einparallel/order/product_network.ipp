@@ -15,7 +15,7 @@ EINPARALLEL_INLINE double product_network::size_of(const std::uint64_t* set) con
     double size = 1;
     for (std::size_t word = 0; word < labels.words(); ++word) {
         for (std::uint64_t rest = set[word]; rest != 0;) {
-            const auto byte = static_cast<std::size_t>(std::countr_zero(rest)) / 8;
+            const auto byte = std::size_t(std::countr_zero(rest)) / 8;
             size = std::min(size * products[8 * word + byte][(rest >> (8 * byte)) & 255U], largest_size);
             rest &= ~(std::uint64_t{255} << (8 * byte));
         }
@@ -31,7 +31,7 @@ EINPARALLEL_INLINE product_network make_network(const std::vector<std::vector<la
     for (std::size_t owner = 0; owner <= operands.size(); ++owner) {
         for (const label_id label : owner < operands.size() ? operands[owner] : output) {
             if (label != no_label) {
-                std::vector<std::size_t>& known = owners[static_cast<std::size_t>(label)].first;
+                std::vector<std::size_t>& known = owners[std::size_t(label)].first;
                 if (known.empty() || known.back() != owner) {
                     known.push_back(owner);
                 }
@@ -39,7 +39,7 @@ EINPARALLEL_INLINE product_network make_network(const std::vector<std::vector<la
         }
     }
     for (std::size_t label = 0; label < extents.size(); ++label) {
-        owners[label].second = static_cast<double>(extents[label]);
+        owners[label].second = double(extents[label]);
     }
     std::erase_if(owners, [](const auto& label) { return label.first.size() < 2 || label.second == 1; });
     sort_range(owners);
@@ -60,7 +60,7 @@ EINPARALLEL_INLINE product_network make_network(const std::vector<std::vector<la
         std::array<double, 256>& products = net.products[byte];
         products[0] = 1;
         for (std::size_t bits = 1; bits < products.size(); ++bits) {
-            const std::size_t label = 8 * byte + static_cast<std::size_t>(std::countr_zero(bits));
+            const std::size_t label = 8 * byte + std::size_t(std::countr_zero(bits));
             const double extent = label < net.extents.size() ? net.extents[label] : 1;
             products[bits] = std::min(products[bits & (bits - 1)] * extent, largest_size);
         }

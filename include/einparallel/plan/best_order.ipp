@@ -5,7 +5,6 @@
 #include <einparallel/graph/product_tree.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/order/contraction_order.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/search/solver/solve.hpp>
@@ -80,7 +79,7 @@ plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
                 graph = std::move(other);
             }
             if (is_best || tree.leaves.size() <= few) {
-                detail::ranges::for_each(turned_orders(orders[number]), add);
+                for_each_in(turned_orders(orders[number]), add);
             }
         }
     }

@@ -20,7 +20,7 @@ namespace einparallel {
 
 EINPARALLEL_SELDOM index vertex_to_cut::extent(std::string_view label) const {
     const label_id known = detail::label_named(einsum.form, label);
-    return known == no_label ? -1 : einsum.extents[static_cast<std::size_t>(known)];
+    return known == no_label ? -1 : einsum.extents[std::size_t(known)];
 }
 
 EINPARALLEL_SELDOM void vertex_to_cut::expect_somewhere(const std::string& label) const {
@@ -30,7 +30,7 @@ EINPARALLEL_SELDOM void vertex_to_cut::expect_somewhere(const std::string& label
 }
 
 EINPARALLEL_SELDOM label_parts hand_cuts::operator()(const vertex_to_cut& each) const {
-    const auto known = detail::ranges::find(cuts_, &each.einsum, [](const auto& cut) { return cut.first.get(); });
+    const auto known = detail::find_in(cuts_, &each.einsum, [](const auto& cut) { return cut.first.get(); });
     return known == cuts_.end() ? each.from_operands : known->second;
 }
 
@@ -58,7 +58,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_SELDOM label_parts cut_labels(const einsum_form& form, const mesh& cut) {
     label_parts made;
     for (std::size_t label = 0; label < form.names.size(); ++label) {
-        if (const int parts = cut.parts(static_cast<label_id>(label)); parts > 1) {
+        if (const int parts = cut.parts(label_id(label)); parts > 1) {
             made.emplace_back(form.names[label], parts);
         }
     }
@@ -94,7 +94,7 @@ EINPARALLEL_SELDOM mesh checked_cut(const vertex_to_cut& asked, const label_part
     for (const auto& [name, count] : wanted) {
         const label_id label = label_named(einsum.form, name);
         expect(label != no_label, who + "has no label " + name + " to cut");
-        const index extent = einsum.extents[static_cast<std::size_t>(label)];
+        const index extent = einsum.extents[std::size_t(label)];
         expect(!any_in(cut.axes, [&](const mesh_axis& known) { return known.label == label; }),
                who + "is told twice how to cut label " + name);
         expect(count == 1 || (count > 1 && count <= extent), who + "cannot cut label " + name + " of extent " +
@@ -115,7 +115,7 @@ namespace einparallel {
 EINPARALLEL_SELDOM plan plan_vertices_with(const options& asked, const cutting_rule& rule,
                                            const std::vector<std::shared_ptr<vertex>>& outputs) {
     const detail::einsum_graph graph = detail::checked_graph(asked, outputs);
-    detail::expect(static_cast<bool>(rule), "plan_with: there is no rule that says how to cut");
+    detail::expect(bool(rule), "plan_with: there is no rule that says how to cut");
     if (const hand_cuts* const named = rule.target<hand_cuts>()) {
         named->check_all_are_in(graph);
     }
@@ -172,8 +172,8 @@ public:
             return;
         }
         const int left = processes_ / cut_.size();
-        const index side = einsum_.extents[static_cast<std::size_t>(label)] / cut_.parts(label);
-        int count = static_cast<int>(std::min<index>({left, side, most}));
+        const index side = einsum_.extents[std::size_t(label)] / cut_.parts(label);
+        int count = int(std::min<index>({left, side, most}));
         while (count > 1 && left % count != 0) {
             --count;
         }
@@ -188,10 +188,10 @@ public:
             return;
         }
         const auto extent = [&](std::size_t place) {
-            return std::max<index>(1, einsum_.extents[static_cast<std::size_t>(labels[place])]);
+            return std::max<index>(1, einsum_.extents[std::size_t(labels[place])]);
         };
         const int ranks = largest_product(std::vector<index>{extent(0), extent(1)}, processes_);
-        int fewer = static_cast<int>(std::sqrt(ranks));
+        int fewer = int(std::sqrt(ranks));
         while (ranks % fewer != 0 || fewer > extent(1)) {
             --fewer;
         }
@@ -201,20 +201,20 @@ public:
     /// The parts; `all`: with the rest of the ranks on the longest labels of the output, then on the longest others.
     label_parts parts(bool all = true) {
         for (const label_id label : all ? labels_by_length() : std::vector<label_id>{}) {
-            cut(einsum_.form.names[static_cast<std::size_t>(label)]);
+            cut(einsum_.form.names[std::size_t(label)]);
         }
         return cut_labels(einsum_.form, cut_);
     }
 
 private:
     /// Labels of the output from the longest to the shortest, the outer before the inner of equals; then the others.
-    [[nodiscard]] std::vector<label_id> labels_by_length() const {
+    std::vector<label_id> labels_by_length() const {
         const einsum_form& form = einsum_.form;
         std::vector<label_id> labels(form.names.size());
         std::iota(labels.begin(), labels.end(), label_id{0});
         const auto turn = [&](label_id label) {
-            const auto place = detail::ranges::find(form.output, label) - form.output.begin();
-            return std::tuple(!form.in_output(label), -einsum_.extents[static_cast<std::size_t>(label)], place, label);
+            const auto place = find_in(form.output, label) - form.output.begin();
+            return std::tuple(!form.in_output(label), -einsum_.extents[std::size_t(label)], place, label);
         };
         detail::sort_range(labels, [&](label_id a, label_id b) { return turn(a) < turn(b); });
         return labels;
@@ -262,7 +262,7 @@ EINPARALLEL_SELDOM cutting_rule megatron(group_labels labels) {
         std::vector<std::string> named = labels.columns;
         named.insert(named.end(), {labels.batch, labels.tokens});
         std::erase(named, "");
-        detail::ranges::for_each(named, [&](const std::string& label) { each.expect_somewhere(label); });
+        detail::for_each_in(named, [&](const std::string& label) { each.expect_somewhere(label); });
         const auto has = [&](const std::string& label) { return each.has(label); };
         const auto column = std::find_if(labels.columns.begin(), labels.columns.end(), has);
         const int degree = labels.degree > 0 ? labels.degree : each.processes;

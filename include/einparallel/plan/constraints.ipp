@@ -8,7 +8,6 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/schedule/task.hpp>
@@ -51,7 +50,7 @@ EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, 
     for (const pinned_part& part : *pinned.constraints.pin) {
         const label_id label = label_of(pinned, part);
         const bool uncuttable = !pinned.is_input() && part.label.empty() && part.dimension >= 0 &&
-                                static_cast<std::size_t>(part.dimension) < pinned.bounds.size();
+                                std::size_t(part.dimension) < pinned.bounds.size();
         expect(label != no_label || (uncuttable && part.parts == 1),
                who + "cannot be pinned along " + part.where() +
                    (!pinned.is_input()    ? ": its result has no such dimension"
@@ -61,7 +60,7 @@ EINPARALLEL_SELDOM void check_pin(const vertex& pinned, const std::string& who, 
         expect(label == no_label || !found_in(label, known), who + "is pinned twice along " + part.where());
         known.push_back(label);
         const std::vector<index>& extents = pinned.is_input() ? pinned.bounds : pinned.extents;
-        const index extent = label == no_label ? 1 : extents[static_cast<std::size_t>(label)];
+        const index extent = label == no_label ? 1 : extents[std::size_t(label)];
         const bool at_points = !part.points.empty();
         const std::string cut = who + "is pinned to " + std::to_string(part.parts) + " parts along " + part.where();
         if (at_points) {
@@ -110,7 +109,7 @@ EINPARALLEL_SELDOM std::optional<label_id> moved_label(const distribution& from,
         const box stays = intersect(from.held_by(rank), there);
         if (!there.empty() && stays != there) {
             const auto same = std::mismatch(stays.sides.begin(), stays.sides.end(), there.sides.begin()).first;
-            const auto dimension = static_cast<std::size_t>(same - stays.sides.begin());
+            const auto dimension = std::size_t(same - stays.sides.begin());
             return dimension < labels.size() ? labels[dimension] : no_label;
         }
     }
@@ -125,7 +124,7 @@ EINPARALLEL_SELDOM std::string reason_to_communicate(const plan& made, const pla
     const einsum_form& form = each.work.form;
     for (const mesh_axis& axis : each.work.ranks.axes) {
         if (form.class_of(axis.label) != label_class::c) {
-            return "label " + form.names[static_cast<std::size_t>(axis.label)] +
+            return "label " + form.names[std::size_t(axis.label)] +
                    " is cut, which not all of its operands and its result have";
         }
     }
@@ -135,7 +134,7 @@ EINPARALLEL_SELDOM std::string reason_to_communicate(const plan& made, const pla
             moved_label(read.resting, each.work.operands[operand], form.operands[operand]);
         if (is_moved(*read.origin) && along) {
             return read.name + " does not lie where it would be read" +
-                   (*along == no_label ? "" : ", along label " + form.names[static_cast<std::size_t>(*along)]);
+                   (*along == no_label ? "" : ", along label " + form.names[std::size_t(*along)]);
         }
     }
     return {};
@@ -143,7 +142,7 @@ EINPARALLEL_SELDOM std::string reason_to_communicate(const plan& made, const pla
 
 /// Number of vertices that communicate against a mark.
 EINPARALLEL_SELDOM std::size_t broken_marks(const plan& made) {
-    return static_cast<std::size_t>(detail::ranges::count_if(
+    return std::size_t(count_if_in(
         made.vertices(), [&](const planned_vertex& each) { return !reason_to_communicate(made, each).empty(); }));
 }
 

@@ -4,7 +4,6 @@
 
 #include <einparallel/graph/einsum_graph.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/best_order.ipp>
 #include <einparallel/plan/constraints.ipp>
 #include <einparallel/plan/memory.ipp>
@@ -162,8 +161,8 @@ EINPARALLEL_SELDOM plan plan_within(const einsum_graph& graph, const options& as
         best = plan_within(graph, other);
         bound = std::nullopt;
     } else if (*heaviest > limit) {
-        throw error("decompose: " + best.vertices()[static_cast<std::size_t>(heaviest - least.begin())].name +
-                    " needs " + std::to_string(*heaviest) +
+        throw error("decompose: " + best.vertices()[std::size_t(heaviest - least.begin())].name + " needs " +
+                    std::to_string(*heaviest) +
                     " bytes on a rank in the smallest plan found, with all that is held beside it; " +
                     "options.memory_limit is " + std::to_string(limit));
     }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/plan/layers.ipp>
@@ -22,7 +21,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_SELDOM std::string label_text(const planned_vertex& each, label_id label) {
-    return printable(each.work.form.names[static_cast<std::size_t>(label)]);
+    return printable(each.work.form.names[std::size_t(label)]);
 }
 
 /// `64 32` of an input, `i:64 k:32` of an einsum.
@@ -53,7 +52,7 @@ EINPARALLEL_SELDOM std::string algorithm_text(const plan& shown, const planned_v
         word += " from rank " + std::to_string(each.work.feed.master);
     } else if (each.work.travelling != nothing_travels) {
         const bool of_output = each.work.travelling == output_travels;
-        word += of_output ? " ring" : " ring " + name_of(static_cast<std::size_t>(each.work.travelling));
+        word += of_output ? " ring" : " ring " + name_of(std::size_t(each.work.travelling));
     }
     word += each.work.held != 0 ? " holds " + joined(each.work.held_operands(), ", ", name_of) : "";
     return word + (each.work.pending != no_label ? ", pending" : "");
@@ -116,7 +115,7 @@ EINPARALLEL_SELDOM std::string notes_text(const plan& shown, const std::vector<r
         note(each.fell_back, name + " falls back to the automatic choice, algorithm " + name_for(asked.algorithm) +
                                  " has no label to cut there");
     }
-    note(detail::any_in(shown.vertices(), &planned_vertex::lasts),
+    note(any_in(shown.vertices(), &planned_vertex::lasts),
          "* is brought or computed in the first of " + std::to_string(asked.runs) +
              " runs, and what the others read of it is kept, in whole blocks where a vertex holds it");
     written += idle_text(shown);
@@ -147,7 +146,7 @@ EINPARALLEL_SELDOM std::string table_text(const plan& shown) {
     if (in_numbers) {
         rows.front().push_back("cost");
     }
-    const auto bytes_text = [](std::size_t bytes) { return counted(static_cast<double>(bytes)); };
+    const auto bytes_text = [](std::size_t bytes) { return counted(double(bytes)); };
     const plan_statistics statistics = statistics_of(shown);
     const std::vector<repetition> layers = layers_of(shown, statistics.vertices);
     for (std::size_t number = 0; number < shown.vertices().size(); ++number) {
@@ -188,7 +187,7 @@ EINPARALLEL_SELDOM std::string dot_node(const plan& shown, std::size_t number) {
     if (!each.is_input()) {
         lines = {each.name + " = " + cell(formula_text(shown, each), 48), each.work.form.text(),
                  "cut " + partition_text(each) + "   " + algorithm_text(shown, each),
-                 each.bytes == 0 ? "nothing sent" : counted(static_cast<double>(each.bytes)) + " bytes"};
+                 each.bytes == 0 ? "nothing sent" : counted(double(each.bytes)) + " bytes"};
         look = "shape=box, fillcolor=";
         look += each.algorithm == algorithm::mn  ? "\"#dbe9f9\""
                 : each.algorithm == algorithm::k ? "\"#fde7cf\""

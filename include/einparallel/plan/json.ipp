@@ -1,7 +1,7 @@
 #pragma once
 // Plans for programs: JSON with a version.
 
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/plan/json_writer.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
@@ -36,7 +36,7 @@ inline constexpr int json_version = 2;
 
 /// `shard(i)`, `replicate` or `partial`.
 EINPARALLEL_SELDOM std::string placement_text(const placement& shown, const std::vector<std::string>& names) {
-    return shown.kind == placement_kind::shard     ? "shard(" + names[static_cast<std::size_t>(shown.label)] + ")"
+    return shown.kind == placement_kind::shard     ? "shard(" + names[std::size_t(shown.label)] + ")"
            : shown.kind == placement_kind::partial ? "partial"
                                                    : "replicate";
 }
@@ -47,12 +47,12 @@ EINPARALLEL_SELDOM void write_mesh(json_writer& json, const planned_vertex& each
     json.key("mesh").open('[');
     for (std::size_t number = 0; const axis_placements& along : placements_of(each)) {
         const mesh_axis& axis = each.work.ranks.axes[number++];
-        json.open('{').member("label", names[static_cast<std::size_t>(axis.label)]).member("parts", axis.parts);
+        json.open('{').member("label", names[std::size_t(axis.label)]).member("parts", axis.parts);
         if (!axis.points.empty()) {
             json.member("points", axis.points);
         }
         json.key("operands").open('[');
-        detail::ranges::for_each(along.operands, [&](const placement& of) { json.value(placement_text(of, names)); });
+        for_each_in(along.operands, [&](const placement& of) { json.value(placement_text(of, names)); });
         json.close(']').member("output", placement_text(along.output, names)).close('}');
     }
     json.close(']');
@@ -63,7 +63,7 @@ EINPARALLEL_SELDOM void write_einsum(json_writer& json, const plan& shown, const
     const task& work = each.work;
     std::vector<int> parts;
     for (std::size_t label = 0; label < work.extents.size(); ++label) {
-        parts.push_back(work.parts(static_cast<label_id>(label)));
+        parts.push_back(work.parts(label_id(label)));
     }
     std::vector<std::optional<std::size_t>> cuts;
     for (const distribution& operand : work.operands) {

@@ -3,7 +3,6 @@
 
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/plan/statistics.hpp>
@@ -33,9 +32,9 @@ struct repetition {
     std::size_t times = 1;
 
     /// How many layers come before that of a vertex.
-    [[nodiscard]] std::size_t layer_of(std::size_t number) const { return (number - first) / length; }
+    std::size_t layer_of(std::size_t number) const { return (number - first) / length; }
     /// The vertex of the first layer that is shown for a vertex, perhaps itself.
-    [[nodiscard]] std::size_t shown_for(std::size_t number) const { return first + (number - first) % length; }
+    std::size_t shown_for(std::size_t number) const { return first + (number - first) % length; }
 };
 
 /// By vertex the run of three and more equal layers that it is part of; one layer of the vertex alone where there is
@@ -56,8 +55,8 @@ EINPARALLEL_SELDOM std::vector<repetition> layers_of(const plan& shown,
     }
     const auto repeats = [&](std::size_t number, std::size_t length) {
         return kind[number] == kind[number + length] &&
-               ranges::equal(shown.vertices()[number].inputs, shown.vertices()[number + length].inputs,
-                             [&](std::size_t a, std::size_t b) { return a == b || a + length == b; });
+               equal_in(shown.vertices()[number].inputs, shown.vertices()[number + length].inputs,
+                        [&](std::size_t a, std::size_t b) { return a == b || a + length == b; });
     };
     std::vector<repetition> found;
     while (found.size() < count) {

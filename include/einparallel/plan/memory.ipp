@@ -34,7 +34,7 @@ EINPARALLEL_SELDOM plan_memory memory_of(const plan& shown, int rank) {
     const auto elsewhere = [&](buffer_id number) { return mine.is_result(number) || kept.holds(number); };
     plan_memory made{kept.bytes + plan_arena(mine, elsewhere).bytes, std::vector<std::size_t>(shown.vertices().size())};
     for (std::size_t number = 0; number < mine.buffers.size(); ++number) {
-        made.peak += mine.is_result(static_cast<buffer_id>(number)) ? mine.buffers[number].bytes() : 0;
+        made.peak += mine.is_result(buffer_id(number)) ? mine.buffers[number].bytes() : 0;
     }
     const std::vector<std::size_t> held = bytes_held(mine, elsewhere);
     for (std::size_t position = 0; position < mine.steps.size(); ++position) {

@@ -50,14 +50,14 @@ constexpr auto make_partitions() {
     constexpr bool fits = Factors <= 255 && count <= partition_table_limit;
     std::array<std::array<std::uint8_t, Labels>, fits ? count : 0> rows{};
     if constexpr (fits && Labels > 0) {
-        rows.front().back() = static_cast<std::uint8_t>(Factors);
+        rows.front().back() = std::uint8_t(Factors);
         std::size_t last = Labels - 1;  // the last label with a factor
         for (std::size_t number = 1; number < count; ++number) {
             // The next row in lexicographic order: one factor goes to the label before, the rest of them to the end.
             std::array<std::uint8_t, Labels>& row = rows[number] = rows[number - 1];
             const std::uint8_t moved = std::exchange(row[last], std::uint8_t{0});
             ++row[last - 1];
-            row.back() = static_cast<std::uint8_t>(moved - 1);
+            row.back() = std::uint8_t(moved - 1);
             last = moved > 1 ? Labels - 1 : last - 1;
         }
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/plan.hpp>
 
 #include <einparallel/cost/paper.hpp>
@@ -37,12 +36,12 @@ EINPARALLEL_SELDOM std::vector<axis_placements> placements_of(const planned_vert
 }
 
 EINPARALLEL_SELDOM double plan::objective_cost() const {
-    const auto again = static_cast<double>(options_.runs - 1);
+    const auto again = double(options_.runs - 1);
     switch (options_.objective) {
         case objective::paper:
             return cost() + again * sum_of(&planned_vertex::numbers_again);
         case objective::bytes:
-            return static_cast<double>(bytes_sent()) + again * static_cast<double>(bytes_sent_again());
+            return double(bytes_sent()) + again * double(bytes_sent_again());
         default:
             return seconds() + again * seconds_again();
     }
@@ -54,10 +53,10 @@ EINPARALLEL_SELDOM std::vector<std::pair<std::string, int>> plan::partition(cons
             std::vector<std::pair<std::string, int>> parts;
             for (std::size_t label = 0; label < each.work.own_labels(); ++label) {
                 const std::string& name = each.work.form.names[label];
-                const auto own = detail::ranges::find(each.origin->form.names, name) - each.origin->form.names.begin();
+                const auto own = detail::find_in(each.origin->form.names, name) - each.origin->form.names.begin();
                 const bool is_own = own < std::ssize(made.form.names);  // else of a product in another order
-                parts.emplace_back(is_own ? made.form.names[static_cast<std::size_t>(own)] : name,
-                                   each.work.ranks.parts(static_cast<label_id>(label)));
+                parts.emplace_back(is_own ? made.form.names[std::size_t(own)] : name,
+                                   each.work.ranks.parts(label_id(label)));
             }
             return parts;
         }
@@ -76,8 +75,8 @@ EINPARALLEL_SELDOM distribution spread_out(const std::vector<index>& bounds, int
     const auto longest = std::max_element(bounds.begin(), bounds.end());
     mesh ranks;
     if (longest != bounds.end() && *longest > 1) {
-        const int parts = static_cast<int>(std::min<index>(*longest, processes));
-        ranks.axes.push_back({static_cast<label_id>(longest - bounds.begin()), parts});
+        const int parts = int(std::min<index>(*longest, processes));
+        ranks.axes.push_back({label_id(longest - bounds.begin()), parts});
     }
     return {bounds, std::move(ranks), std::move(labels), 0};
 }
@@ -150,7 +149,7 @@ struct plan_builder {
                 if (lies[input] != detail::anywhere && is_new) {
                     const detail::traffic moving = table.counted(lies[input], chosen.operands[operand]);
                     charge(detail::redistribution_seconds(moving, read.element.bytes, asked.machine),
-                           moving.elements * static_cast<double>(read.element.bytes), read.lasts);
+                           moving.elements * double(read.element.bytes), read.lasts);
                 } else if (lies[input] == detail::anywhere && is_first) {
                     const detail::place_id where =
                         detail::exact_place(chosen, each.work.extents, each.work.form.operands[operand],
@@ -159,8 +158,8 @@ struct plan_builder {
                     read.resting = is_output ? table.resting(table.whole_of(where)) : wanted;
                 }
             }
-            each.bytes = static_cast<std::size_t>(std::llround(bytes));
-            each.bytes_again = static_cast<std::size_t>(std::llround(bytes_again));
+            each.bytes = std::size_t(std::llround(bytes));
+            each.bytes_again = std::size_t(std::llround(bytes_again));
         }
         return made;
     }
@@ -189,11 +188,11 @@ private:
         const task& work = each.work;
         std::vector<int> parts;
         for (std::size_t label = 0; label < work.extents.size(); ++label) {
-            parts.push_back(work.ranks.parts(static_cast<label_id>(label)));
+            parts.push_back(work.ranks.parts(label_id(label)));
         }
         const auto parts_of = [](const task& of, const std::vector<label_id>& labels) {
             std::vector<int> made;
-            detail::ranges::for_each(labels, [&](label_id label) { made.push_back(of.parts(label)); });
+            detail::for_each_in(labels, [&](label_id label) { made.push_back(of.parts(label)); });
             return made;
         };
         each.join = cost::join(work.form, work.extents, parts);

@@ -116,7 +116,7 @@ private:
 
     /// A result is the application's, to write to as well: what is kept stays as it is.
     buffer_id copied(buffer_id kept) {
-        const buffer from = written_.buffers[static_cast<std::size_t>(kept)];
+        const buffer from = written_.buffers[std::size_t(kept)];
         const buffer_id result = written_.add_buffer(from.region, from.element_bytes);
         fill(result, local_move{result, kept, from.region});
         mark_steps(false);
@@ -131,7 +131,7 @@ private:
 
     /// A step by itself that fills a buffer, on ranks where that is not empty.
     void fill(buffer_id place, action work) {
-        if (!written_.buffers[static_cast<std::size_t>(place)].region.empty()) {
+        if (!written_.buffers[std::size_t(place)].region.empty()) {
             written_.steps.push_back({phase_, {}, {}, {std::move(work)}});
         }
         ++phase_;

@@ -17,7 +17,7 @@ EINPARALLEL_SELDOM std::optional<double> vertex_statistics::over_least(int ranks
     if (!least_bytes) {
         return std::nullopt;
     }
-    const double sent = static_cast<double>(gathered_bytes + aggregated_bytes) / ranks;
+    const double sent = double(gathered_bytes + aggregated_bytes) / ranks;
     return sent == 0 && *least_bytes == 0 ? 1 : sent / *least_bytes;
 }
 
@@ -35,8 +35,8 @@ EINPARALLEL_SELDOM plan_statistics statistics_of(const plan& shown) {
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
             gathered += work.holds(operand) ? 0 : detail::gathered_bytes(work, operand);
         }
-        of.gathered_bytes = static_cast<std::size_t>(std::llround(gathered));
-        of.aggregated_bytes = static_cast<std::size_t>(std::llround(detail::aggregated_bytes(work)));
+        of.gathered_bytes = std::size_t(std::llround(gathered));
+        of.aggregated_bytes = std::size_t(std::llround(detail::aggregated_bytes(work)));
         of.repartitioned_bytes = each.bytes - std::min(each.bytes, of.gathered_bytes + of.aggregated_bytes);
         of.held_bytes = memory.by_vertex[number];
         // A sum that is not finished here, or not begun, is no contraction by itself; and what feeds workers from one
@@ -47,7 +47,7 @@ EINPARALLEL_SELDOM plan_statistics statistics_of(const plan& shown) {
             detail::all_in(work.operand_bytes, [&](std::size_t bytes) { return bytes == work.output_bytes; });
         const std::optional<contraction_shape> shape = contraction_shape_of(work.form, work.extents);
         if (is_contraction && one_size && shape) {
-            of.least_bytes = lower_bound_words(*shape, work.ranks.size()) * static_cast<double>(work.output_bytes);
+            of.least_bytes = lower_bound_words(*shape, work.ranks.size()) * double(work.output_bytes);
         }
     }
     return made;

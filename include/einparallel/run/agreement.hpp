@@ -7,7 +7,7 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
 #include <einparallel/notation/function_ref.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,11 +27,11 @@ class fingerprint {
 public:
     template <std::integral Number>
     fingerprint& add(Number number) {
-        return add_word(static_cast<std::uint64_t>(number));
+        return add_word(std::uint64_t(number));
     }
     template <class Value>
     fingerprint& add(const std::vector<Value>& values) {
-        detail::ranges::for_each(values, [&](const Value& each) { add(each); });
+        for_each_in(values, [&](const Value& each) { add(each); });
         return *this;
     }
     EINPARALLEL_INLINE fingerprint& add(std::string_view text);

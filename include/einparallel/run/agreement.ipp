@@ -64,11 +64,11 @@ EINPARALLEL_SELDOM std::string failure_of(std::string_view doing, function_ref<v
 EINPARALLEL_SELDOM void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
     std::array<std::int64_t, 4> name{};
     std::memcpy(name.data(), call.data(), std::min(call.size(), sizeof name - 1));
-    least[11] = static_cast<std::uint64_t>(name[0]);
+    least[11] = std::uint64_t(name[0]);
     least[12] = ~least[11];
     allreduce_minimum(control, least);
     if (least[11] != ~least[12]) {
-        std::vector<std::int64_t> all(name.size() * static_cast<std::size_t>(control.size()));
+        std::vector<std::int64_t> all(name.size() * std::size_t(control.size()));
         allgather(control, name, all);
         std::string first_name;
         std::string last_name;
@@ -89,8 +89,8 @@ EINPARALLEL_SELDOM std::uint64_t agree(const communicator& control, std::string_
     // are the same.
     agreement_numbers least{};
     const std::size_t count = std::min<std::size_t>(numbers.size(), 4);
-    const auto size = static_cast<std::uint64_t>(control.size());
-    least[0] = failure.empty() ? size : static_cast<std::uint64_t>(control.rank());
+    const auto size = std::uint64_t(control.size());
+    least[0] = failure.empty() ? size : std::uint64_t(control.rank());
     least[1] = ready;
     least[2] = failure.empty() ? 0 : 1;
     for (std::size_t number = 0; number < count; ++number) {
@@ -102,7 +102,7 @@ EINPARALLEL_SELDOM std::uint64_t agree(const communicator& control, std::string_
     if (least[0] < size) {
         std::array<char, longest_sentence> text{};
         std::copy_n(failure.begin(), std::min(failure.size(), text.size() - 1), text.begin());
-        broadcast(control, text.data(), text.size(), static_cast<int>(least[0]));
+        broadcast(control, text.data(), text.size(), int(least[0]));
         std::string sentence = text.data();
         const std::string rank = "rank " + std::to_string(least[0]);
         if (least[2] == 0 && sentence.find(rank) == std::string::npos) {

@@ -71,10 +71,10 @@ public:
         if (ranks_ > 1) {
             const double few = duration(0.15, 256, step_of({.bytes = few_bytes}));
             const double shifted = duration(0.25, 8, step_of({.bytes = sizes_.message_bytes}));
-            found.seconds_per_byte = measured((shifted - few) / static_cast<double>(sizes_.message_bytes - few_bytes),
-                                              found.seconds_per_byte);
+            found.seconds_per_byte =
+                measured((shifted - few) / double(sizes_.message_bytes - few_bytes), found.seconds_per_byte);
             found.seconds_per_message =
-                measured(few - static_cast<double>(few_bytes) * found.seconds_per_byte, found.seconds_per_message);
+                measured(few - double(few_bytes) * found.seconds_per_byte, found.seconds_per_message);
             if (per_operation > 0) {
                 found.exposed = exposed(shifted, found);
             }
@@ -96,14 +96,14 @@ private:
     void allocate() {
         const index square = sizes_.product * sizes_.product;
         const index slices = std::max({square, step_rows * sizes_.step_side, sizes_.transposed * sizes_.transposed});
-        const auto message = static_cast<index>(sizes_.message_bytes / sizeof(double));
+        const auto message = index(sizes_.message_bytes / sizeof(double));
         memory_ = {filled(slices, 0.5), filled(square, 0.25), filled(slices, 0.0), filled(message, 1.0),
                    filled(message, 0.0)};
         flight_.reserve(step_of({.bytes = sizes_.message_bytes}).room());
         samples_.reserve(most_rounds);
     }
-    [[nodiscard]] memory_block filled(index count, double value) const {
-        memory_block made(space_, static_cast<std::size_t>(count) * sizeof(double));
+    memory_block filled(index count, double value) const {
+        memory_block made(space_, std::size_t(count) * sizeof(double));
         space_.fill({{{0, count}}}, made.data(), sizeof(double),
                     [&](const box& part, void* into) { std::fill_n(static_cast<double*>(into), part.size(), value); });
         return made;
@@ -141,7 +141,7 @@ private:
             if (figures[0] < clock_stands) {
                 return 0;
             }
-            samples_.push_back(figures[0] / static_cast<double>(repeated));
+            samples_.push_back(figures[0] / double(repeated));
             if (figures[1] > share * seconds_) {
                 break;
             }
@@ -163,8 +163,8 @@ private:
 
     /// A ring's step, but its transfer by half the ring: where ranks fill one node after the other, all of a node share
     /// its link.
-    [[nodiscard]] prepared_program step_of(const step_load& load) const {
-        const box sent{{{0, static_cast<index>(load.bytes / sizeof(double))}}};
+    prepared_program step_of(const step_load& load) const {
+        const box sent{{{0, index(load.bytes / sizeof(double))}}};
         const box square{{{0, load.side}, {0, load.side}}};
         const box slice{{{0, load.rows}, {0, load.side}}};
         program made;
@@ -175,13 +175,13 @@ private:
         step& only = made.steps.emplace_back();
         only.send((rank_ + ranks_ - half) % ranks_, 3, sent);
         only.receive((rank_ + half) % ranks_, 4, sent);
-        only.work.assign(static_cast<std::size_t>(load.products),
+        only.work.assign(std::size_t(load.products),
                          contraction{0, {0, 1}, 2, {{0, load.rows}, {0, load.side}, {0, load.side}}});
         return in_memory(std::move(made));
     }
-    [[nodiscard]] prepared_program product_of(index side) const { return step_of({0, 1, side, side}); }
+    prepared_program product_of(index side) const { return step_of({0, 1, side, side}); }
 
-    [[nodiscard]] prepared_program transposition_of(index side) const {
+    prepared_program transposition_of(index side) const {
         const box square{{{0, side}, {0, side}}};
         program made;
         const buffer_id from = made.add_buffer(square, sizeof(double));
@@ -191,17 +191,17 @@ private:
         return in_memory(std::move(made));
     }
 
-    [[nodiscard]] prepared_program in_memory(program moves) const {
+    prepared_program in_memory(program moves) const {
         prepared_program made(std::move(moves), {{"matrix product", &work_, form_}}, space_.staging());
         for (std::size_t place = 0; place < made.of_rank().buffers.size(); ++place) {
-            made.bind(static_cast<buffer_id>(place), memory_[place].data());
+            made.bind(buffer_id(place), memory_[place].data());
         }
         made.lay_out(space_);
         return made;
     }
 
-    [[nodiscard]] double operations(index rows, index inner, index columns) const {
-        return work_.operations_per_point() * static_cast<double>(rows * inner * columns);
+    double operations(index rows, index inner, index columns) const {
+        return work_.operations_per_point() * double(rows * inner * columns);
     }
 
     /// Where all ranks have linked a BLAS and none has chosen: the faster of it and of the library's own product, on
@@ -239,7 +239,7 @@ private:
     double touching() {
         double found = 0;
         for (index side = 512; side <= sizes_.transposed; side *= 2) {
-            const auto elements = static_cast<double>(side * side);
+            const auto elements = double(side * side);
             if (found * elements > 0.05 * seconds_) {
                 break;
             }
@@ -256,9 +256,8 @@ private:
             side /= 2;
         }
         const double per_row = operations(1, side, side) * found.seconds_per_flop;
-        const index rows = std::clamp(static_cast<index>(std::min(transfer / per_row, 1e9)), index{8}, step_rows);
-        const int times =
-            std::clamp(static_cast<int>(std::min(transfer / (per_row * static_cast<double>(rows)), 64.0)), 1, 64);
+        const index rows = std::clamp(index(std::min(transfer / per_row, 1e9)), index{8}, step_rows);
+        const int times = std::clamp(int(std::min(transfer / (per_row * double(rows)), 64.0)), 1, 64);
         const double alone = duration(0.1, 4, step_of({0, times, rows, side}));
         const double both = duration(0.2, 4, step_of({sizes_.message_bytes, times, rows, side}));
         const double shorter = std::min(alone, transfer);

@@ -32,13 +32,13 @@ public:
     explicit graph_facts(const options& asked) : keeps_(asked.runs > 1) { add_fields("", asked); }
 
     void add(const einsum_graph& graph) {
-        add("the graph", "number of vertices", static_cast<index>(graph.vertices.size()));
-        add("the graph", "number of outputs", static_cast<index>(graph.outputs.size()));
+        add("the graph", "number of vertices", index(graph.vertices.size()));
+        add("the graph", "number of outputs", index(graph.outputs.size()));
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             add_structure(graph, number);
         }
         for (std::size_t position = 0; position < graph.outputs.size(); ++position) {
-            add("output " + std::to_string(position), "vertex", static_cast<index>(graph.outputs[position]));
+            add("output " + std::to_string(position), "vertex", index(graph.outputs[position]));
         }
         for (std::size_t number = 0; number < graph.vertices.size(); ++number) {
             if (graph.vertices[number]->is_input()) {
@@ -77,7 +77,7 @@ public:
         }
     }
 
-    [[nodiscard]] const std::string& text() const { return text_; }
+    const std::string& text() const { return text_; }
 
 private:
     /// By number: names of vertices are put in when a sentence is made, and need not be the same on all ranks.
@@ -121,7 +121,7 @@ private:
         const vertex& each = *graph.vertices[number];
         const std::string who = subject(number);
         add(who, "element type", name_of_element(each.element));
-        add(who, "number of dimensions", static_cast<index>(each.bounds.size()));
+        add(who, "number of dimensions", index(each.bounds.size()));
         if (each.is_input()) {
             add(who, "source", each.origin == nullptr ? "none" : name_for(each.origin->kind()));
             return;
@@ -189,7 +189,7 @@ EINPARALLEL_SELDOM std::array<std::string, 3> fact_at(std::string_view text, std
 EINPARALLEL_SELDOM std::string first_difference(std::string_view on_root, std::string_view here,
                                                 const einsum_graph& graph, int rank) {
     const auto same = std::mismatch(on_root.begin(), on_root.end(), here.begin(), here.end()).first - on_root.begin();
-    const std::size_t begin = on_root.substr(0, static_cast<std::size_t>(same)).rfind('\n') + 1;
+    const std::size_t begin = on_root.substr(0, std::size_t(same)).rfind('\n') + 1;
     const auto [their_subject, their_quantity, their_value] = fact_at(on_root, begin);
     const auto [subject, quantity, value] = fact_at(here, begin);
     const std::string theirs = subject_in_words(their_subject, graph);
@@ -235,9 +235,9 @@ EINPARALLEL_SELDOM void agree_on_graph(const context& world, const options& aske
         agree(control, same ? std::string() : first_difference(on_root, facts, graph, control.rank()));
     };
     std::uint64_t mine = fingerprint().add(facts).value();
-    agreement_numbers least{static_cast<std::uint64_t>(failure.empty() ? control.size() : control.rank()), mine, ~mine};
+    agreement_numbers least{std::uint64_t(failure.empty() ? control.size() : control.rank()), mine, ~mine};
     least_of_all(control, "decompose", least);
-    if (least[0] < static_cast<std::uint64_t>(control.size())) {
+    if (least[0] < std::uint64_t(control.size())) {
         graph_facts inputs({});  // einsums fail where ranks gave an input with other extents
         facts = failure_of("", [&] { inputs.add_inputs(outputs); }).empty() ? inputs.text() : std::string();
         compare();

@@ -29,7 +29,7 @@ EINPARALLEL_SELDOM processor_set own_processors() {
 EINPARALLEL_SELDOM int fair_share(std::span<const std::int64_t> mine, std::span<const std::int64_t> all) {
     int processors = 0;
     for (const std::int64_t word : mine) {
-        processors += std::popcount(static_cast<std::uint64_t>(word));
+        processors += std::popcount(std::uint64_t(word));
     }
     int sharing = 0;
     for (std::size_t first = 0; first < all.size(); first += mine.size()) {
@@ -48,7 +48,7 @@ EINPARALLEL_SELDOM void share_processors(const communicator& ranks) {
     }
     const communicator node = communicator::of_node(ranks);
     const processor_set mine = own_processors();
-    std::vector<std::int64_t> all(mine.size() * static_cast<std::size_t>(node.size()));
+    std::vector<std::int64_t> all(mine.size() * std::size_t(node.size()));
     allgather(node, mine, all);
     thread_limit().store(fair_share(mine, all), std::memory_order_relaxed);
 }

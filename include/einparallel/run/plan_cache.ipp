@@ -5,7 +5,6 @@
 #include <einparallel/layout/distribution.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/plan/names.hpp>
 #include <einparallel/plan/plan.hpp>
 #include <einparallel/run/agreement.hpp>
@@ -35,7 +34,7 @@ EINPARALLEL_SELDOM fingerprint contents_of(const plan& of) {
         }
         made.add(each.work.operands).add(each.resting);
         const bool has_source = each.origin != nullptr && each.origin->origin != nullptr;
-        made.add(has_source ? static_cast<int>(each.origin->origin->kind()) : -1);
+        made.add(has_source ? int(each.origin->origin->kind()) : -1);
     }
     return made;
 }
@@ -74,27 +73,25 @@ public:
     }
 
     /// True where this is a copy of a plan that was noted.
-    EINPARALLEL_SELDOM [[nodiscard]] bool is_of(const plan& asked) const {
-        return detail::any_in(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
+    EINPARALLEL_SELDOM bool is_of(const plan& asked) const {
+        return any_in(plans_, [&](const auto& known) { return known.lock() == asked.identity(); });
     }
 
     /// True where this is the plan, for the same vertices.
-    EINPARALLEL_SELDOM [[nodiscard]] bool is_for(const plan& asked) const {
+    EINPARALLEL_SELDOM bool is_for(const plan& asked) const {
         const auto is_same = [](const auto& mine, const auto& theirs) { return mine.lock() == theirs.origin; };
-        return ranges::equal(origins_, asked.vertices(), is_same) && asked_ == asked.asked() &&
+        return equal_in(origins_, asked.vertices(), is_same) && asked_ == asked.asked() &&
                contents_.value() == contents_of(asked).value();
     }
 
     /// True where some vertex is gone: nobody can ask for this plan any more.
-    EINPARALLEL_SELDOM [[nodiscard]] bool is_stale() const {
-        return detail::any_in(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
+    EINPARALLEL_SELDOM bool is_stale() const {
+        return any_in(origins_, [](const std::weak_ptr<vertex>& each) { return each.expired(); });
     }
 
     /// The fingerprint of a plan that this is for.
-    [[nodiscard]] std::uint64_t signature(const plan& asked) const {
-        return fingerprint(contents_).add(asked.number()).value();
-    }
-    [[nodiscard]] prepared_program& moves() { return moves_; }
+    std::uint64_t signature(const plan& asked) const { return fingerprint(contents_).add(asked.number()).value(); }
+    prepared_program& moves() { return moves_; }
 
     /// Keeps what runs leave for as long as a copy of this plan, or of another one that was noted, lives.
     void note(const plan& asked) { plans_.push_back(asked.identity()); }
@@ -107,12 +104,10 @@ public:
     }
 
     /// How the last value bound to an input was brought, or null.
-    [[nodiscard]] std::shared_ptr<kept_transfer>& way(std::size_t vertex) { return ways_[vertex]; }
+    std::shared_ptr<kept_transfer>& way(std::size_t vertex) { return ways_[vertex]; }
 
     /// Where the plan leaves an output.
-    [[nodiscard]] const std::shared_ptr<const distribution>& resting(std::size_t position) const {
-        return resting_[position];
-    }
+    const std::shared_ptr<const distribution>& resting(std::size_t position) const { return resting_[position]; }
 
 private:
     options asked_;
@@ -146,15 +141,15 @@ struct plan_cache {
         if (!found->is_of(asked)) {
             found->note(asked);
         }
-        detail::ranges::for_each(plans, [](const auto& each) { each->forget_if_alone(); });
+        for_each_in(plans, [](const auto& each) { each->forget_if_alone(); });
         return *found;
     }
 
     /// The plan where it is prepared, or null.
-    EINPARALLEL_SELDOM [[nodiscard]] prepared_plan* find(const plan& asked) const {
-        auto known = detail::ranges::find_if(plans, [&](const auto& each) { return each->is_of(asked); });
+    EINPARALLEL_SELDOM prepared_plan* find(const plan& asked) const {
+        auto known = find_if_in(plans, [&](const auto& each) { return each->is_of(asked); });
         if (known == plans.end()) {
-            known = detail::ranges::find_if(plans, [&](const auto& each) { return each->is_for(asked); });
+            known = find_if_in(plans, [&](const auto& each) { return each->is_for(asked); });
         }
         return known == plans.end() ? nullptr : known->get();
     }
@@ -162,7 +157,7 @@ struct plan_cache {
 
 /// What the context keeps for this memory space, made at the first call.
 EINPARALLEL_SELDOM plan_cache& cache_of(context_state& world, const memory_space& space) {
-    const auto known = detail::ranges::find(world.caches, &space, [](const auto& each) { return &each->space; });
+    const auto known = find_in(world.caches, &space, [](const auto& each) { return &each->space; });
     return known != world.caches.end() ? **known
                                        : *world.caches.emplace_back(std::make_shared<plan_cache>(world, space));
 }

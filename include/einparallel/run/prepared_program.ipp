@@ -38,18 +38,17 @@ public:
     }
 
     /// For the next run, by vertex: null for einsums; alive until the run is over.
-    [[nodiscard]] std::span<const source*> sources() { return sources_; }
+    std::span<const source*> sources() { return sources_; }
 
     /// What the messages of any one step take.
-    [[nodiscard]] const message_room& room() const { return room_; }
+    const message_room& room() const { return room_; }
 
     /// The most spans that a trace of it has.
-    [[nodiscard]] std::size_t most_spans() const { return most_spans_; }
+    std::size_t most_spans() const { return most_spans_; }
 
     /// The most bytes of workspace of a contraction, and the vertex in a step of which most bytes are held at once:
     /// those, and all tensors and buffers that are not the application's. `workspace`: the memory space's.
-    EINPARALLEL_SELDOM [[nodiscard]] memory_need need(
-        function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
+    EINPARALLEL_SELDOM memory_need need(function_ref<std::size_t(const kernel&, const block_call&)> workspace) {
         const std::vector<std::size_t> alive = bytes_held(
             of_rank(), [&](buffer_id number) { return lies_elsewhere(number); },
             [&](buffer_id number) { return is_borrowed(number); });
@@ -69,7 +68,7 @@ public:
         }
         return most;
     }
-    EINPARALLEL_SELDOM [[nodiscard]] memory_need need_in(const memory_space& space) {
+    EINPARALLEL_SELDOM memory_need need_in(const memory_space& space) {
         return need([&](const kernel& work, const block_call& call) { return space.workspace(work, call); });
     }
 
@@ -147,8 +146,8 @@ private:
         }
     }
 
-    EINPARALLEL_SELDOM [[nodiscard]] std::string described_failure(const run_watch& watch, std::size_t vertex,
-                                                                   const std::string& thrown) const {
+    EINPARALLEL_SELDOM std::string described_failure(const run_watch& watch, std::size_t vertex,
+                                                     const std::string& thrown) const {
         const std::string where = vertex < vertices_.size() ? "vertex '" + vertices_[vertex].name + "', " : "";
         return watch.call + (": " + where) + "rank " + std::to_string(watch.rank) +
                (thrown.starts_with(": ") ? "" : ": ") + thrown;

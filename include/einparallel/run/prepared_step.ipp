@@ -38,8 +38,8 @@ struct prepared_block {
 
     /// The first element, `starts` being where each buffer begins; null in an empty buffer without memory, whose
     /// elements are never touched.
-    [[nodiscard]] std::byte* address(std::span<std::byte* const> starts) const {
-        std::byte* const first = starts[static_cast<std::size_t>(place)];
+    std::byte* address(std::span<std::byte* const> starts) const {
+        std::byte* const first = starts[std::size_t(place)];
         return first == nullptr ? nullptr : first + offset;
     }
 };
@@ -105,7 +105,7 @@ EINPARALLEL_SELDOM prepared_block prepare_block(const program& of_rank, const bu
     const buffer& place = of_rank[part.place];
     prepared_block ready{part.place, 0, strides_of(place)};
     if (!place.region.empty()) {
-        ready.offset = offset_of(part.region, place.region, ready.strides) * static_cast<index>(place.element_bytes);
+        ready.offset = offset_of(part.region, place.region, ready.strides) * index(place.element_bytes);
     }
     return ready;
 }

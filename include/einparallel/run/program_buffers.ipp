@@ -5,7 +5,7 @@
 #include <einparallel/kernel/space.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/error.hpp>
-#include <einparallel/notation/sort_range.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/schedule/arena.hpp>
 #include <einparallel/schedule/program.hpp>
 
@@ -26,7 +26,7 @@ using result_pool = std::vector<std::shared_ptr<memory_block>>;
 EINPARALLEL_SELDOM std::shared_ptr<memory_block> take_from(result_pool& pool, const memory_space& space,
                                                            std::size_t bytes) {
     const auto is_free = [](const std::shared_ptr<memory_block>& each) { return each.use_count() == 1; };
-    const auto found = detail::ranges::find_if(pool, is_free);
+    const auto found = find_if_in(pool, is_free);
     if (found == pool.end()) {
         return pool.emplace_back(shared_block(space, bytes));
     }
@@ -83,18 +83,18 @@ public:
           bound_(program_.buffers.size(), nullptr),
           starts_(program_.buffers.size(), nullptr) {
         for (const buffer_id place : program_.results) {
-            if (detail::ranges::find(results_, place, &result_memory::place) == results_.end()) {
+            if (find_in(results_, place, &result_memory::place) == results_.end()) {
                 results_.push_back({place});
             }
         }
     }
 
-    [[nodiscard]] const program& of_rank() const { return program_; }
+    const program& of_rank() const { return program_; }
     /// By buffer: its first byte, after settle().
-    [[nodiscard]] std::span<std::byte* const> starts() const { return starts_; }
+    std::span<std::byte* const> starts() const { return starts_; }
 
     /// True where the runs before have left what the steps marked once write.
-    [[nodiscard]] bool is_kept() const { return is_kept_; }
+    bool is_kept() const { return is_kept_; }
     /// Says whether what this run has brought stays for later ones.
     void keep(bool stays = true) { is_kept_ = stays; }
     /// Frees what is kept, or was to be.
@@ -104,16 +104,15 @@ public:
     }
 
     /// For the next run, of result `position`: memory of the application's that takes its place, or none.
-    [[nodiscard]] result_target& target(std::size_t position) { return at(position).target; }
+    result_target& target(std::size_t position) { return at(position).target; }
     /// True where result `position` may be written to the application's memory: its buffer is its own, and, for strided
     /// memory, not filled by a source, which writes densely.
-    EINPARALLEL_SELDOM [[nodiscard]] bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
+    EINPARALLEL_SELDOM bool may_lie_elsewhere(std::size_t position, bool is_strided) const {
         const buffer_id place = program_.results[position];
-        return detail::ranges::count(program_.results, place) == 1 &&
-               (!is_strided || !alive_[static_cast<std::size_t>(place)].input);
+        return count_in(program_.results, place) == 1 && (!is_strided || !alive_[std::size_t(place)].input);
     }
     /// The memory of result `position` since the last place().
-    [[nodiscard]] const std::shared_ptr<memory_block>& result(std::size_t position) {
+    const std::shared_ptr<memory_block>& result(std::size_t position) {
         const result_memory& each = at(position);
         return each.on_host != nullptr ? each.on_host : each.block;
     }
@@ -122,7 +121,7 @@ public:
         constexpr std::array<index, 1> dense{1};
         for (const result_memory& each : results_) {
             if (each.on_host != nullptr && each.block->bytes() > 0) {
-                const std::array<index, 1> all{static_cast<index>(each.block->bytes())};
+                const std::array<index, 1> all{index(each.block->bytes())};
                 space.copy({all, each.on_host->data(), dense, each.block->data(), dense, 1});
             }
         }
@@ -136,14 +135,14 @@ public:
     }
     /// The same where the strides are the program's.
     EINPARALLEL_SELDOM void bind(buffer_id number, const void* start) {
-        const auto place = static_cast<std::size_t>(number);
+        const auto place = std::size_t(number);
         is_planned_ = is_planned_ && (start == nullptr) == (bound_[place] == nullptr);
         bound_[place] = static_cast<std::byte*>(const_cast<void*>(start));  // of inputs only what reads them touches it
     }
 
     /// True where the elements of an input are used in the application's memory.
-    [[nodiscard]] bool is_borrowed(buffer_id number) const {
-        return bound_[static_cast<std::size_t>(number)] != nullptr && !program_.is_result(number);
+    bool is_borrowed(buffer_id number) const {
+        return bound_[std::size_t(number)] != nullptr && !program_.is_result(number);
     }
 
     /// Binds inputs and results, and gives every other buffer its place in memory that is kept, or in scratch memory,
@@ -158,7 +157,7 @@ public:
             if (life.input && life.writers == 1 && !region.empty()) {
                 strides.clear();
                 const void* const found = borrow(space, *sources[*life.input], region, strides);
-                bind(static_cast<buffer_id>(number), found, strides);
+                bind(buffer_id(number), found, strides);
             }
         }
         bind_results(space, stay);
@@ -176,12 +175,12 @@ public:
     }
 
     /// Bytes of scratch memory that the last place() asks for.
-    [[nodiscard]] std::size_t scratch_bytes() const { return places_.bytes; }
+    std::size_t scratch_bytes() const { return places_.bytes; }
 
     /// Says where the scratch memory is. Others may use it before and after this program runs, not meanwhile.
     EINPARALLEL_SELDOM void settle(std::byte* scratch) {
         for (std::size_t place = 0; place < starts_.size(); ++place) {
-            const auto number = static_cast<buffer_id>(place);
+            const auto number = buffer_id(place);
             starts_[place] = bound_[place] != nullptr     ? bound_[place]
                              : kept_places_.holds(number) ? kept_memory_.data() + kept_places_.offsets[place]
                              : scratch != nullptr && places_.holds(number) ? scratch + places_.offsets[place]
@@ -190,7 +189,7 @@ public:
     }
 
 protected:
-    [[nodiscard]] std::size_t bytes_of_results() const {
+    std::size_t bytes_of_results() const {
         std::size_t bytes = 0;
         for (const result_memory& each : results_) {
             bytes += program_[each.place].bytes();
@@ -199,13 +198,13 @@ protected:
     }
 
     /// Not in the scratch memory.
-    [[nodiscard]] bool lies_elsewhere(buffer_id number) const {
-        const auto place = static_cast<std::size_t>(number);
+    bool lies_elsewhere(buffer_id number) const {
+        const auto place = std::size_t(number);
         return bound_[place] != nullptr || program_.is_result(number) || alive_[place].kept;
     }
 
     /// Whether buffers have other strides than at the last call.
-    [[nodiscard]] bool has_other_strides() { return std::exchange(has_other_strides_, false); }
+    bool has_other_strides() { return std::exchange(has_other_strides_, false); }
 
 private:
     /// Results that are in one buffer share its memory.
@@ -218,8 +217,8 @@ private:
         result_pool host_pool{};
     };
 
-    [[nodiscard]] result_memory& at(std::size_t position) {
-        return *detail::ranges::find(results_, program_.results[position], &result_memory::place);
+    result_memory& at(std::size_t position) {
+        return *find_in(results_, program_.results[position], &result_memory::place);
     }
 
     EINPARALLEL_SELDOM void bind_results(const memory_space& space, bool stay) {

@@ -97,13 +97,7 @@ public:
     timed_span(trace* seen, activity what, std::size_t vertex, std::size_t bytes = 0, std::size_t received = 0)
         : seen_(seen) {
         if (seen_ != nullptr) {
-            span_ = {seen_->now(),
-                     0,
-                     0,
-                     what,
-                     static_cast<std::int64_t>(vertex),
-                     static_cast<std::int64_t>(bytes),
-                     static_cast<std::int64_t>(received)};
+            span_ = {seen_->now(), 0, 0, what, std::int64_t(vertex), std::int64_t(bytes), std::int64_t(received)};
         }
     }
     timed_span(const timed_span&) = delete;

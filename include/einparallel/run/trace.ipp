@@ -36,7 +36,7 @@ EINPARALLEL_SELDOM void trace::share(const communicator& ranks) {
     std::vector<trace_span> all;
     detail::agree(ranks, detail::failure_of("trace", [&] {
                       spans_.resize(~fewest, {.rank = -1});
-                      all.resize(spans_.size() * static_cast<std::size_t>(ranks.size()));
+                      all.resize(spans_.size() * std::size_t(ranks.size()));
                   }));
     allgather(ranks, words(spans_), words(all));
     std::erase_if(all, [](const trace_span& each) { return each.rank < 0; });
@@ -94,7 +94,7 @@ EINPARALLEL_SELDOM std::string trace::to_json() const {
     };
     std::int64_t named = -1;
     double zero = spans_.empty() ? 0 : spans_.front().begin;
-    detail::ranges::for_each(spans_, [&](const trace_span& each) { zero = std::min(zero, each.begin); });
+    detail::for_each_in(spans_, [&](const trace_span& each) { zero = std::min(zero, each.begin); });
     for (const trace_span& each : spans_) {
         for (; named < each.rank; ++named) {
             call_it("process_name", named + 1, 0, "rank " + std::to_string(named + 1));
@@ -102,8 +102,8 @@ EINPARALLEL_SELDOM std::string trace::to_json() const {
                 call_it("thread_name", named + 1, lane, lanes[lane]);
             }
         }
-        const auto kind = static_cast<std::size_t>(each.what);
-        const std::string& vertex = vertices_[static_cast<std::size_t>(each.vertex)].name;
+        const auto kind = std::size_t(each.what);
+        const std::string& vertex = vertices_[std::size_t(each.vertex)].name;
         open_event("X", each.what == activity::agree ? "agree" : vertex + suffixes[kind], each.rank, lane_of[kind]);
         json.member("ts", 1e6 * (each.begin - zero)).member("dur", 1e6 * (each.end - each.begin));
         if (each.what == activity::transfer) {
@@ -121,10 +121,8 @@ EINPARALLEL_SELDOM std::string trace::summary() const {
         std::array<double, 9> seconds{};  // by activity
         double bytes = 0;
 
-        [[nodiscard]] double of(activity what) const { return seconds[static_cast<std::size_t>(what)]; }
-        [[nodiscard]] double arithmetic() const {
-            return of(activity::contract) + of(activity::combine) + of(activity::copy);
-        }
+        double of(activity what) const { return seconds[std::size_t(what)]; }
+        double arithmetic() const { return of(activity::contract) + of(activity::combine) + of(activity::copy); }
     };
     std::vector<sums> ranks;
     std::vector<sums> vertices(vertices_.size());
@@ -136,24 +134,23 @@ EINPARALLEL_SELDOM std::string trace::summary() const {
             before -= each.begin;
             continue;
         }
-        ranks.resize(std::max(ranks.size(), static_cast<std::size_t>(each.rank) + 1));
-        for (sums* const part :
-             {&ranks[static_cast<std::size_t>(each.rank)], &vertices[static_cast<std::size_t>(each.vertex)], &all}) {
-            part->seconds[static_cast<std::size_t>(each.what)] += each.end - each.begin;
-            part->bytes += each.what == activity::transfer ? static_cast<double>(each.bytes) : 0;
+        ranks.resize(std::max(ranks.size(), std::size_t(each.rank) + 1));
+        for (sums* const part : {&ranks[std::size_t(each.rank)], &vertices[std::size_t(each.vertex)], &all}) {
+            part->seconds[std::size_t(each.what)] += each.end - each.begin;
+            part->bytes += each.what == activity::transfer ? double(each.bytes) : 0;
         }
         end = std::max(end, each.end);
     }
     if (ranks.empty()) {
         return "no run\n";
     }
-    const double size = static_cast<double>(ranks.size());
+    const double size = double(ranks.size());
     const auto mean = [&](double sum) { return detail::duration_text(sum / size); };
     const double arithmetic = all.arithmetic();
     const double transfer = all.of(activity::transfer);
     const double wait = all.of(activity::wait);
     double most = 0;
-    detail::ranges::for_each(ranks, [&](const sums& each) { most = std::max(most, each.arithmetic()); });
+    detail::for_each_in(ranks, [&](const sums& each) { most = std::max(most, each.arithmetic()); });
     const double hidden = transfer > 0 ? 100 * std::max(0.0, 1 - wait / transfer) : 100;
     std::string text = "run of " + detail::duration_text(end) + " on " + std::to_string(ranks.size()) +
                        " ranks: arithmetic " + mean(arithmetic) + ", imbalance " +
@@ -172,7 +169,7 @@ EINPARALLEL_SELDOM std::string trace::summary() const {
         if (!is_input || each.bytes > 0) {
             rows.push_back({vertices_[number].name, mean(each.arithmetic()), mean(each.of(activity::transfer)),
                             mean(each.of(activity::wait)),
-                            is_input ? "-" : detail::counted(static_cast<double>(vertices_[number].bytes)),
+                            is_input ? "-" : detail::counted(double(vertices_[number].bytes)),
                             detail::counted(each.bytes)});
         }
     }

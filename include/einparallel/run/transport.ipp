@@ -103,7 +103,7 @@ public:
 
     /// The hook of the step's contractions, which polls now and then and calls the application's progress function;
     /// null where there is nothing to do.
-    [[nodiscard]] progress_hook* hook() { return hook_.has_value() ? &*hook_ : nullptr; }
+    progress_hook* hook() { return hook_.has_value() ? &*hook_ : nullptr; }
 
     /// Of the hook: true where nothing is left to advance.
     EINPARALLEL_SELDOM bool operator()() {
@@ -161,7 +161,7 @@ public:
     }
 
     /// Bytes handed to MPI since this object was made.
-    [[nodiscard]] std::size_t bytes_sent() const noexcept { return flight_.bytes_sent(); }
+    std::size_t bytes_sent() const noexcept { return flight_.bytes_sent(); }
 
 private:
     static constexpr double seconds_between_polls = 2e-4;
@@ -176,7 +176,7 @@ private:
     }
 
     /// Messages of the step through the host that arrive: the first ones, also in flight.
-    [[nodiscard]] std::size_t receives() const { return step_->messages.size() - copied_out_.size(); }
+    std::size_t receives() const { return step_->messages.size() - copied_out_.size(); }
 
     EINPARALLEL_SELDOM void send_next() {
         const prepared_message& next = step_->messages[receives() + sent_++];

@@ -37,9 +37,7 @@ struct arena_plan {
     std::vector<std::size_t> offsets;  ///< in bytes, by buffer; not_in_arena for those that lie elsewhere
     std::size_t bytes = 0;
 
-    [[nodiscard]] bool holds(buffer_id number) const {
-        return offsets[static_cast<std::size_t>(number)] != not_in_arena;
-    }
+    [[nodiscard]] bool holds(buffer_id number) const { return offsets[std::size_t(number)] != not_in_arena; }
 
     friend bool operator==(const arena_plan&, const arena_plan&) = default;
 };

@@ -14,12 +14,12 @@ EINPARALLEL_INLINE std::vector<buffer_id> lend(const program& of_rank, std::vect
     std::vector<buffer_id> lenders(alive.size(), no_buffer);
     for (std::size_t number = 0; number < alive.size(); ++number) {
         buffer_id from = of_rank.buffers[number].lender;
-        if (from == no_buffer || !alive[number].named || outside(from) || outside(static_cast<buffer_id>(number))) {
+        if (from == no_buffer || !alive[number].named || outside(from) || outside(buffer_id(number))) {
             continue;
         }
-        const buffer_id further = lenders[static_cast<std::size_t>(from)];
+        const buffer_id further = lenders[std::size_t(from)];
         from = further == no_buffer ? from : further;
-        lifetime& lender = alive[static_cast<std::size_t>(from)];
+        lifetime& lender = alive[std::size_t(from)];
         if (lender.named) {
             lenders[number] = from;
             lender.first = std::min(lender.first, alive[number].first);
@@ -49,7 +49,7 @@ EINPARALLEL_INLINE std::vector<std::size_t> bytes_held(const program& of_rank, f
     const std::vector<buffer_id> lenders = lend(of_rank, alive, outside);
     std::vector<std::size_t> bytes(alive.size(), 0);
     for (std::size_t number = 0; number < bytes.size(); ++number) {
-        const auto place = static_cast<buffer_id>(number);
+        const auto place = buffer_id(number);
         bytes[number] = lenders[number] == no_buffer && !borrowed(place) ? of_rank.buffers[number].bytes() : 0;
         alive[number].first = of_rank.is_result(place) ? 0 : alive[number].first;
     }
@@ -146,7 +146,7 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
     std::size_t position = 0;
     const auto use = [&](const auto& parts, int writers) {
         for (const auto& part : parts) {
-            lifetime& life = alive[static_cast<std::size_t>(part.place)];
+            lifetime& life = alive[std::size_t(part.place)];
             life.kept = life.kept || (life.named && of_rank.steps[life.last].once != of_rank.steps[position].once);
             life.first = life.named ? life.first : position;
             life.last = position;
@@ -164,13 +164,13 @@ EINPARALLEL_INLINE std::vector<lifetime> lifetimes_of(const program& of_rank) {
             use(touched.reads, 0);
             use(touched.writes, 1);
             if (const auto* read = std::get_if<read_source>(&done)) {
-                alive[static_cast<std::size_t>(read->into)].input = read->vertex;
+                alive[std::size_t(read->into)].input = read->vertex;
             }
         }
         ++position;
     }
     for (const buffer_id result : of_rank.results) {
-        lifetime& life = alive[static_cast<std::size_t>(result)];
+        lifetime& life = alive[std::size_t(result)];
         life.last = position;
         life.named = true;
         ++life.writers;
@@ -187,7 +187,7 @@ EINPARALLEL_INLINE arena_plan plan_kept(const program& of_rank, detail::function
     arena_plan planned{std::vector<std::size_t>(of_rank.buffers.size(), not_in_arena), 0};
     std::size_t number = 0;
     for (const lifetime& life : lifetimes_of(of_rank)) {
-        if (life.kept && !outside(static_cast<buffer_id>(number))) {
+        if (life.kept && !outside(buffer_id(number))) {
             planned.offsets[number] = planned.bytes;
             planned.bytes += detail::aligned(of_rank.buffers[number].bytes());
         }
@@ -202,8 +202,7 @@ EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::functio
     const std::vector<buffer_id> lenders = detail::lend(of_rank, request.alive, outside);
     for (std::size_t number = 0; number < count; ++number) {
         const std::size_t bytes = of_rank.buffers[number].bytes();
-        if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 &&
-            !outside(static_cast<buffer_id>(number))) {
+        if (lenders[number] == no_buffer && request.alive[number].named && bytes > 0 && !outside(buffer_id(number))) {
             request.bytes[number] = detail::aligned(bytes);
             request.placed.push_back(number);
         }
@@ -212,8 +211,8 @@ EINPARALLEL_INLINE arena_plan plan_arena(const program& of_rank, detail::functio
     for (std::size_t number = 0; number < count; ++number) {
         if (lenders[number] != no_buffer) {
             planned.offsets[number] =
-                planned.offsets[static_cast<std::size_t>(lenders[number])] + of_rank.buffers[number].lender_offset;
-        } else if (planned.offsets[number] == not_in_arena && !outside(static_cast<buffer_id>(number))) {
+                planned.offsets[std::size_t(lenders[number])] + of_rank.buffers[number].lender_offset;
+        } else if (planned.offsets[number] == not_in_arena && !outside(buffer_id(number))) {
             planned.offsets[number] = 0;  // empty or never used: any place will do
         }
     }

@@ -30,7 +30,7 @@ EINPARALLEL_INLINE box fed_output(const task& work, const std::vector<interval>&
 template <class Sink>
 void feed_workers(Sink& sink, const task& work, buffer_id output) {
     const int phases = work.feed.slices + 2;
-    const interval own = fed_ranges(work, work.feed.master)[static_cast<std::size_t>(work.feed.label)];
+    const interval own = fed_ranges(work, work.feed.master)[std::size_t(work.feed.label)];
     sink.slice(work.feed.label, phases);
     for (int turn = 0; turn < phases; ++turn) {
         sink.repeat(compute_phase, turn, turn + 1, [&](auto& now, int) {

@@ -5,7 +5,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::vector<interval> fed_slice(const task& work, std::vector<interval> ranges, int turn) {
-    interval& side = ranges[static_cast<std::size_t>(work.feed.label)];
+    interval& side = ranges[std::size_t(work.feed.label)];
     side = block_of(side, work.feed.slices, turn);
     return ranges;
 }

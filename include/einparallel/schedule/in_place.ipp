@@ -37,7 +37,7 @@ EINPARALLEL_INLINE int times_named(const program& of_rank, const step& in, buffe
 
 EINPARALLEL_INLINE void compute_in_place(program& of_rank, function_ref<const einsum_form&(std::size_t)> form_of) {
     const std::vector<lifetime> alive = lifetimes_of(of_rank);
-    const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[static_cast<std::size_t>(place)]; };
+    const auto life_of = [&](buffer_id place) -> const lifetime& { return alive[std::size_t(place)]; };
     // Each element of the output is made of the one at its place, by calls that are all that names `from` after the
     // first of them has begun, and all that writes `into`.
     const auto is_replaced = [&](buffer_id from, buffer_id into) {

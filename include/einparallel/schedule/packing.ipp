@@ -15,7 +15,7 @@ EINPARALLEL_INLINE std::size_t run_bytes(const buffer& place, const box& region)
     std::size_t dimension = region.rank();
     while (dimension > 0) {
         --dimension;
-        run *= static_cast<std::size_t>(region.sides[dimension].size());
+        run *= std::size_t(region.sides[dimension].size());
         if (region.sides[dimension] != place.region.sides[dimension]) {
             break;
         }
@@ -23,7 +23,7 @@ EINPARALLEL_INLINE std::size_t run_bytes(const buffer& place, const box& region)
     while (dimension > 0 && region.sides[dimension - 1].size() == 1) {
         --dimension;
     }
-    return dimension == 0 ? static_cast<std::size_t>(region.size()) * place.element_bytes : run;
+    return dimension == 0 ? std::size_t(region.size()) * place.element_bytes : run;
 }
 
 /// Replaces the places of the messages that the rule names by buffers over their regions; `copy(buffer, message)` notes

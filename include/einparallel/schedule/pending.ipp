@@ -24,7 +24,7 @@ EINPARALLEL_INLINE label_id add_summands(summed_einsum& to, index extent) {
     }
     to.form.names.push_back(std::move(name));
     to.extents.push_back(extent);
-    return static_cast<label_id>(to.form.names.size() - 1);
+    return label_id(to.form.names.size() - 1);
 }
 
 EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>& output) {
@@ -42,7 +42,7 @@ EINPARALLEL_INLINE mesh axes_of_summands(mesh ranks, const std::vector<label_id>
 namespace einparallel {
 
 EINPARALLEL_INLINE label_id carried_label(std::size_t labels) {
-    return static_cast<label_id>(labels);
+    return label_id(labels);
 }
 
 EINPARALLEL_INLINE summed_einsum with_sums(const einsum_form& form, const std::vector<index>& extents,

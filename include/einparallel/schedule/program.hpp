@@ -28,7 +28,7 @@ struct buffer {
     std::size_t lender_offset = 0;
     std::vector<index> strides{};  ///< in elements, of memory that is not dense; the executor's to say
 
-    [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(region.size()) * element_bytes; }
+    [[nodiscard]] std::size_t bytes() const { return std::size_t(region.size()) * element_bytes; }
 };
 
 struct program;
@@ -92,7 +92,7 @@ struct contraction {
 
 /// into[region] = from[region], or into[region] = into[region] ⊕ from[region] with the ⊕ of a vertex.
 struct local_move {
-    static constexpr std::size_t no_vertex = static_cast<std::size_t>(-1);
+    static constexpr std::size_t no_vertex = std::size_t(-1);
 
     buffer_id into = no_buffer;
     buffer_id from = no_buffer;
@@ -131,8 +131,8 @@ struct program {
     std::vector<step> steps;
     std::vector<buffer_id> results;  ///< per output of the plan: this rank's part of it
 
-    [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[static_cast<std::size_t>(number)]; }
-    [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[static_cast<std::size_t>(number)]; }
+    [[nodiscard]] const buffer& operator[](buffer_id number) const { return buffers[std::size_t(number)]; }
+    [[nodiscard]] buffer& operator[](buffer_id number) { return buffers[std::size_t(number)]; }
 
     /// Adds a buffer and returns its number.
     EINPARALLEL_INLINE buffer_id add_buffer(box region, std::size_t element_bytes);

@@ -28,14 +28,14 @@ EINPARALLEL_INLINE std::vector<index> strides_of(const buffer& place) {
 }
 
 EINPARALLEL_INLINE std::size_t bytes_of(const program& of_rank, buffer_id place, const box& region) {
-    return static_cast<std::size_t>(region.size()) * of_rank[place].element_bytes;
+    return std::size_t(region.size()) * of_rank[place].element_bytes;
 }
 
 EINPARALLEL_INLINE box region_of(const std::vector<label_id>& labels, const std::vector<interval>& ranges) {
     box region;
     region.sides.reserve(labels.size());
     for (const label_id label : labels) {
-        region.sides.push_back(label == no_label ? interval{0, 1} : ranges[static_cast<std::size_t>(label)]);
+        region.sides.push_back(label == no_label ? interval{0, 1} : ranges[std::size_t(label)]);
     }
     return region;
 }
@@ -82,7 +82,7 @@ EINPARALLEL_INLINE void step::move(buffer_id into, buffer_id from, const box& re
 
 EINPARALLEL_INLINE buffer_id program::add_buffer(box region, std::size_t element_bytes) {
     buffers.push_back({std::move(region), element_bytes});
-    return static_cast<buffer_id>(buffers.size()) - 1;
+    return buffer_id(buffers.size()) - 1;
 }
 
 EINPARALLEL_INLINE bool program::is_result(buffer_id number) const {

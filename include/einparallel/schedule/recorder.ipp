@@ -30,7 +30,7 @@ EINPARALLEL_INLINE std::size_t halved_dimension(const box& chunk, std::size_t cu
 
 /// True where the halves of `chunk` are contiguous in its dense storage.
 EINPARALLEL_INLINE bool halves_are_contiguous(const box& chunk, std::size_t cut) {
-    const auto halved = static_cast<std::ptrdiff_t>(halved_dimension(chunk, cut));
+    const auto halved = std::ptrdiff_t(halved_dimension(chunk, cut));
     return std::all_of(chunk.sides.begin(), chunk.sides.begin() + halved,
                        [](const interval& side) { return side.size() <= 1; });
 }
@@ -42,13 +42,11 @@ struct replica_ring {
     std::vector<int> group;  ///< in the order of their pieces
     int self = 0;            ///< position of the rank in it
 
-    [[nodiscard]] int size() const { return static_cast<int>(group.size()); }
-    [[nodiscard]] int at(int distance) const {
-        return group[static_cast<std::size_t>((self + distance + size()) % size())];
-    }
-    EINPARALLEL_INLINE [[nodiscard]] box block() const { return resting.block_of_rank(at(0)); }
-    EINPARALLEL_INLINE [[nodiscard]] box piece(int distance) const { return resting.held_by(at(distance)); }
-    EINPARALLEL_INLINE [[nodiscard]] box half(int distance, int number) const {
+    int size() const { return int(group.size()); }
+    int at(int distance) const { return group[std::size_t((self + distance + size()) % size())]; }
+    EINPARALLEL_INLINE box block() const { return resting.block_of_rank(at(0)); }
+    EINPARALLEL_INLINE box piece(int distance) const { return resting.held_by(at(distance)); }
+    EINPARALLEL_INLINE box half(int distance, int number) const {
         box made = piece(distance);
         interval& side = made.sides[halved_dimension(made, *resting.cut())];
         side = block_of(side, 2, number);
@@ -72,12 +70,12 @@ public:
           ranges_(std::move(ranges)),
           blocks_(std::move(operands)) {}
 
-    [[nodiscard]] std::size_t vertex() const { return vertex_; }
+    std::size_t vertex() const { return vertex_; }
     buffer_id& block(std::size_t operand) { return blocks_[operand]; }
-    EINPARALLEL_INLINE [[nodiscard]] replica_ring ring(const distribution& resting, std::size_t /*element_bytes*/) {
+    EINPARALLEL_INLINE replica_ring ring(const distribution& resting, std::size_t /*element_bytes*/) {
         return {resting, resting.replicas(rank_), resting.replica_number(rank_)};
     }
-    [[nodiscard]] static box region(box of, std::size_t /*element_bytes*/) { return of; }
+    static box region(box of, std::size_t /*element_bytes*/) { return of; }
     void slice(label_id /*along*/, int /*calls*/) {}
 
     EINPARALLEL_INLINE buffer_id add(box region, std::size_t element_bytes) {
@@ -92,7 +90,7 @@ public:
         if (role < 2 && halves_are_contiguous(ring.piece(0), *ring.resting.cut()) &&
             half.size() <= ring.half(0, 1 - role).size()) {
             program_[place].lender = output;
-            program_[place].lender_offset = role == 1 ? 0 : static_cast<std::size_t>(ring.half(0, 0).size()) * bytes;
+            program_[place].lender_offset = role == 1 ? 0 : std::size_t(ring.half(0, 0).size()) * bytes;
         }
         return place;
     }
@@ -100,7 +98,7 @@ public:
     template <class Body>
     void repeat(std::size_t phase, int first, int end, Body body) {
         for (int turn = first; turn < end; ++turn) {
-            body(at(phase + static_cast<std::size_t>(turn)), turn);
+            body(at(phase + std::size_t(turn)), turn);
         }
     }
 
@@ -114,11 +112,11 @@ public:
         std::vector<interval> part = ranges_;
         for (std::size_t dimension = 0; dimension < labels.size(); ++dimension) {
             if (labels[dimension] != no_label) {
-                interval& range = part[static_cast<std::size_t>(labels[dimension])];
+                interval& range = part[std::size_t(labels[dimension])];
                 range = intersect(range, region.sides[dimension]);
             }
         }
-        const bool no_term = detail::any_in(part, [](const interval& range) { return range.empty(); });
+        const bool no_term = any_in(part, [](const interval& range) { return range.empty(); });
         if (!region_of(work_->form.output, part).empty() && !(no_term && mode == write_mode::combine)) {
             now.work.emplace_back(contraction{vertex_, blocks_, output, std::move(part), mode});
         }
@@ -158,10 +156,10 @@ public:
         const task& work = *work_;
         buffer_id made = no_buffer;
         for (int turn = 0; turn < work.feed.slices + 2; ++turn) {
-            step& now = at(compute_phase + static_cast<std::size_t>(turn));
+            step& now = at(compute_phase + std::size_t(turn));
             now.send(work.feed.master, made, fed_output(work, ranges_, turn));
             if (turn >= 1 && turn <= work.feed.slices) {
-                const box slice{{fed_slice(work, ranges_, turn - 1)[static_cast<std::size_t>(work.feed.label)]}};
+                const box slice{{fed_slice(work, ranges_, turn - 1)[std::size_t(work.feed.label)]}};
                 made = add(region_of(work.form.output, fed_slice(work, ranges_, turn - 1)), work.output_bytes);
                 contract(now, {work.feed.label}, slice, made, write_mode::overwrite);
             }

@@ -17,7 +17,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE std::vector<label_id> renamed(std::vector<label_id> labels, const std::vector<label_id>& from,
                                                  const std::vector<label_id>& to) {
     for (label_id& each : labels) {
-        each = to[static_cast<std::size_t>(std::find(from.begin(), from.end(), each) - from.begin())];
+        each = to[std::size_t(std::find(from.begin(), from.end(), each) - from.begin())];
     }
     return labels;
 }
@@ -66,7 +66,7 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
     std::vector<lifetime> alive;
     // The contraction that alone writes a buffer, which so many others read and nobody else; or null.
     const auto maker_of = [&](buffer_id place, int readers, reduction by, op_code code) -> contraction* {
-        const lifetime& life = alive[static_cast<std::size_t>(place)];
+        const lifetime& life = alive[std::size_t(place)];
         for (action& done : of_rank.steps[life.first].work) {
             auto* const call = std::get_if<contraction>(&done);
             if (call != nullptr && call->output == place && call->mode == write_mode::overwrite &&
@@ -94,11 +94,11 @@ EINPARALLEL_INLINE void fuse_softmax(program& of_rank, function_ref<const einsum
         softmax_call made = softmax_of(form_of(largest->vertex), of_e, form_of(sums->vertex), of_y);
         const box block = region_of(of_y.operands[0], quotient.ranges);
         if (made.along == no_label || block.empty() || block != region_of(of_e.output, exponentials->ranges) ||
-            alive[static_cast<std::size_t>(x)].written >= alive[static_cast<std::size_t>(largest->output)].first) {
+            alive[std::size_t(x)].written >= alive[std::size_t(largest->output)].first) {
             return;
         }
-        const index length = quotient.ranges[static_cast<std::size_t>(made.along)].size();
-        if (length * static_cast<index>(of_rank[e].element_bytes) > most_bytes && block.size() / length < enough_rows) {
+        const index length = quotient.ranges[std::size_t(made.along)].size();
+        if (length * index(of_rank[e].element_bytes) > most_bytes && block.size() / length < enough_rows) {
             return;
         }
         quotient.operands = {x};

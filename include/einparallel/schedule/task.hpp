@@ -57,13 +57,13 @@ struct task {
     }
     /// True where they do.
     EINPARALLEL_INLINE [[nodiscard]] bool travels(std::size_t operand) const {
-        return travelling == static_cast<int>(operand) && may_travel(operand);
+        return travelling == int(operand) && may_travel(operand);
     }
 
     /// Parts of a label; summands that are left pending are one part each.
     [[nodiscard]] int parts(label_id label) const {
         const bool is_pending = label != no_label && label == pending;
-        return is_pending ? static_cast<int>(extents[static_cast<std::size_t>(label)]) : ranks.parts(label);
+        return is_pending ? int(extents[std::size_t(label)]) : ranks.parts(label);
     }
 
     /// Labels of the einsum itself; those of pending sums stand behind them.

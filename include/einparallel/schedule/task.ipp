@@ -11,7 +11,7 @@ EINPARALLEL_INLINE std::vector<index> bounds_of(const std::vector<label_id>& lab
     std::vector<index> bounds;
     bounds.reserve(labels.size());
     for (const label_id label : labels) {
-        bounds.push_back(label == no_label ? 1 : extents[static_cast<std::size_t>(label)]);
+        bounds.push_back(label == no_label ? 1 : extents[std::size_t(label)]);
     }
     return bounds;
 }
@@ -38,21 +38,20 @@ std::size_t choose_cut(const std::vector<label_id>& labels, const std::vector<in
 }
 
 EINPARALLEL_INLINE bool fills_ring(const distribution& resting, int each) {
-    return resting.cut() &&
-           resting.largest_block_extent(*resting.cut()) >= static_cast<index>(each) * resting.replication();
+    return resting.cut() && resting.largest_block_extent(*resting.cut()) >= index(each) * resting.replication();
 }
 
 EINPARALLEL_INLINE std::vector<interval> fed_ranges(const task& work, int rank) {
     std::vector<interval> ranges = whole_box(work.extents).sides;
     const mesh_axis& cut = work.ranks.axes.front();
-    interval& part = ranges[static_cast<std::size_t>(cut.label)];
+    interval& part = ranges[std::size_t(cut.label)];
     const index workers = cut.parts - 1;
     const index slices = work.feed.slices;
     const index all = slices * workers + slices + 2;
     const index own = (part.size() * (slices + 2) + all / 2) / all;
     part = rank == work.feed.master
                ? interval{0, own}
-               : block_of(interval{own, part.end}, static_cast<int>(workers), rank - (rank > work.feed.master ? 1 : 0));
+               : block_of(interval{own, part.end}, int(workers), rank - (rank > work.feed.master ? 1 : 0));
     return ranges;
 }
 
@@ -96,9 +95,8 @@ EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
     const auto consider = [&](int tensor, const distribution& resting, std::size_t element_bytes, bool suits) {
         // What each rank hands on: all but its piece of the largest block. Tensors without elements still travel if
         // asked to: they compete with less than one byte.
-        const double bytes = resting.largest_block() * (resting.replication() - 1) / resting.replication() *
-                                 static_cast<double>(element_bytes) +
-                             0.5;
+        const double bytes =
+            resting.largest_block() * (resting.replication() - 1) / resting.replication() * double(element_bytes) + 0.5;
         if (suits && resting.replication() > 1 && bytes > most) {
             best = tensor;
             most = bytes;
@@ -106,7 +104,7 @@ EINPARALLEL_INLINE int choose_travelling(const task& work, algorithm wanted) {
     };
     if (wanted == algorithm::automatic || wanted == algorithm::mn) {
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
-            consider(static_cast<int>(operand), work.operands[operand], work.operand_bytes[operand],
+            consider(int(operand), work.operands[operand], work.operand_bytes[operand],
                      !work.holds(operand) && work.may_travel(operand) &&
                          (wanted == algorithm::mn || detail::fills_ring(work.operands[operand], 1)));
         }

@@ -45,7 +45,7 @@ void write_vertex(Sink& sink, const task& work, buffer_id output) {
     const bool reduces = work.output.replication() > 1;
     const buffer_id block =
         reduces ? sink.add(sink.ring(work.output, work.output_bytes).block(), work.output_bytes) : output;
-    const auto travelling = static_cast<std::size_t>(work.travelling);
+    const auto travelling = std::size_t(work.travelling);
     if (work.travelling >= 0 && work.travels(travelling)) {
         ring_mn(sink, work, travelling, block);
     } else {

@@ -10,7 +10,7 @@
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE std::size_t tree_rounds(int ranks) {
-    return static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+    return std::size_t(std::bit_width(unsigned(ranks - 1)));
 }
 
 EINPARALLEL_INLINE bool runs_k_ring(const task& work) {
@@ -30,11 +30,11 @@ EINPARALLEL_INLINE std::vector<interval> ranges_of(const task& work, int rank) {
     const std::vector<int> coordinate = work.ranks.coordinates(rank);
     for (std::size_t axis = 0; axis < coordinate.size(); ++axis) {
         const mesh_axis& cut = work.ranks.axes[axis];
-        const auto label = static_cast<std::size_t>(cut.label);
+        const auto label = std::size_t(cut.label);
         ranges[label] = cut.block(work.extents[label], coordinate[axis]);
     }
     if (work.pending != no_label) {
-        ranges[static_cast<std::size_t>(work.pending)] = work.output.block_of_rank(rank).sides.front();
+        ranges[std::size_t(work.pending)] = work.output.block_of_rank(rank).sides.front();
     }
     return ranges;
 }

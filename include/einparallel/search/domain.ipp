@@ -7,7 +7,6 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
@@ -59,8 +58,7 @@ public:
 
     /// True where a vertex is of this kind: all that its states and their costs depend on is equal, labels and extents
     /// with the cuts.
-    EINPARALLEL_INLINE [[nodiscard]] bool is_for(const vertex& einsum, const vertex_cuts& may_be,
-                                                 const seen_tensors& seen) const {
+    EINPARALLEL_INLINE bool is_for(const vertex& einsum, const vertex_cuts& may_be, const seen_tensors& seen) const {
         const auto all_of = [](const vertex& each) {
             return std::tuple(operand_bytes_of(each), each.element.bytes, each.work->operations_per_point(),
                               each.constraints.without_communication, each.constraints.pin.has_value(),
@@ -73,9 +71,9 @@ public:
     std::vector<listed_vector> vectors;
 
     /// What no state costs less than whose partition vector is not listed; infinity where there is none.
-    [[nodiscard]] double unlisted_rest() const { return vectors_.rest(); }
+    double unlisted_rest() const { return vectors_.rest(); }
     /// What no state costs less than that is not written down; infinity where there is none.
-    EINPARALLEL_INLINE [[nodiscard]] double rest() const {
+    EINPARALLEL_INLINE double rest() const {
         double least = unlisted_rest();
         for (const listed_vector& each : vectors) {
             least = each.is_whole ? least : std::min(least, each.least);
@@ -127,7 +125,7 @@ public:
             std::vector<int> parts = family.fixed;
             int product = 1;
             for (const mesh_axis& axis : like.axes) {
-                const auto label = static_cast<std::size_t>(axis.label);
+                const auto label = std::size_t(axis.label);
                 if (label < parts.size() && parts[label] == family.fixed[label] && family.free[label] >= axis.parts) {
                     parts[label] *= axis.parts;
                     product *= axis.parts;
@@ -179,14 +177,14 @@ public:
     }
 
     /// What a vertex of this kind does in a state.
-    EINPARALLEL_INLINE [[nodiscard]] task work_of(const state& made, const options& asked) const {
+    EINPARALLEL_INLINE task work_of(const state& made, const options& asked) const {
         return task_of(*einsum_, made, may_be_.wanted, asked, seen_.lasting);
     }
 
     /// Adds a state; false where it is known, or one that looks alike to all others is as cheap.
     EINPARALLEL_INLINE bool add(state made) {
         std::vector<index> signature(made.operands.begin(), made.operands.end());
-        signature.insert(signature.end(), {made.output, static_cast<index>(made.sums.operands), made.sums.summands});
+        signature.insert(signature.end(), {made.output, index(made.sums.operands), made.sums.summands});
         const auto [number, fresh] = signatures_.number_of(signature);
         states.resize(signatures_.size());
         const bool is_cheaper = fresh || better(made.cost, states[number].cost);
@@ -198,7 +196,7 @@ public:
 
 private:
     /// True where some input that lies somewhere has to move, whatever the order of the axes and the cuts.
-    EINPARALLEL_INLINE [[nodiscard]] bool moves_input(const state& made) const {
+    EINPARALLEL_INLINE bool moves_input(const state& made) const {
         bool any = false;
         for (std::size_t operand = 0; operand < seen_.from.size(); ++operand) {
             const std::vector<label_id>& labels = einsum_->form.operands[operand];
@@ -216,7 +214,7 @@ private:
     /// Adds a partition vector that is new.
     EINPARALLEL_INLINE bool add_vector(const partition_candidate& next) {
         std::vector<index> key(next.parts.begin(), next.parts.end());
-        key.push_back(static_cast<index>(next.family));
+        key.push_back(index(next.family));
         if (!vectors_met_.number_of(key).second) {
             return false;
         }
@@ -317,7 +315,7 @@ private:
         }
     }
 
-    EINPARALLEL_INLINE [[nodiscard]] double cost_of(const state& made) const {
+    EINPARALLEL_INLINE double cost_of(const state& made) const {
         const task work = work_of(made, *asked_);
         return asked_->objective == objective::bytes
                    ? task_bytes(work, seen_.lasting)

@@ -9,7 +9,6 @@
 #include <einparallel/graph/vertex.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/domain.ipp>
 #include <einparallel/search/move_cost.ipp>
 #include <einparallel/search/options.hpp>
@@ -77,9 +76,9 @@ public:
             seen.pieces = pieces;
             seen.lasting = lasting.work_of(number);
             vertex_of_.push_back(number);
-            const auto known = detail::ranges::find_if(
-                domains_, [&](const domain& each) { return each.is_for(einsum, may_be[number], seen); });
-            kind_of_.push_back(static_cast<std::size_t>(known - domains_.begin()));
+            const auto known =
+                find_if_in(domains_, [&](const domain& each) { return each.is_for(einsum, may_be[number], seen); });
+            kind_of_.push_back(std::size_t(known - domains_.begin()));
             if (known == domains_.end()) {
                 domains_.emplace_back(einsum, may_be[number], std::move(seen), asked, table);
             }
@@ -92,7 +91,7 @@ public:
                 (tensor.is_input() && (asked.objective == objective::paper || is_alone))) {
                 continue;
             }
-            const auto marked = detail::ranges::find(users[number], true, &tensor_user::is_marked);
+            const auto marked = find_in(users[number], true, &tensor_user::is_marked);
             if (tensor.is_input() && marked != users[number].end()) {
                 std::rotate(users[number].begin(), marked, marked + 1);
             }
@@ -104,19 +103,19 @@ public:
         }
     }
 
-    [[nodiscard]] std::size_t size() const { return vertex_of_.size(); }
+    std::size_t size() const { return vertex_of_.size(); }
     /// Number of a variable's vertex.
-    [[nodiscard]] std::size_t vertex_of(std::size_t variable) const { return vertex_of_[variable]; }
-    [[nodiscard]] const vertex& vertex_at(std::size_t variable) const { return *graph_.vertices[vertex_of_[variable]]; }
+    std::size_t vertex_of(std::size_t variable) const { return vertex_of_[variable]; }
+    const vertex& vertex_at(std::size_t variable) const { return *graph_.vertices[vertex_of_[variable]]; }
     /// Vertices of one kind share a domain.
-    [[nodiscard]] std::size_t kind_of(std::size_t variable) const { return kind_of_[variable]; }
-    [[nodiscard]] domain& states_of(std::size_t variable) { return domains_[kind_of_[variable]]; }
-    [[nodiscard]] std::deque<domain>& domains() { return domains_; }
-    [[nodiscard]] const std::vector<factor>& factors() const { return factors_; }
-    [[nodiscard]] move_cost& moves() { return moves_; }
-    [[nodiscard]] place_table& places() { return table_; }
+    std::size_t kind_of(std::size_t variable) const { return kind_of_[variable]; }
+    domain& states_of(std::size_t variable) { return domains_[kind_of_[variable]]; }
+    std::deque<domain>& domains() { return domains_; }
+    const std::vector<factor>& factors() const { return factors_; }
+    move_cost& moves() { return moves_; }
+    place_table& places() { return table_; }
     /// Where an input lies before a run, by its number; see given_place().
-    [[nodiscard]] place_id lies(std::size_t input) const { return lies_[input]; }
+    place_id lies(std::size_t input) const { return lies_[input]; }
     /// What states cost together. @param state_of the state of a variable
     template <class StateOf>
     double cost_of(const StateOf& state_of, counting how) {
@@ -130,7 +129,7 @@ public:
         return sum;
     }
     /// The factors that a variable appears in.
-    [[nodiscard]] const std::vector<std::size_t>& touching(std::size_t variable) const { return touching_[variable]; }
+    const std::vector<std::size_t>& touching(std::size_t variable) const { return touching_[variable]; }
 
     /// Puts tensors that are bound at the run where one of their readers wants them.
     EINPARALLEL_INLINE void bind(std::vector<state>& by_vertex) {

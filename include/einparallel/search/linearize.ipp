@@ -3,6 +3,7 @@
 // Each path is a chain, which dynamic programming solves exactly; edges that leave it are not looked at.
 
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/search_range.hpp>
 #include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/solver/solve.hpp>
 
@@ -15,13 +16,12 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// One state per variable. Tables that know more than two variables are left out, and so are edges between paths.
 /// Variables are numbered in topological order.
 EINPARALLEL_INLINE std::vector<int> minimise_along_paths(cost_sum sum) {
-    constexpr std::size_t none = static_cast<std::size_t>(-1);
+    constexpr std::size_t none = std::size_t(-1);
     const std::size_t count = sum.variables.size();
     std::erase_if(sum.tables, [](const cost_table& table) { return table.scope.size() != 2; });
     const auto ends_of = [](const cost_table& table) { return std::minmax(table.scope.front(), table.scope.back()); };
     std::vector<std::pair<std::size_t, std::size_t>> in_turn;  // the later variable, the table
-    ranges::for_each(sum.tables,
-                     [&](const auto& table) { in_turn.emplace_back(ends_of(table).second, in_turn.size()); });
+    for_each_in(sum.tables, [&](const auto& table) { in_turn.emplace_back(ends_of(table).second, in_turn.size()); });
     sort_range(in_turn);
     std::vector<std::size_t> before(count, none);  // on the variable's path
     std::vector<bool> taken(count, false);

@@ -36,7 +36,7 @@ public:
     EINPARALLEL_INLINE memory_search(const einsum_graph& graph, const options& asked,
                                      const std::vector<vertex_cuts>& may_be, place_table& table)
         : graph_(graph),
-          limit_(static_cast<double>(asked.memory_limit)),
+          limit_(double(asked.memory_limit)),
           effort_(asked.effort / 8),
           search_(graph, asked, may_be, table),
           factors_(search_.factors()),
@@ -87,7 +87,7 @@ public:
             order.push_back(number);
             made[number] = chosen_[variable]->of;
             const double left = limit_ - held_[2 * turn_of_[number] + 1];
-            made[number].memory = static_cast<std::size_t>(chosen_[variable]->memory + std::max(0.0, left));
+            made[number].memory = std::size_t(chosen_[variable]->memory + std::max(0.0, left));
         }
         factors_.bind(made);
         return made;
@@ -98,7 +98,7 @@ public:
         for (const std::size_t variable : in_turn_) {
             const std::size_t number = factors_.vertex_of(variable);
             const std::size_t time = 2 * turn_of_[number];
-            chosen_[variable]->work += static_cast<double>(held[number]) - std::max(held_[time], held_[time + 1]);
+            chosen_[variable]->work += double(held[number]) - std::max(held_[time], held_[time + 1]);
         }
     }
 
@@ -123,7 +123,7 @@ private:
         const auto place = [&](const std::vector<label_id>& labels, std::size_t cut, const distribution& resting,
                                std::size_t element_bytes) {
             made.places.push_back(exact_place(chosen, work.extents, labels, cut, factors_.places()));
-            made.work -= largest_piece(resting) * static_cast<double>(element_bytes);
+            made.work -= largest_piece(resting) * double(element_bytes);
         };
         made.work = made.memory = task_memory(work);
         for (std::size_t operand = 0; operand < work.operands.size(); ++operand) {
@@ -179,7 +179,7 @@ private:
             std::vector<std::size_t> best = given;
             for (const std::ptrdiff_t way : {-1, 1}) {
                 in_turn_ = given;
-                auto here = detail::ranges::find(in_turn_, variable);
+                auto here = find_in(in_turn_, variable);
                 while (here != (way < 0 ? in_turn_.begin() : std::prev(in_turn_.end())) && spent_ < until_ &&
                        !reads(*(way < 0 ? here : here + 1), *(way < 0 ? here - 1 : here))) {
                     std::iter_swap(here, here + way);
@@ -196,7 +196,7 @@ private:
         return now.first < before;
     }
 
-    [[nodiscard]] bool reads(std::size_t reader, std::size_t variable) const {
+    bool reads(std::size_t reader, std::size_t variable) const {
         return found_in(factors_.vertex_of(variable), graph_.inputs[factors_.vertex_of(reader)]);
     }
 
@@ -232,7 +232,7 @@ private:
     /// application's.
     EINPARALLEL_INLINE double beyond() {
         held_.assign(2 * in_turn_.size() + 1, 0);
-        detail::ranges::for_each(copies_, [](std::vector<copy>& each) { each.clear(); });
+        for_each_in(copies_, [](std::vector<copy>& each) { each.clear(); });
         for (std::size_t turn = 0; turn < in_turn_.size(); ++turn) {
             const std::size_t number = factors_.vertex_of(in_turn_[turn]);
             const footprint& takes = *chosen_[in_turn_[turn]];
@@ -244,7 +244,7 @@ private:
                 bring(graph_.inputs[number][operand], takes.places[operand], 2 * turn);
             }
         }
-        detail::ranges::for_each(in_turn_, [&](std::size_t variable) { compute_in_place(variable); });
+        for_each_in(in_turn_, [&](std::size_t variable) { compute_in_place(variable); });
         for (const std::size_t output : graph_.outputs) {
             if (!copies_[output].empty()) {
                 copies_[output].front() = {copies_[output].front().place, 0, held_.size() - 2};
@@ -253,7 +253,7 @@ private:
         for (std::size_t number = 0; number < copies_.size(); ++number) {
             for (const copy& each : copies_[number]) {
                 const double bytes = largest_piece(factors_.places().resting(each.place)) *
-                                     static_cast<double>(graph_.vertices[number]->element.bytes);
+                                     double(graph_.vertices[number]->element.bytes);
                 held_[each.first] += bytes;
                 held_[each.last + 1] -= bytes;
             }
@@ -276,7 +276,7 @@ private:
         if (known.empty() && is_brought) {
             known.push_back({factors_.lies(tensor) >= 0 ? factors_.lies(tensor) : wanted, time, time});
         }
-        auto here = detail::ranges::find(known, wanted, &copy::place);
+        auto here = find_in(known, wanted, &copy::place);
         if (here == known.end()) {
             if (is_brought) {
                 known.front().last = std::max(known.front().last, time);
@@ -295,7 +295,7 @@ private:
         std::size_t operand = found_in(number, graph_.outputs) ? inputs.size() : 0;
         while (operand < inputs.size() &&
                (!is_elementwise_in(einsum.form, operand) || einsum.operands[operand]->is_input() ||
-                found_in(inputs[operand], graph_.outputs) || detail::ranges::count(inputs, inputs[operand]) > 1 ||
+                found_in(inputs[operand], graph_.outputs) || count_in(inputs, inputs[operand]) > 1 ||
                 einsum.operands[operand]->element.bytes != einsum.element.bytes)) {
             ++operand;
         }

@@ -39,7 +39,7 @@ public:
             const domain& each = graph.domains()[kind];
             std::vector<double> costs;
             for (const int number : made_.states[kind]) {
-                costs.push_back(number < 0 ? each.rest() : each.states[static_cast<std::size_t>(number)].cost);
+                costs.push_back(number < 0 ? each.rest() : each.states[std::size_t(number)].cost);
             }
             own.push_back(std::make_shared<const std::vector<double>>(std::move(costs)));
         }
@@ -55,13 +55,13 @@ public:
             const std::size_t readers = each.users.size() - (each.from == anywhere ? 1 : 0);
             double count = 1;
             for (const tensor_user& user : each.users) {
-                count *= static_cast<double>(side_at(user).classes->count);
+                count *= double(side_at(user).classes->count);
             }
-            const bool whole = readers <= 1 || (!is_paper_ && count <= static_cast<double>(cells));
+            const bool whole = readers <= 1 || (!is_paper_ && count <= double(cells));
             made_.whole = made_.whole && (whole || is_paper_);
             factor one = each;
             for (std::size_t number = each.users.size() - readers; number < each.users.size() && !whole; ++number) {
-                one.users.assign(each.users.begin(), each.users.end() - static_cast<std::ptrdiff_t>(readers));
+                one.users.assign(each.users.begin(), each.users.end() - std::ptrdiff_t(readers));
                 one.users.push_back(each.users[number]);
                 add(one, at_least_ && !is_paper_ ? readers : 1);
             }
@@ -81,7 +81,7 @@ private:
 
     const side& side_at(const tensor_user& user) {
         const std::size_t kind = graph_.kind_of(user.variable);
-        std::vector<index> key{static_cast<index>(kind)};
+        std::vector<index> key{index(kind)};
         key.insert(key.end(), user.operands.begin(), user.operands.end());
         return sides_.at(key, [&] {
             side made;
@@ -90,9 +90,9 @@ private:
             const std::vector<state>& all = graph_.domains()[kind].states;
             const state rest;
             for (const int number : made_.states[kind]) {
-                wanted_places places = user.places_in(number < 0 ? rest : all[static_cast<std::size_t>(number)]);
+                wanted_places places = user.places_in(number < 0 ? rest : all[std::size_t(number)]);
                 const auto [place, unlike] = numbers.number_of(std::vector<index>(places.begin(), places.end()));
-                classes.of_state.push_back(static_cast<int>(place));
+                classes.of_state.push_back(int(place));
                 if (unlike) {
                     made.places.push_back(std::move(places));
                 }
@@ -106,14 +106,13 @@ private:
     /// Adds the table of a factor whose costs are divided by `shares`.
     void add(const factor& of, std::size_t shares) {
         std::vector<const side*> sides;
-        std::vector<index> key{of.from, static_cast<index>(of.element_bytes), std::bit_cast<index>(of.runs),
-                               static_cast<index>(shares)};
+        std::vector<index> key{of.from, index(of.element_bytes), std::bit_cast<index>(of.runs), index(shares)};
         cost_table table;
         for (const tensor_user& each : of.users) {
             sides.push_back(&side_at(each));
             table.scope.push_back(each.variable);
             table.classes.push_back(sides.back()->classes);
-            key.push_back(-1 - static_cast<index>(graph_.kind_of(each.variable)));
+            key.push_back(-1 - index(graph_.kind_of(each.variable)));
             key.insert(key.end(), each.operands.begin(), each.operands.end());
         }
         table.cost = costs_.at(key, [&] {
@@ -126,7 +125,7 @@ private:
                     wanted[user] = &sides[user]->places[turn[user]];
                 }
                 costs.push_back(graph_.moves().of(of, wanted, at_least_ ? counting::at_least : counting::estimated) /
-                                static_cast<double>(shares));
+                                double(shares));
                 effort_.add(1 + effort_count::of_pair * (graph_.places().compared() - compared));
             } while (next_turn(turn, table.classes));
             return std::make_shared<const std::vector<double>>(std::move(costs));

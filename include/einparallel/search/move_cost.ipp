@@ -32,7 +32,7 @@ struct tensor_user {
     bool is_marked = false;  ///< nothing may move to it
 
     /// Where it has the tensor in a state; nowhere in particular in one that stands for others.
-    EINPARALLEL_INLINE [[nodiscard]] wanted_places places_in(const state& of) const {
+    EINPARALLEL_INLINE wanted_places places_in(const state& of) const {
         wanted_places places(operands.empty() ? 1 : operands.size(), of.output);
         for (std::size_t place = 0; place < operands.size(); ++place) {
             places[place] = of.operands.empty() ? anywhere : of.operands[operands[place]];
@@ -104,7 +104,7 @@ private:
             how_ = how;
             ++origin_;
         }
-        const auto at = static_cast<std::size_t>(to);
+        const auto at = std::size_t(to);
         if (known_.size() <= at) {
             known_.resize(2 * at + 1);
         }
@@ -126,7 +126,7 @@ private:
         if (how == counting::at_least && moving.looked_at != every_rank) {
             return 0;
         }
-        return asked_.objective == objective::bytes ? moving.elements * static_cast<double>(element_bytes)
+        return asked_.objective == objective::bytes ? moving.elements * double(element_bytes)
                                                     : redistribution_seconds(moving, element_bytes, asked_.machine);
     }
 

@@ -35,8 +35,7 @@ EINPARALLEL_INLINE std::vector<std::uint64_t> possible_reads(const einsum_graph&
         const std::size_t input = graph.inputs[number][operand];
         const vertex& read = *graph.vertices[input];
         const std::uint64_t operands = operands_reading(graph, number, input);
-        if (leaves[input] && static_cast<std::size_t>(std::countr_zero(operands)) == operand &&
-            read.element == reader.element &&
+        if (leaves[input] && std::size_t(std::countr_zero(operands)) == operand && read.element == reader.element &&
             read.work->program().aggregates_by() == reader.work->program().aggregates_by()) {
             tensors.emplace_back(operands, element_count(read.bounds) > element_count(reader.bounds));
         }
@@ -76,7 +75,7 @@ EINPARALLEL_INLINE pending_offers offers_of(const einsum_graph& graph, const opt
                               element_count(each.bounds) > 0 && !found_in(number, graph.outputs);
         for (std::size_t label = 0; label < each.extents.size(); ++label) {
             aggregates[number] =
-                aggregates[number] || (each.extents[label] > 1 && !each.form.in_output(static_cast<label_id>(label)));
+                aggregates[number] || (each.extents[label] > 1 && !each.form.in_output(label_id(label)));
         }
         for (const std::size_t input : graph.inputs[number]) {
             readers[input].push_back(number);
@@ -120,7 +119,7 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
                                                                  : mesh{pinned_axes(each)};
         for (const mesh_axis& axis : ranks.axes) {
             if (!is_even(axis.points) && mesh{{axis}}.largest_block(axis.label, 0) < axis.points.back()) {
-                add(made[number][static_cast<std::size_t>(axis.label)], {axis.points});
+                add(made[number][std::size_t(axis.label)], {axis.points});
             }
         }
     }
@@ -134,11 +133,10 @@ EINPARALLEL_INLINE std::vector<points_by_label> known_points(const einsum_graph&
                 const vertex& read = *graph.vertices[input];
                 for (std::size_t dimension = 0; dimension < read.bounds.size(); ++dimension) {
                     const label_id here = each.form.operands[operand][dimension];
-                    const label_id there =
-                        read.is_input() ? static_cast<label_id>(dimension) : read.form.output[dimension];
+                    const label_id there = read.is_input() ? label_id(dimension) : read.form.output[dimension];
                     if (here != no_label && there != no_label) {
-                        std::vector<std::vector<index>>& reads = made[number][static_cast<std::size_t>(here)];
-                        std::vector<std::vector<index>>& makes = made[input][static_cast<std::size_t>(there)];
+                        std::vector<std::vector<index>>& reads = made[number][std::size_t(here)];
+                        std::vector<std::vector<index>>& makes = made[input][std::size_t(there)];
                         changed = add(makes, reads) || changed;
                         changed = add(reads, makes) || changed;
                     }

@@ -12,7 +12,7 @@ namespace einparallel {
 /// Ranks that the planner counts with: `processes`, or the next power of two as in the paper.
 /// @pre 1 <= processes <= 2^30
 [[nodiscard]] constexpr int planned_processes(int processes, bool powers_of_two) {
-    return powers_of_two ? static_cast<int>(std::bit_ceil(static_cast<unsigned>(processes))) : processes;
+    return powers_of_two ? int(std::bit_ceil(unsigned(processes))) : processes;
 }
 
 /// The largest number of ranks, at most `processes`, that extents like these can be cut over: the largest q for which

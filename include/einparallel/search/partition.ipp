@@ -114,16 +114,12 @@ public:
     }
 
     /// What every vector that did not come yet costs at least; infinity where there is none.
-    [[nodiscard]] double rest() const {
-        return open_.empty() ? std::numeric_limits<double>::infinity() : open_.front().least;
-    }
+    double rest() const { return open_.empty() ? std::numeric_limits<double>::infinity() : open_.front().least; }
 
 private:
     static constexpr std::size_t most_open = 200'000;
 
-    [[nodiscard]] bool is_whole(const partition_candidate& each) const {
-        return each.label == families_[each.family].free.size();
-    }
+    bool is_whole(const partition_candidate& each) const { return each.label == families_[each.family].free.size(); }
 
     EINPARALLEL_INLINE void push(partition_candidate next) {
         next.least = cost(next) * (is_whole(next) ? 1 : 1 - 1e-12);
@@ -163,8 +159,8 @@ private:
         const bool is_paper = asked_->objective == objective::paper;
         const auto side = [&](std::size_t label) {  // of the largest block
             const index extent = family.extents[label];
-            return label < of.label ? static_cast<double>(block_of(extent, of.parts[label], 0).size())
-                                    : static_cast<double>(extent) / of.parts[label];
+            return label < of.label ? double(block_of(extent, of.parts[label], 0).size())
+                                    : double(extent) / of.parts[label];
         };
         double ranks = 1;
         of.block = 1.0 / of.left;
@@ -184,21 +180,21 @@ private:
             double elements = in_time ? 1.0 / of.left : 1;  // of all blocks; under time of one
             for (std::size_t label = 0; label < of.parts.size(); ++label) {
                 const std::vector<label_id>& labels = family.tensors[tensor];
-                const auto times = std::count(labels.begin(), labels.end(), static_cast<label_id>(label));
+                const auto times = std::count(labels.begin(), labels.end(), label_id(label));
                 if (times == 0) {
                     continue;
                 }
                 replication /= of.parts[label];
-                const auto extent = static_cast<double>(family.extents[label]);
+                const auto extent = double(family.extents[label]);
                 const double block = in_time ? side(label) : extent / of.parts[label];
                 elements *= times > 1 && label >= of.label
                                 ? 0
-                                : (in_time ? block : extent) * std::pow(block, static_cast<double>(times - 1));
+                                : (in_time ? block : extent) * std::pow(block, double(times - 1));
             }
             double moved = (replication - (is_paper && !is_output ? 0 : 1)) * elements;
-            moved *= is_paper ? 1 : static_cast<double>(element_bytes_[tensor]);
+            moved *= is_paper ? 1 : double(element_bytes_[tensor]);
             double held = lasting_.lasts(tensor) ? lasting_.once[tensor] : 0;
-            const auto rounds = std::bit_width(static_cast<unsigned>(replication) - 1U);
+            const auto rounds = std::bit_width(unsigned(replication) - 1U);
             if (in_time) {
                 moved = rounds * constants.seconds_per_message + moved / replication * constants.seconds_per_byte;
                 held = std::min(held, lasting_.runs * std::min(1.0, constants.exposed));
@@ -233,7 +229,7 @@ EINPARALLEL_INLINE int largest_product(std::span<const index> extents, int proce
     for (const index extent : extents) {
         capacity = std::min<index>(capacity * std::clamp<index>(extent, 1, product), product);
     }
-    product = powers_of_two ? product : static_cast<int>(capacity);
+    product = powers_of_two ? product : int(capacity);
     detail::partition_choices tree(extents);
     while (product > 1 && tree.at(0, product).empty()) {
         product = powers_of_two ? product / 2 : product - 1;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/pins.hpp>
 
 #include <einparallel/notation/search_range.hpp>
@@ -21,16 +20,16 @@ EINPARALLEL_INLINE bool is_placeholder(const vertex& input) {
 }
 
 EINPARALLEL_INLINE label_id label_named(const einsum_form& form, std::string_view name) {
-    const auto known = detail::ranges::find(form.names, name) - form.names.begin();
-    return known == std::ssize(form.names) ? no_label : static_cast<label_id>(known);
+    const auto known = find_in(form.names, name) - form.names.begin();
+    return known == std::ssize(form.names) ? no_label : label_id(known);
 }
 
 EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& part) {
     if (part.label.empty()) {
         const bool is_there = part.dimension >= 0 && part.dimension < std::ssize(pinned.bounds);
         return !is_there           ? no_label
-               : pinned.is_input() ? static_cast<label_id>(part.dimension)
-                                   : pinned.form.output[static_cast<std::size_t>(part.dimension)];
+               : pinned.is_input() ? label_id(part.dimension)
+                                   : pinned.form.output[std::size_t(part.dimension)];
     }
     const label_id named = label_named(pinned.form, part.label);
     return pinned.form.in_output(named) ? named : no_label;
@@ -38,9 +37,9 @@ EINPARALLEL_INLINE label_id label_of(const vertex& pinned, const pinned_part& pa
 
 /// True where cut points make the blocks that there are without them.
 EINPARALLEL_INLINE bool is_even(const std::vector<index>& points) {
-    const int parts = static_cast<int>(points.size()) - 1;
+    const int parts = int(points.size()) - 1;
     for (int part = 0; part < parts; ++part) {
-        if (block_of(points.back(), parts, part).begin != points[static_cast<std::size_t>(part)]) {
+        if (block_of(points.back(), parts, part).begin != points[std::size_t(part)]) {
             return false;
         }
     }

@@ -49,9 +49,8 @@ public:
     }
 
     /// A key that is equal for variables of one kind beside the same places.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<index> surroundings(std::size_t variable,
-                                                                     const std::vector<state>& chosen) const {
-        std::vector<index> key{static_cast<index>(factors_.kind_of(variable))};
+    EINPARALLEL_INLINE std::vector<index> surroundings(std::size_t variable, const std::vector<state>& chosen) const {
+        std::vector<index> key{index(factors_.kind_of(variable))};
         const auto add = [&](std::size_t of) {
             key.insert(key.end(), chosen[of].operands.begin(), chosen[of].operands.end());
             key.insert(key.end(), {chosen[of].output, -2});
@@ -108,7 +107,7 @@ public:
     }
 
     /// By variable: the placement that was made last.
-    [[nodiscard]] const std::vector<state>& rounded() const { return rounded_; }
+    const std::vector<state>& rounded() const { return rounded_; }
 
 private:
     /// How many of more placements are written down.
@@ -141,7 +140,7 @@ private:
 
     /// The mesh of a vertex in the rounded placement, for other sums, and those of its neighbours, as their labels
     /// stand in its own tensors.
-    EINPARALLEL_INLINE [[nodiscard]] std::vector<mesh> like_neighbours(std::size_t variable) const {
+    EINPARALLEL_INLINE std::vector<mesh> like_neighbours(std::size_t variable) const {
         std::vector<mesh> like{rounded_[variable].ranks};
         const auto labels_of = [&](const tensor_user& user) -> const std::vector<label_id>& {
             const einsum_form& form = factors_.vertex_at(user.variable).form;
@@ -152,7 +151,7 @@ private:
             const std::vector<label_id>& own = labels_of(to);
             mesh& made = like.emplace_back();
             for (const mesh_axis& axis : rounded_[from.variable].ranks.axes) {
-                const auto place = static_cast<std::size_t>(detail::ranges::find(theirs, axis.label) - theirs.begin());
+                const auto place = std::size_t(find_in(theirs, axis.label) - theirs.begin());
                 if (place < own.size() && own[place] != no_label) {
                     made.axes.push_back({own[place], axis.parts});
                 }

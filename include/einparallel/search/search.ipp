@@ -58,7 +58,7 @@ public:
         return result();
     }
 
-    [[nodiscard]] factor_graph& factors() { return factors_; }
+    factor_graph& factors() { return factors_; }
 
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -143,8 +143,8 @@ private:
         for (std::size_t kind = 0; kind < order.size(); ++kind) {
             sort_range(order[kind]);
             for (const auto& [loses, number] : order[kind]) {
-                if (made[kind].size() < most && !found_in(static_cast<int>(number), made[kind])) {
-                    made[kind].push_back(static_cast<int>(number));
+                if (made[kind].size() < most && !found_in(int(number), made[kind])) {
+                    made[kind].push_back(int(number));
                 }
             }
         }
@@ -156,8 +156,8 @@ private:
         std::vector<state> made;
         for (std::size_t variable = 0; variable < factors_.size(); ++variable) {
             const std::size_t kind = factors_.kind_of(variable);
-            const int number = of.states[kind][static_cast<std::size_t>(states[variable])];
-            made.push_back(number < 0 ? state() : factors_.domains()[kind].states[static_cast<std::size_t>(number)]);
+            const int number = of.states[kind][std::size_t(states[variable])];
+            made.push_back(number < 0 ? state() : factors_.domains()[kind].states[std::size_t(number)]);
         }
         return made;
     }
@@ -184,7 +184,7 @@ private:
             const std::size_t labels =
                 factors_.size() <= few_vertices ? factors_.vertex_at(variable).extents.size() : 0;
             for (std::size_t label = 0; label < labels; ++label) {
-                of.follow({{{static_cast<label_id>(label), divisors[(divisors.size() - 1) / 2]}}});
+                of.follow({{{label_id(label), divisors[(divisors.size() - 1) / 2]}}});
             }
             const auto finished = [](const state& each) { return each.sums.none(); };
             of.grow_each_number();

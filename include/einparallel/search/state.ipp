@@ -10,7 +10,6 @@
 #include <einparallel/layout/mesh.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/schedule/pending.hpp>
 #include <einparallel/schedule/task.hpp>
 #include <einparallel/search/options.hpp>
@@ -68,7 +67,7 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
                                      std::span<const std::vector<index>> points) {
     mesh ranks;
     const auto append = [&](label_id label) {
-        const auto number = static_cast<std::size_t>(label);
+        const auto number = std::size_t(label);
         if (label != no_label && parts[number] > 1 && ranks.parts(label) == 1) {
             const bool at_points = number < points.size() && std::ssize(points[number]) == parts[number] + 1;
             ranks.axes.push_back({label, parts[number], at_points ? points[number] : std::vector<index>{}});
@@ -81,7 +80,7 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
         append(label);
     }
     for (std::size_t label = 0; label < parts.size(); ++label) {
-        append(static_cast<label_id>(label));
+        append(label_id(label));
     }
     return ranks;
 }
@@ -91,7 +90,7 @@ EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> 
 EINPARALLEL_INLINE std::vector<mesh> axis_orders(const vertex& einsum, const mesh& natural) {
     std::vector<mesh> orders{natural};
     const std::size_t count = natural.axes.size();
-    const auto place = [&](const mesh_axis& axis) { return detail::ranges::find(natural.axes, axis); };
+    const auto place = [&](const mesh_axis& axis) { return find_in(natural.axes, axis); };
     const auto less = [&](const mesh_axis& a, const mesh_axis& b) { return place(a) < place(b); };
     for (mesh next = natural; count <= 4 && std::next_permutation(next.axes.begin(), next.axes.end(), less);) {
         orders.push_back(next);
@@ -121,7 +120,7 @@ EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summ
         const std::size_t before = all ? found.size() : 1;
         for (std::size_t dimension = 0; dimension < labels.size() && pieces > 1; ++dimension) {
             const label_id label = labels[dimension];
-            const index extent = label == no_label ? 1 : summed.extents[static_cast<std::size_t>(label)];
+            const index extent = label == no_label ? 1 : summed.extents[std::size_t(label)];
             if (dimension == cut_of(found.front()) || ranks.largest_block(label, extent) < index{slices} * pieces) {
                 continue;
             }
@@ -132,7 +131,7 @@ EINPARALLEL_INLINE std::vector<task_cuts> resting_cuts(const summed_einsum& summ
             }
         }
     };
-    const auto shared = detail::ranges::count_if(summed.form.operands, [&](const std::vector<label_id>& labels) {
+    const auto shared = count_if_in(summed.form.operands, [&](const std::vector<label_id>& labels) {
         return sharers(labels, ranks) > 1;  // two of them may travel together, cut along one label
     });
     for (std::size_t operand = 0; operand < summed.form.operands.size(); ++operand) {
@@ -164,7 +163,7 @@ EINPARALLEL_INLINE task best_fed(const task& unfed, int master, double operation
     constexpr int most = 64;
     std::vector<task> tried;
     for (const label_id label : unfed.form.output) {
-        const index extent = label == no_label ? 0 : unfed.extents[static_cast<std::size_t>(label)];
+        const index extent = label == no_label ? 0 : unfed.extents[std::size_t(label)];
         for (int slices = 1; label != no_label && slices <= most && slices <= std::max<index>(1, extent); slices *= 2) {
             tried.push_back(fed_task(unfed, {master, label, slices}));
         }

@@ -55,15 +55,15 @@ EINPARALLEL_INLINE partition_family family_of(const vertex& einsum) {
     made.tensors.push_back(einsum.form.output);
     made.points.resize(labels);
     for (std::size_t label = 0; label < labels; ++label) {
-        const auto one = static_cast<label_id>(label);
+        const auto one = label_id(label);
         if ((einsum.constraints.pin && einsum.form.in_output(one)) ||
             (einsum.constraints.without_communication && einsum.form.class_of(one) != label_class::c)) {
             made.free[label] = 1;
         }
     }
     for (const mesh_axis& axis : pinned_axes(einsum)) {
-        made.fixed[static_cast<std::size_t>(axis.label)] = axis.parts;
-        made.points[static_cast<std::size_t>(axis.label)] = axis.points;
+        made.fixed[std::size_t(axis.label)] = axis.parts;
+        made.points[std::size_t(axis.label)] = axis.points;
     }
     return made;
 }
@@ -76,8 +76,7 @@ EINPARALLEL_INLINE index fixed_parts(const partition_family& family) {
 /// All that competes where every sum is finished and blocks are even, in one family.
 EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const options& asked) {
     partition_family family = family_of(einsum);
-    const auto processes =
-        static_cast<int>(planned_processes(asked.processes, asked.powers_of_two) / fixed_parts(family));
+    const auto processes = int(planned_processes(asked.processes, asked.powers_of_two) / fixed_parts(family));
     const std::vector<index> any = family.free;
     std::vector<index> extents = any;  // over which the ranks are dealt out
     vertex_cuts made;
@@ -85,7 +84,7 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
         const bool feeds = asked.algorithm == algorithm::master_worker;
         index longest = 1;
         for (std::size_t label = 0; label < any.size(); ++label) {
-            const auto one = static_cast<label_id>(label);
+            const auto one = label_id(label);
             const bool allowed = feeds ? may_be_fed(einsum) && einsum.form.in_output(one)
                                        : may_cut(asked.algorithm, einsum.form.class_of(one));
             family.free[label] = allowed ? any[label] : 1;
@@ -111,7 +110,7 @@ EINPARALLEL_INLINE vertex_cuts competing_cuts(const vertex& einsum, const option
 EINPARALLEL_INLINE vertex_cuts only_cuts(const vertex& einsum, const mesh& cut, const vertex_cuts& like) {
     partition_family family = family_of(einsum);
     for (std::size_t label = 0; label < family.fixed.size(); ++label) {
-        family.fixed[label] = cut.parts(static_cast<label_id>(label));
+        family.fixed[label] = cut.parts(label_id(label));
     }
     family.free.assign(einsum.extents.size(), 1);
     family.products = {1};
@@ -130,7 +129,7 @@ EINPARALLEL_INLINE void add_family(partition_family made, const options& asked, 
     const index fixed = fixed_parts(made);
     const index processes = planned_processes(asked.processes, asked.powers_of_two) / fixed;
     if (processes > 0) {
-        made.products = competing_products(made.free, static_cast<int>(processes), every, asked.powers_of_two);
+        made.products = competing_products(made.free, int(processes), every, asked.powers_of_two);
         std::erase_if(made.products, [&](int product) { return product * fixed < least; });
         if (!made.products.empty()) {
             into.families.push_back(std::move(made));
@@ -163,7 +162,7 @@ EINPARALLEL_INLINE void add_families_at_points(const points_by_label& known, con
         const bool is_free = into.families.front().free[label] > 1;
         for (std::size_t number = 0, count = into.families.size(); number < count && is_free; ++number) {
             for (const std::vector<index>& points : known[label]) {
-                const int parts = static_cast<int>(points.size()) - 1;
+                const int parts = int(points.size()) - 1;
                 const bool is_power = (parts & (parts - 1)) == 0;
                 if (into.families.size() <= most && (is_power || !asked.powers_of_two)) {
                     partition_family next = into.families[number];

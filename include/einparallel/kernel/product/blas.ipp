@@ -12,7 +12,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE instruction_set blas_library::set_of(std::string_view core) {
     std::string name(core);
     for (char& letter : name) {
-        letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+        letter = letter >= 'A' && letter <= 'Z' ? char(letter - 'A' + 'a') : letter;
     }
     for (const char* const wide : {"skylakex", "cooperlake", "sapphirerapids", "zen4", "zen5", "skx", "knl"}) {
         if (name == wide) {
@@ -40,10 +40,10 @@ EINPARALLEL_INLINE blas_library blas_library::look() {
     }
     found.linked = true;
     // Three as 32 bits, a negative number as 64: the position of the largest is 0 where the count is not positive.
-    const auto count = static_cast<std::int64_t>(0xffffffff00000003ULL);
+    const auto count = std::int64_t(0xffffffff00000003ULL);
     const std::int64_t step = 1;
     const float numbers[3] = {1, 3, 2};
-    found.wide = static_cast<std::int32_t>(einparallel_detail_blas.largest(&count, numbers, &step)) == 0;
+    found.wide = std::int32_t(einparallel_detail_blas.largest(&count, numbers, &step)) == 0;
     const auto is = [&](std::string called, instruction_set runs) {
         found.name = std::move(called);
         found.set = runs;

@@ -84,7 +84,7 @@ public:
 
     /// r − 1 multiplications and an addition; a complex multiply-add is eight real operations.
     [[nodiscard]] double operations_per_point() const override {
-        return static_cast<double>(operand_count_) * (detail::is_complex<T>::value ? 4.0 : 1.0);
+        return double(operand_count_) * (detail::is_complex<T>::value ? 4.0 : 1.0);
     }
 
     [[nodiscard]] T scale() const { return scale_; }

@@ -56,7 +56,7 @@ void contract_several(const block_call& call, T scale) {
     T* const output = static_cast<T*>(call.output.data);
     row_operands operands;
     for (const operand_block& operand : call.operands) {
-        operands.push_back({static_cast<const std::byte*>(operand.data), static_cast<index>(sizeof(T))});
+        operands.push_back({static_cast<const std::byte*>(operand.data), index(sizeof(T))});
     }
     nest.sort_by(0);
     if (operands.size() == 1 && scale == T(1) && call.mode == write_mode::overwrite && nest.all_in_output() &&
@@ -88,7 +88,7 @@ op_program product_program(T scale, std::size_t operands) {
         product = join(op_code::multiply, {made.number(type, bits_of(scale)), product});
     }
     for (std::size_t operand = 1; operand < operands; ++operand) {
-        product = join(op_code::multiply, {product, static_cast<op_register>(operand)});
+        product = join(op_code::multiply, {product, op_register(operand)});
     }
     return made;
 }

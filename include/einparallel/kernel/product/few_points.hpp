@@ -43,7 +43,7 @@ private:
                std::span<const index> strides) {
         for (std::size_t dimension = labels.size(); dimension-- > 0;) {
             const label_id label = labels[dimension];
-            const index extent = label == no_label ? 1 : call.extents[static_cast<std::size_t>(label)];
+            const index extent = label == no_label ? 1 : call.extents[std::size_t(label)];
             if (extent == 1) {
                 continue;
             }

@@ -18,7 +18,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// `offset` elements from the start.
 template <class Byte>
 Byte* element_at(Byte* start, index offset, std::size_t element) {
-    return start + offset * static_cast<index>(element);
+    return start + offset * index(element);
 }
 
 /// The blocked product (Goto and van de Geijn's five loops) over packed blocks, for any types and operators.
@@ -27,17 +27,17 @@ public:
     blocked_gemm(const tile_kernel& kernel, gemm_axes& axes, int threads, progress_hook* hook)
         : kernel_(kernel), m_(axes.m), n_(axes.n), k_(axes.k), threads_(threads), hook_(hook) {
         const gemm_budget budget;
-        const auto lines = [](index count, std::size_t element) { return count * static_cast<index>(64 / element); };
+        const auto lines = [](index count, std::size_t element) { return count * index(64 / element); };
         const auto at_most = [&](std::size_t bytes, std::size_t each) {
-            return std::clamp<index>(static_cast<index>(bytes / each), 1, budget.longest);
+            return std::clamp<index>(index(bytes / each), 1, budget.longest);
         };
-        const index deepest = at_most(budget.micro_panel, static_cast<std::size_t>(kernel.columns) * kernel.b_bytes);
+        const index deepest = at_most(budget.micro_panel, std::size_t(kernel.columns) * kernel.b_bytes);
         along_rows_ = !k_.loops.empty() && k_.loops.back().first == 1;
         const index deepest_in_place = std::min(depth_in_place(), deepest);
         in_place_ = deepest_in_place > 0;
         depth_ =
             k_.cut(in_place_ ? deepest_in_place : deepest, 1, lines(2, kernel.a_element), lines(2, kernel.b_element));
-        const auto deep = static_cast<std::size_t>(depth_);
+        const auto deep = std::size_t(depth_);
         grid_ = best_grid(threads);
         // As many blocks for each thread.
         const auto shared = [](index limit, index size, index parts, index tile) {
@@ -71,15 +71,15 @@ private:
         bool add;
     };
 
-    [[nodiscard]] thread_grid grid_of(index threads) const { return threads == threads_ ? grid_ : best_grid(threads); }
-    [[nodiscard]] thread_grid best_grid(index threads) const {
+    thread_grid grid_of(index threads) const { return threads == threads_ ? grid_ : best_grid(threads); }
+    thread_grid best_grid(index threads) const {
         return thread_grid::of(threads, m_.size, kernel_.rows, n_.size, kernel_.columns);
     }
 
     /// Steps of a block of A that is read where it lies, 0 where it is better packed: A is not worth packing where many
     /// rows go past few columns of C, each once. Its rows are contiguous, or its columns, and then a block's steps must
     /// not fall into few sets of the first-level cache.
-    [[nodiscard]] index depth_in_place() const {
+    index depth_in_place() const {
         if (kernel_.run_in_place == nullptr || n_.loops.size() != 1 || k_.loops.empty() || n_.loops[0].second != 1 ||
             n_.size > 4 * kernel_.columns || n_.size % kernel_.lanes != 0 || m_.size < 16) {
             return 0;
@@ -108,7 +108,7 @@ private:
             block.tile.unit = signed_of(element);
         }
 
-        [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(most / width * step); }
+        std::size_t bytes() const { return std::size_t(most / width * step); }
 
         /// Notes where elements go. @param table room for most + depth numbers
         void lay_out(index* table, index depth) {
@@ -142,7 +142,7 @@ private:
         micro_panels a(kernel_.rows, rows_, depth_, kernel_.a_bytes, kernel_.a_element);
         micro_panels b(kernel_.columns, columns_, depth_, kernel_.b_bytes, kernel_.b_element);
         const std::size_t a_size = in_place_ ? 0 : a.bytes();
-        const auto numbers = static_cast<std::size_t>(3 * (a.most + b.most) + 6 * depth_);
+        const auto numbers = std::size_t(3 * (a.most + b.most) + 6 * depth_);
         const scratch_memory memory(a_size + b.bytes() + sizeof(index) * numbers);
         auto* const tables = reinterpret_cast<index*>(memory.data() + a_size + b.bytes());
         a.lay_out(tables, depth_);
@@ -197,7 +197,7 @@ private:
         }
     }
 
-    static constexpr index signed_of(std::size_t bytes) { return static_cast<index>(bytes); }
+    static constexpr index signed_of(std::size_t bytes) { return index(bytes); }
 
     /// One packed block of A times one packed block of B.
     void multiply(const std::byte* a, index a_step, const std::byte* b, index b_step, index depth, const gemm_blocks& m,

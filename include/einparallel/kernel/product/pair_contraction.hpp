@@ -147,7 +147,7 @@ private:
     /// the rows, or, where these are few or longer than what is computed between two reports, each row's cache lines.
     void elementwise(int threads) {
         constexpr index line = 64;
-        const auto bytes = static_cast<index>(sizeof(T));
+        const auto bytes = index(sizeof(T));
         nest_.sort_by(z_slot);
         const std::size_t row = nest_.size() - 1;
         product_plane<T> plane;
@@ -219,8 +219,7 @@ private:
                     const index begin = number * stretch;
                     with_best_instructions([&](auto set) {
                         vector_small<T, set.value>::template dots<1>(std::min(stretch, length - begin), x + begin, 0,
-                                                                     y + begin, 0,
-                                                                     &sums[static_cast<std::size_t>(number)]);
+                                                                     y + begin, 0, &sums[std::size_t(number)]);
                     });
                     report(nest_.hook, stretch);
                 }

@@ -17,7 +17,7 @@ EINPARALLEL_INLINE std::size_t reduced_size(const loop_nest& nest, std::size_t s
         one_sided = one_sided || summed;
         size *= nest.of(loop)[slot] != 0 && !summed ? nest.extents[loop] : 1;
     }
-    return one_sided ? static_cast<std::size_t>(size) : 0;
+    return one_sided ? std::size_t(size) : 0;
 }
 
 EINPARALLEL_INLINE loop_nest take_one_sided(loop_nest& nest, std::size_t slot) {

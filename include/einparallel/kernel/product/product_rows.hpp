@@ -15,7 +15,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// Long rows, because what is summed over may lie a page apart: 16 KiB, but no row shorter than a tile needs.
 template <class T>
-inline constexpr index product_row_width = 16384 / static_cast<index>(sizeof(T) < 8 ? 8 : sizeof(T));
+inline constexpr index product_row_width = 16384 / index(sizeof(T) < 8 ? 8 : sizeof(T));
 
 /// Accumulates Σ of products of `operands` tensors of type T into the output, times a scale.
 template <Element T>

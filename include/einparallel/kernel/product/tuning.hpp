@@ -39,14 +39,14 @@ inline constexpr index packing_cost = 12;
 /// How many threads are worth starting for so many multiply-adds.
 inline int threads_for(index points) {
     constexpr index worth = index{1} << 20;
-    return points < worth ? 1 : static_cast<int>(std::min<index>(available_threads(), points / (worth / 2)));
+    return points < worth ? 1 : int(std::min<index>(available_threads(), points / (worth / 2)));
 }
 
 /// Threads for a batch of products of so many multiply-adds each: how many share the points of the batch, and how many
 /// each product, where the points are too few.
 inline std::pair<int, int> threads_for_batch(index points, index batch) {
     const int inside = batch < available_threads() ? threads_for(points) : 1;
-    return {inside > 1 ? 1 : static_cast<int>(std::min<index>(threads_for(points * batch), batch)), inside};
+    return {inside > 1 ? 1 : int(std::min<index>(threads_for(points * batch), batch)), inside};
 }
 
 /// Threads as a grid over the rows of C and its columns.

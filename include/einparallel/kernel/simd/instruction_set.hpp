@@ -82,7 +82,7 @@ constexpr const char* name_of(instruction_set set) {
 #else
     constexpr const char* names[] = {"baseline", "avx2", "avx512"};
 #endif
-    return names[static_cast<int>(set)];
+    return names[int(set)];
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

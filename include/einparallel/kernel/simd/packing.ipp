@@ -22,7 +22,7 @@ EINPARALLEL_INLINE void pack_panels(const void* /*context*/, void* into, const v
     }
     // Each step is transposed by itself: columns are neighbours in a micro-panel, rows what the matrix is contiguous
     // along.
-    small_vector<index, 1024> tables(static_cast<std::size_t>(2 * block.run));
+    small_vector<index, 1024> tables(std::size_t(2 * block.run));
     index* const places = tables.data();
     index* const sources = places + block.run;
     for (index begin = 0; begin < block.count; begin += block.period * block.run) {

@@ -74,7 +74,7 @@ private:
         }
     }
 
-    static constexpr index element = static_cast<index>(sizeof(T));
+    static constexpr index element = index(sizeof(T));
 
     /// The widest vectors that n columns fill.
     void choose(index n) {

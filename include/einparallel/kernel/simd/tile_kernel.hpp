@@ -55,7 +55,7 @@ void scatter_tile(const void* context, const void* tile, index columns, void* c,
         Out* const into = static_cast<Out*>(c) + row_offsets[row];
         for (index column = 0; column < wide; ++column) {
             Out& element = into[column_offsets[column]];
-            element = add ? static_cast<Out>(reduce(element, from[column])) : from[column];
+            element = add ? Out(reduce(element, from[column])) : from[column];
         }
     }
 }

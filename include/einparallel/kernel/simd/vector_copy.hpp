@@ -117,8 +117,8 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
     typedef T element __attribute__((may_alias));
     typedef double doubles __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
-    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
-    static constexpr auto bytes = static_cast<index>(sizeof(T));
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
+    static constexpr auto bytes = index(sizeof(T));
     static constexpr index line = 64 / bytes;
 
     /// Columns that are contiguous on both sides go row by row. Of the others whole cache lines are written wherever
@@ -137,7 +137,7 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             if (tile.streams) {
                 const auto place =
                     reinterpret_cast<std::uintptr_t>(into + (columns.into[at] + tile.rows.into[0]) * tile.unit);
-                const index missing = (line - static_cast<index>(place % 64) / bytes) % line;
+                const index missing = (line - index(place % 64) / bytes) % line;
                 const index head = missing < end - at ? missing : end - at;
                 narrow(into, from, tile, at, head, 0);
                 at += head;
@@ -173,11 +173,11 @@ private:
     /// Lanes of x and y (counted on) that come to lane `lane` of the one and of the other in a step of a transposition.
     template <index Step>
     static constexpr int low(index lane) {
-        return static_cast<int>((lane & Step) == 0 ? lane : lanes + lane - Step);
+        return int((lane & Step) == 0 ? lane : lanes + lane - Step);
     }
     template <index Step>
     static constexpr int high(index lane) {
-        return static_cast<int>((lane & Step) == 0 ? lane + Step : lanes + lane);
+        return int((lane & Step) == 0 ? lane + Step : lanes + lane);
     }
     /// What lies `Step` lanes to the right in x changes places with what lies there in y. The lanes are written out
     /// because nvcc expands no pack in the arguments of a builtin.

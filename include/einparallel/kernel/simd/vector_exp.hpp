@@ -26,15 +26,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// exp(x) = 2^k · exp(r) with k = round(x / ln 2) and |r| <= ln 2 / 2: the constants for T.
 template <class T>
 struct exp_constants {
-    static constexpr T per_two = static_cast<T>(1.44269504088896340735992468100);
-    static constexpr T ln_two_high =
-        sizeof(T) == 8 ? static_cast<T>(0x1.62e42fefa3800p-1) : static_cast<T>(0x1.62e400p-1);
-    static constexpr T ln_two_low =
-        sizeof(T) == 8 ? static_cast<T>(0x1.ef35793c76730p-45) : static_cast<T>(0x1.7f7d1cp-20);
+    static constexpr T per_two = T(1.44269504088896340735992468100);
+    static constexpr T ln_two_high = sizeof(T) == 8 ? T(0x1.62e42fefa3800p-1) : T(0x1.62e400p-1);
+    static constexpr T ln_two_low = sizeof(T) == 8 ? T(0x1.ef35793c76730p-45) : T(0x1.7f7d1cp-20);
     /// Added to a number, it leaves the nearest integer in the lowest bits.
-    static constexpr T rounding = sizeof(T) == 8 ? static_cast<T>(0x1.8p52) : static_cast<T>(0x1.8p23);
-    static constexpr T highest = sizeof(T) == 8 ? static_cast<T>(710) : static_cast<T>(89);
-    static constexpr T lowest = sizeof(T) == 8 ? static_cast<T>(-746) : static_cast<T>(-105);
+    static constexpr T rounding = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
+    static constexpr T highest = sizeof(T) == 8 ? T(710) : T(89);
+    static constexpr T lowest = sizeof(T) == 8 ? T(-746) : T(-105);
     static constexpr int mantissa = std::numeric_limits<T>::digits - 1;
     static constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
     static constexpr int degree = sizeof(T) == 8 ? 13 : 7;
@@ -44,7 +42,7 @@ struct exp_constants {
         for (int factor = 2; factor <= number; ++factor) {
             value /= factor;
         }
-        return static_cast<T>(value);
+        return T(value);
     }
 };
 
@@ -69,7 +67,7 @@ template <class T>
 struct vector_exp<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     using constants = exp_constants<T>;
     using integer = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef integer integers __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
 
@@ -89,7 +87,7 @@ struct vector_exp<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             sum = sum * rest + constants::coefficient(power);
         }
         // 2^k in two factors, each of which is a normal number.
-        vector half = whole * static_cast<T>(0.5) + constants::rounding;
+        vector half = whole * T(0.5) + constants::rounding;
         EINPARALLEL_DETAIL_OPAQUE(half);
         const integers half_bits = bits(half);
         half -= constants::rounding;
@@ -161,7 +159,7 @@ private:
         if (length == lanes) {
             __builtin_memcpy(&value, from, sizeof(value));
         } else {
-            __builtin_memcpy(&value, from, static_cast<std::size_t>(length) * sizeof(T));
+            __builtin_memcpy(&value, from, std::size_t(length) * sizeof(T));
         }
         return value;
     }
@@ -169,7 +167,7 @@ private:
         if (length == lanes) {
             __builtin_memcpy(into, &value, sizeof(value));
         } else {
-            __builtin_memcpy(into, &value, static_cast<std::size_t>(length) * sizeof(T));
+            __builtin_memcpy(into, &value, std::size_t(length) * sizeof(T));
         }
     }
     EINPARALLEL_DETAIL_TARGET static integers bits(vector value) {

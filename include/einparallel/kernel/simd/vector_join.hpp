@@ -32,7 +32,7 @@ template <class Out, class A, class B, std::size_t Bytes>
 inline constexpr index join_columns = [] {
     const std::size_t of_widest = 2 * Bytes / widest_of<Out, A, B>;
     const std::size_t of_results = 16 / sizeof(Out);
-    return static_cast<index>(of_widest < of_results ? of_results : of_widest);
+    return index(of_widest < of_results ? of_results : of_widest);
 }();
 
 /// Micro-kernel for functors on scalars, which the compiler vectorises: blocks of constant length, private sums.
@@ -66,8 +66,7 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
             Out* const into = static_cast<Out*>(c) + row_offsets[row] + vector_offsets[0];
             for (index column = 0; column < columns; ++column) {
-                into[column] =
-                    add ? static_cast<Out>(functors.reduce(into[column], sums[row][column])) : sums[row][column];
+                into[column] = add ? Out(functors.reduce(into[column], sums[row][column])) : sums[row][column];
             }
         }
     }
@@ -91,13 +90,12 @@ private:
                         mapped[column] = converted<Out>(function(x, b[column]));
                     }
                     for (index column = 0; column < columns; ++column) {
-                        sums[row][column] = static_cast<Out>(reduce(sums[row][column], mapped[column]));
+                        sums[row][column] = Out(reduce(sums[row][column], mapped[column]));
                     }
                     continue;
                 }
                 for (index column = 0; column < columns; ++column) {
-                    sums[row][column] =
-                        static_cast<Out>(reduce(sums[row][column], converted<Out>(function(x, b[column]))));
+                    sums[row][column] = Out(reduce(sums[row][column], converted<Out>(function(x, b[column]))));
                 }
             }
         }

@@ -104,8 +104,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class T>
 struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
-    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
-    static constexpr index line = 64 / static_cast<index>(sizeof(T));
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
+    static constexpr index line = 64 / index(sizeof(T));
     typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef T loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
 
@@ -121,7 +121,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     [[gnu::always_inline]] EINPARALLEL_DETAIL_TARGET static inline void multiply_add(
         typename small_vectors<Bytes>::vector (&sums)[Rows][Parts], const T* const (&rows_of_a)[Rows],
         const small_step& by, index& along_a, const T*& row_of_b, index last_of_b) {
-        constexpr index wide = Bytes / static_cast<index>(sizeof(T));
+        constexpr index wide = Bytes / index(sizeof(T));
         using loose_part = typename small_vectors<Bytes>::loose;
         typename small_vectors<Bytes>::vector right[Parts];
         EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < Parts; ++part) {
@@ -146,7 +146,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                                                                            const index* a_rows, const index* soon,
                                                                            const T* b, T* c, const index* c_rows,
                                                                            index columns, index points, bool add) {
-        constexpr index wide = Bytes / static_cast<index>(sizeof(T));
+        constexpr index wide = Bytes / index(sizeof(T));
         using part_vector = typename small_vectors<Bytes>::vector;
         using loose_part = typename small_vectors<Bytes>::loose;
         const small_step* const along = call.along;
@@ -222,7 +222,7 @@ struct vector_small<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         constexpr bool all_shapes = Bytes == EINPARALLEL_DETAIL_BYTES && Bytes < 64 && most == 6;
         constexpr int most_alone = all_shapes ? 8 : 4;  // rows, times one vector
         constexpr int odd_parts = all_shapes ? 3 : 1;   // of an odd number of vectors, the last ones
-        constexpr index wide = Bytes / static_cast<index>(sizeof(T));
+        constexpr index wide = Bytes / index(sizeof(T));
         const index vectors = (call.n + wide - 1) / wide;
         const bool odd = vectors % 2 != 0;
         const index tallest = vectors == 1 ? most_alone : odd ? 4 : most;

@@ -46,7 +46,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class T>
 struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     using lane = typename lane_of<T>::type;
-    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / static_cast<index>(sizeof(T));
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
     typedef lane vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
     typedef lane loose __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES), aligned(sizeof(T)), may_alias));
     static constexpr index rows = EINPARALLEL_DETAIL_ROWS;
@@ -75,9 +75,9 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
             EINPARALLEL_DETAIL_UNROLL for (int row = 0; row < Rows; ++row) {
                 EINPARALLEL_DETAIL_UNROLL for (int part = 0; part < vectors; ++part) {
                     if constexpr (std::is_same_v<T, bool>) {
-                        sums[row][part] |= static_cast<lane>(a[row]) & right[part];
+                        sums[row][part] |= lane(a[row]) & right[part];
                     } else {
-                        sums[row][part] += static_cast<lane>(a[row]) * right[part];
+                        sums[row][part] += lane(a[row]) * right[part];
                     }
                 }
             }
@@ -101,11 +101,11 @@ struct vector_tile<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     static void run(index depth, index high, const T* a, const T* b, T* c, const index* row_offsets,
                     const index* vector_offsets, bool add) {
         if (high > 2 * row_step) {
-            tile<static_cast<int>(rows)>(depth, a, b, c, row_offsets, vector_offsets, add);
+            tile<int(rows)>(depth, a, b, c, row_offsets, vector_offsets, add);
         } else if (high > row_step) {
-            tile<static_cast<int>(2 * row_step)>(depth, a, b, c, row_offsets, vector_offsets, add);
+            tile<int(2 * row_step)>(depth, a, b, c, row_offsets, vector_offsets, add);
         } else {
-            tile<static_cast<int>(row_step)>(depth, a, b, c, row_offsets, vector_offsets, add);
+            tile<int(row_step)>(depth, a, b, c, row_offsets, vector_offsets, add);
         }
     }
 };

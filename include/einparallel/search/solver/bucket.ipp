@@ -4,7 +4,6 @@
 #include <einparallel/cost/numbering.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/solver/solve.hpp>
 
 #include <algorithm>
@@ -20,8 +19,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// Position of a variable in a sorted list; the list's length where it is not there.
 EINPARALLEL_INLINE std::size_t position_in(const std::vector<std::size_t>& sorted, std::size_t variable) {
     const auto place = std::lower_bound(sorted.begin(), sorted.end(), variable);
-    return static_cast<std::size_t>((place != sorted.end() && *place == variable ? place : sorted.end()) -
-                                    sorted.begin());
+    return std::size_t((place != sorted.end() && *place == variable ? place : sorted.end()) - sorted.begin());
 }
 
 /// Tables over one variable and its neighbours.
@@ -35,7 +33,7 @@ struct bucket {
     std::shared_ptr<const state_classes> own;                   ///< of the variable
 
     /// Combinations of the neighbours' and the variable's classes; more than `limit` where that is exceeded.
-    EINPARALLEL_INLINE [[nodiscard]] std::size_t cells(std::size_t limit) const {
+    EINPARALLEL_INLINE std::size_t cells(std::size_t limit) const {
         std::size_t count = own->count;
         for (const auto& seen : classes) {
             count = count > limit || seen->count > limit / count ? limit + 1 : count * seen->count;
@@ -72,8 +70,8 @@ EINPARALLEL_INLINE table_rows rows_of(const bucket& of, const cost_table& table)
         const state_classes& fine = is_own ? *of.own : *of.classes[neighbour];
         std::vector<std::size_t> steps(fine.count, 0);
         for (std::size_t state = 0; state < fine.of_state.size(); ++state) {
-            steps[static_cast<std::size_t>(fine.of_state[state])] =
-                static_cast<std::size_t>(table.classes[place]->of_state[state]) * (is_own ? 1 : rows * of.own->count);
+            steps[std::size_t(fine.of_state[state])] =
+                std::size_t(table.classes[place]->of_state[state]) * (is_own ? 1 : rows * of.own->count);
         }
         if (is_own) {
             own = std::move(steps);
@@ -96,7 +94,7 @@ EINPARALLEL_INLINE table_rows rows_of(const bucket& of, const cost_table& table)
 EINPARALLEL_INLINE std::vector<double> minimum_over(const bucket& of) {
     std::vector<double> own(of.own->count, of.costs == nullptr ? 0 : std::numeric_limits<double>::infinity());
     for (std::size_t state = 0; of.costs != nullptr && state < of.costs->size(); ++state) {
-        double& known = own[static_cast<std::size_t>(of.own->of_state[state])];
+        double& known = own[std::size_t(of.own->of_state[state])];
         known = std::min(known, (*of.costs)[state]);
     }
     std::vector<table_rows> tables;
@@ -134,7 +132,7 @@ public:
             key.push_back(address(table.cost.get()));
             for (std::size_t place = 0; place < table.scope.size(); ++place) {
                 const bool is_own = table.scope[place] == of.variable;
-                key.push_back(is_own ? -1 : static_cast<index>(position_in(of.scope, table.scope[place])));
+                key.push_back(is_own ? -1 : index(position_in(of.scope, table.scope[place])));
                 key.push_back(address(table.classes[place].get()));
             }
             key.push_back(-2);
@@ -165,7 +163,7 @@ public:
                 for (std::size_t part = 0; part < parts.size(); ++part) {
                     key[part] = parts[part]->of_state[state];
                 }
-                made.of_state.push_back(static_cast<int>(numbers.number_of(key).first));
+                made.of_state.push_back(int(numbers.number_of(key).first));
             }
             made.count = numbers.size();
             return std::make_shared<const state_classes>(std::move(made));

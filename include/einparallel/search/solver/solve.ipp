@@ -17,8 +17,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 EINPARALLEL_INLINE double cost_table::at(std::span<const int> states) const {
     std::size_t cell = 0;
     for (std::size_t place = 0; place < scope.size(); ++place) {
-        const auto state = static_cast<std::size_t>(states[scope[place]]);
-        cell = cell * classes[place]->count + static_cast<std::size_t>(classes[place]->of_state[state]);
+        const auto state = std::size_t(states[scope[place]]);
+        cell = cell * classes[place]->count + std::size_t(classes[place]->of_state[state]);
     }
     return (*cost)[cell];
 }
@@ -82,8 +82,7 @@ private:
     }
 
     /// The variables that these tables know, but for one.
-    [[nodiscard]] std::vector<std::size_t> scope_of(const std::vector<std::size_t>& tables,
-                                                    std::size_t variable) const {
+    std::vector<std::size_t> scope_of(const std::vector<std::size_t>& tables, std::size_t variable) const {
         std::vector<std::size_t> scope;
         for (const std::size_t number : tables) {
             scope.insert(scope.end(), tables_[number].table.scope.begin(), tables_[number].table.scope.end());
@@ -102,7 +101,7 @@ private:
         }
     }
 
-    [[nodiscard]] priority priority_of(std::size_t variable) const {
+    priority priority_of(std::size_t variable) const {
         constexpr std::size_t counted = 12;  // beyond, the exact fill does not matter: such a variable comes last
         const std::vector<std::size_t>& near = neighbours_[variable];
         std::size_t fill = near.size() > counted ? near.size() * near.size() : 0;
@@ -129,8 +128,8 @@ private:
         int best = 0;
         double least = std::numeric_limits<double>::infinity();
         int& own = made_.states[variable];
-        for (own = 0; own < static_cast<int>(variables_[variable]->size()); ++own) {
-            double sum = (*variables_[variable])[static_cast<std::size_t>(own)];
+        for (own = 0; own < int(variables_[variable]->size()); ++own) {
+            double sum = (*variables_[variable])[std::size_t(own)];
             for (std::size_t number = begin; number < end; ++number) {
                 for (const cost_table& table : buckets_[number].tables) {
                     sum += table.at(made_.states);
