@@ -102,7 +102,7 @@ public:
 
     template <class T, std::size_t Rank>
     [[nodiscard]] static handle handle_of(const array_operand<T, Rank>& held) {
-        return handle_of(held);
+        return detail::handle_of(held);
     }
 
     template <class Out, class MakeKernel>
