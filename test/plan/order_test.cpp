@@ -265,6 +265,26 @@ TEST_CASE("products that are alike get one order; what others read or the user f
     CHECK(first_extents(decompose_vertices(asked, {u}), u) == matrix);
 }
 
+TEST_CASE("a memory limit that only another order keeps to takes that order") {
+    const node matrix = test::einsum("ij,jk->ik", {test::input({64, 64}), test::input({64, 64})});
+    matrix->is_intermediate = true;
+    const node root = test::einsum("ik,k->i", {matrix, test::input({64})});
+    options asked = by_plan(4);
+    const auto peak = [](const plan& made) {
+        std::size_t most = 0;
+        for (int rank = 0; rank < made.processes(); ++rank) {
+            most = std::max(most, made.peak_bytes(rank));
+        }
+        return most;
+    };
+    const std::size_t least = peak(decompose_vertices(asked, {root}));
+    asked.memory_limit = least;
+    CHECK_THROWS_AS(static_cast<void>(decompose_vertices(by_operations(asked), {root})), error);
+    CHECK(peak(decompose_vertices(asked, {root})) == least);
+    asked.memory_limit = 64;
+    CHECK_THROWS_AS(static_cast<void>(decompose_vertices(asked, {root})), error);
+}
+
 TEST_CASE("an order that does not exist is refused") {
     options asked;
     asked.order = static_cast<order>(7);

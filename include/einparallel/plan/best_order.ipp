@@ -38,15 +38,22 @@ EINPARALLEL_SELDOM std::vector<std::vector<tensor_pair>> turned_orders(const std
     return found;
 }
 
-/// The plan with the fewest seconds among those for the orders that are tried, product by product, products of equal
-/// extents together: the best by several measures, and what turning one contraction at a time makes of every order of
-/// up to four tensors, and of more tensors of those that are better than all before. Each order takes a plan of the
-/// whole graph, at most 200 for one kind of product. Of a graph without products of three tensors and more, the plan.
+/// A plan, and the bytes by which a rank exceeds the memory limit.
+struct limited_plan {
+    plan made;
+    std::size_t excess;
+};
+
+/// The plan with the least excess, and of those the fewest seconds, among those for the orders that are tried, product
+/// by product, products of equal extents together: the best by several measures, and what turning one contraction at a
+/// time makes of every order of up to four tensors, and of more tensors of those that are better than all before. Each
+/// order takes a plan of the whole graph, at most 200 for one kind of product. Of a graph without products of three
+/// tensors and more, the plan.
 template <class PlanOf>
-plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
+limited_plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
     constexpr std::size_t most_plans = 200;
     constexpr std::size_t few = 4;  // tensors: turns lead from every order to every other, 3 or 15
-    plan best = plan_of(graph);
+    limited_plan best = plan_of(graph);
     std::vector<product_tree> kinds;
     for (product_tree& tree : products_of(graph)) {
         if (!any_in(kinds, [&](const product_tree& known) { return known.is_alike(tree); })) {
@@ -72,10 +79,11 @@ plan plan_of_best_order(einsum_graph graph, const PlanOf& plan_of) {
         for (std::size_t number = 0; number < orders.size(); ++number) {
             einsum_graph other =
                 reordered(before, trees, with_labels(orders[number], tree.labels, tree.output, tree.extents.size()));
-            plan made = plan_of(other);
-            const bool is_best = better(made.seconds(), best.seconds());
+            limited_plan found = plan_of(other);
+            const bool is_best = found.excess < best.excess ||
+                                 (found.excess == best.excess && better(found.made.seconds(), best.made.seconds()));
             if (is_best) {
-                best = std::move(made);
+                best = std::move(found);
                 graph = std::move(other);
             }
             if (is_best || tree.leaves.size() <= few) {

@@ -113,17 +113,17 @@ EINPARALLEL_SELDOM plan best_plan(const einsum_graph& graph, const options& aske
     return made;
 }
 
-/// The cheapest plan found that keeps to the memory limit. Peak memory is not a sum over vertices: what a search over
-/// states that alone keep to the limit has written down is searched again for states that fit together, and for the
-/// order in which the vertices take their turns. Where what would be kept over runs leaves too little of the limit, a
-/// plan that keeps nothing.
-EINPARALLEL_SELDOM plan plan_within(const einsum_graph& graph, const options& asked) {
+/// The cheapest plan found that keeps to the memory limit, else the smallest found, and the bytes by which it exceeds.
+/// Peak memory is not a sum over vertices: what a search over states that alone keep to the limit has written down is
+/// searched again for states that fit together, and for the order in which the vertices take their turns. Where what
+/// would be kept over runs leaves too little of the limit, a plan that keeps nothing.
+EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const options& asked) {
     const std::size_t limit = asked.memory_limit;
     options other = asked;
     other.memory_limit = 0;
     plan best = best_plan(graph, other);
     if (limit == 0) {
-        return best;
+        return {std::move(best), 0};
     }
     std::optional<double> bound = best.lower_bound();
     plan_builder::made_for(best, asked, bound);
@@ -154,20 +154,27 @@ EINPARALLEL_SELDOM plan plan_within(const einsum_graph& graph, const options& as
             return largest(least) > limit ? renumbered(number_of, held) : std::vector<std::size_t>{};
         });
     }
-    const auto heaviest = std::max_element(least.begin(), least.end());
-    if (*heaviest > limit && asked.runs > 1) {
+    if (largest(least) > limit && asked.runs > 1) {
         other = asked;
         other.runs = 1;
-        best = plan_within(graph, other);
-        bound = std::nullopt;
-    } else if (*heaviest > limit) {
-        throw error("decompose: " + best.vertices()[std::size_t(heaviest - least.begin())].name + " needs " +
+        limited_plan keeps_nothing = plan_within(graph, other);
+        plan_builder::made_for(keeps_nothing.made, asked, std::nullopt);
+        return keeps_nothing;
+    }
+    plan_builder::made_for(best, asked, bound);  // the limit only takes plans away
+    return {std::move(best), std::max(largest(least), limit) - limit};
+}
+
+/// @throws error where a plan exceeds the memory limit
+EINPARALLEL_SELDOM void check_limit(const limited_plan& found, const einsum_graph& graph, std::size_t limit) {
+    if (found.excess > 0) {
+        const std::vector<std::size_t> held = most_held(found.made, heaviest_ranks(graph, found.made.processes()));
+        const auto heaviest = std::max_element(held.begin(), held.end());
+        throw error("decompose: " + found.made.vertices()[std::size_t(heaviest - held.begin())].name + " needs " +
                     std::to_string(*heaviest) +
                     " bytes on a rank in the smallest plan found, with all that is held beside it; " +
                     "options.memory_limit is " + std::to_string(limit));
     }
-    plan_builder::made_for(best, asked, bound);  // the limit only takes plans away
-    return best;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -178,9 +185,11 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     detail::einsum_graph graph = detail::checked_graph(asked, outputs);
     detail::share_equal(graph);
     const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
-    plan made = asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
-    detail::check_kept(made, "decompose");
-    return made;
+    detail::limited_plan found =
+        asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
+    detail::check_limit(found, graph, asked.memory_limit);
+    detail::check_kept(found.made, "decompose");
+    return std::move(found.made);
 }
 
 }  // namespace einparallel
