@@ -4,17 +4,13 @@
 #include <einparallel/cost/paper.hpp>
 #include <einparallel/cost/places.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/search_range.hpp>
-#include <einparallel/notation/sort_range.hpp>
 #include <einparallel/search/domain.ipp>
 #include <einparallel/search/options.hpp>
 #include <einparallel/search/pins.hpp>
 
-#include <algorithm>
-#include <limits>
-#include <optional>
-#include <span>
-#include <utility>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -57,25 +53,23 @@ public:
 
     /// From one place to all that the users want: under bytes and time to each place once, under paper, which knows
     /// no places, by the paper's formula for every reading.
-    EINPARALLEL_INLINE double of(const factor& tensor, std::span<const wanted_places* const> wanted, counting how) {
+    EINPARALLEL_INLINE double of(const factor& tensor, const std::vector<const wanted_places*>& wanted, counting how) {
         const bool is_paper = asked_.objective == objective::paper;
         place_id from = tensor.from == anywhere ? wanted.front()->front() : tensor.from;
         from = from == anywhere ? anywhere : table_.whole_of(from);
         double sum = 0;
-        places_.clear();
-        for (std::size_t user = 0; user < wanted.size() && from != anywhere; ++user) {
+        ++call_;
+        for (std::size_t user = 0; user < wanted.size() && from >= 0; ++user) {
             for (const place_id to : *wanted[user]) {
-                places_.push_back(to);
-                const double cost = tensor.users[user].is_marked ? one(from, to, tensor.element_bytes, how) : 0;
-                const bool is_moved = cost > 0 || (is_paper && from != to && to >= 0);
-                sum += tensor.users[user].is_marked && is_moved && cost < forbidden_move ? forbidden_move : 0;
+                if (to < 0 || to == from) {
+                    continue;
+                }
+                known_move& move = one(from, to, tensor.element_bytes, how);
+                const bool is_moved = move.cost > 0 || is_paper;
+                sum += tensor.users[user].is_marked && is_moved && move.cost < forbidden_move ? forbidden_move : 0;
+                sum += is_paper || move.call != call_ ? tensor.runs * move.cost : 0;
+                move.call = call_;
             }
-        }
-        if (!is_paper) {
-            sort_unique(places_);
-        }
-        for (const place_id to : places_) {
-            sum += tensor.runs * one(from, to, tensor.element_bytes, how);
         }
         return sum;
     }
@@ -93,11 +87,15 @@ public:
     }
 
 private:
+    /// By where it goes; from where and how, all moves that are known have in common.
+    struct known_move {
+        std::size_t origin = 0;
+        std::size_t call = 0;  ///< that counted it last
+        double cost = 0;
+    };
+
     /// Tables are written from one place to many after another, combined in every way: each is looked up once.
-    EINPARALLEL_INLINE double one(place_id from, place_id to, std::size_t element_bytes, counting how) {
-        if (from == to || from < 0 || to < 0) {
-            return 0;
-        }
+    EINPARALLEL_INLINE known_move& one(place_id from, place_id to, std::size_t element_bytes, counting how) {
         if (from_ != from || element_bytes_ != element_bytes || how_ != how) {
             from_ = from;
             element_bytes_ = element_bytes;
@@ -108,10 +106,10 @@ private:
         if (known_.size() <= at) {
             known_.resize(2 * at + 1);
         }
-        if (known_[at].first != origin_) {
-            known_[at] = {origin_, between(from, to, element_bytes, how)};
+        if (known_[at].origin != origin_) {
+            known_[at] = {origin_, 0, between(from, to, element_bytes, how)};
         }
-        return known_[at].second;
+        return known_[at];
     }
 
     EINPARALLEL_INLINE double between(place_id from, place_id to, std::size_t element_bytes, counting how) {
@@ -132,12 +130,12 @@ private:
 
     const options& asked_;
     place_table& table_;
-    place_id from_ = anywhere;  // of the moves that are known, by where they go
+    place_id from_ = anywhere;  // of the moves that are known
     std::size_t element_bytes_ = 0;
     counting how_ = counting::estimated;
     std::size_t origin_ = 0;
-    std::vector<std::pair<std::size_t, double>> known_;
-    wanted_places places_;  // scratch
+    std::size_t call_ = 0;
+    std::vector<known_move> known_;
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
