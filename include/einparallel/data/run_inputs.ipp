@@ -85,7 +85,7 @@ public:
 
     /// Finds the source of each input. Local; throws.
     EINPARALLEL_SELDOM void find() {
-        const std::span<const source*> sources = call_.moves().sources();
+        std::vector<const source*>& sources = call_.moves().sources();
         is_used_.assign(call_.bound.size(), false);
         for (std::size_t number = 0; number < sources.size(); ++number) {
             const planned_vertex& input = call_.asked.vertices()[number];

@@ -37,7 +37,7 @@ EINPARALLEL_INLINE std::vector<std::size_t> renumbered(const std::vector<std::si
 /// The same graph with its einsums in another order, and inputs just before they are read first. Names stay.
 /// @param einsums numbers of all einsums, each after those that it reads
 /// @param number_of becomes the new number of every vertex
-EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, std::span<const std::size_t> einsums,
+EINPARALLEL_INLINE einsum_graph in_order(const einsum_graph& graph, const std::vector<std::size_t>& einsums,
                                          std::vector<std::size_t>& number_of);
 
 /// Fills in whose intermediates the vertices are: those of the first result that is made of them.

@@ -47,7 +47,7 @@ EINPARALLEL_SELDOM std::string einsum_graph::name_of(std::size_t number) const {
     return "v" + std::to_string(number);
 }
 
-EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, std::span<const std::size_t> einsums,
+EINPARALLEL_SELDOM einsum_graph in_order(const einsum_graph& graph, const std::vector<std::size_t>& einsums,
                                          std::vector<std::size_t>& number_of) {
     constexpr std::size_t unknown = std::size_t(-1);
     number_of.assign(graph.vertices.size(), unknown);

@@ -88,7 +88,7 @@ EINPARALLEL_INLINE std::string written_number(const op_instruction& number) {
 /// ⊗. Operands without a name have a letter.
 EINPARALLEL_INLINE formula_part formula_of(const op_program& shown, std::span<const std::string> names) {
     std::vector<formula_part> parts;
-    const std::span<const op_instruction> instructions = shown.instructions();
+    const std::vector<op_instruction>& instructions = shown.instructions();
     for (std::size_t number = 0; number < instructions.size(); ++number) {
         const op_instruction& each = instructions[number];
         std::vector<formula_part> arguments;

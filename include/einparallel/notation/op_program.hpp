@@ -109,9 +109,7 @@ public:
     /// Which ⊕.
     [[nodiscard]] reduction aggregates_by() const { return reduction_; }
     /// ⊗, in the order of registers.
-    [[nodiscard]] std::span<const op_instruction> instructions() const {
-        return {instructions_.data(), instructions_.size()};
-    }
+    [[nodiscard]] const std::vector<op_instruction>& instructions() const { return instructions_; }
     /// How many of the instructions, the first ones, are operands.
     [[nodiscard]] std::size_t operand_count() const { return operands_; }
     /// Of the result. @pre not empty

@@ -34,7 +34,7 @@ EINPARALLEL_INLINE std::string_view taken(std::string_view& text, std::string_vi
 }
 
 /// The registers that instruction `number` reads: opaque ones read the arguments right before them.
-EINPARALLEL_INLINE std::vector<op_register> sources_of(std::span<const op_instruction> all, std::size_t number) {
+EINPARALLEL_INLINE std::vector<op_register> sources_of(const std::vector<op_instruction>& all, std::size_t number) {
     const op_instruction& each = all[number];
     std::vector<op_register> sources(each.from.begin(), each.from.begin() + arity_of(each.code));
     for (op_register left = each.code == op_code::opaque ? each.from[0] : 0; left > 0; --left) {

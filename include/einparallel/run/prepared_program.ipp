@@ -38,7 +38,7 @@ public:
     }
 
     /// For the next run, by vertex: null for einsums; alive until the run is over.
-    std::span<const source*> sources() { return sources_; }
+    std::vector<const source*>& sources() { return sources_; }
 
     /// What the messages of any one step take.
     const message_room& room() const { return room_; }

@@ -38,7 +38,7 @@ struct prepared_block {
 
     /// The first element, `starts` being where each buffer begins; null in an empty buffer without memory, whose
     /// elements are never touched.
-    std::byte* address(std::span<std::byte* const> starts) const {
+    std::byte* address(const std::vector<std::byte*>& starts) const {
         std::byte* const first = starts[std::size_t(place)];
         return first == nullptr ? nullptr : first + offset;
     }
@@ -131,7 +131,7 @@ EINPARALLEL_SELDOM void prepare_messages(const program& of_rank, const std::vect
 }
 
 EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const action& done, std::size_t of_step,
-                                              std::span<const executed_vertex> vertices) {
+                                              const std::vector<executed_vertex>& vertices) {
     const auto* const call = std::get_if<contraction>(&done);
     const accesses touched = accesses_of(of_rank, done, call == nullptr ? nullptr : &vertices[call->vertex].form);
     const buffer_part& into = touched.writes.front();
@@ -159,7 +159,7 @@ EINPARALLEL_SELDOM prepared_call prepare_call(const program& of_rank, const acti
 }
 
 EINPARALLEL_SELDOM prepared_step prepare_step(const program& of_rank, const step& each, std::size_t staging,
-                                              std::span<const executed_vertex> vertices = {}) {
+                                              const std::vector<executed_vertex>& vertices = {}) {
     prepared_step ready{.vertex = each.vertex, .once = each.once};
     ready.messages.reserve(each.receives.size() + each.sends.size());
     prepare_messages(of_rank, each.receives, false, staging, ready.messages);

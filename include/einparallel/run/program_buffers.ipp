@@ -91,7 +91,7 @@ public:
 
     const program& of_rank() const { return program_; }
     /// By buffer: its first byte, after settle().
-    std::span<std::byte* const> starts() const { return starts_; }
+    const std::vector<std::byte*>& starts() const { return starts_; }
 
     /// True where the runs before have left what the steps marked once write.
     bool is_kept() const { return is_kept_; }
@@ -148,7 +148,7 @@ public:
     /// Binds inputs and results, and gives every other buffer its place in memory that is kept, or in scratch memory,
     /// which settle() then supplies. `sources`: by vertex. `stay`: results are not wanted on the host. Local; may
     /// throw. Plans anew only where others are bound than before.
-    EINPARALLEL_SELDOM void place(const memory_space& space, std::span<const source* const> sources, bool stay) {
+    EINPARALLEL_SELDOM void place(const memory_space& space, const std::vector<const source*>& sources, bool stay) {
         std::vector<index> strides;
         for (std::size_t number = 0; number < alive_.size(); ++number) {
             const lifetime& life = alive_[number];

@@ -43,7 +43,7 @@ EINPARALLEL_SELDOM void trace::share(const communicator& ranks) {
     spans_ = std::move(all);
 }
 
-EINPARALLEL_SELDOM void trace::add_watched(std::span<const trace_span> watched, double zero) {
+EINPARALLEL_SELDOM void trace::add_watched(const std::vector<trace_span>& watched, double zero) {
     spans_.reserve(spans_.size() + watched.size());
     for (trace_span each : watched) {
         each.begin += zero;

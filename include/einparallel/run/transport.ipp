@@ -62,9 +62,9 @@ public:
     }
 
     /// Starts the messages of a step. `starts`: where each buffer begins.
-    EINPARALLEL_SELDOM void start(const prepared_step& of_step, std::span<std::byte* const> starts) {
+    EINPARALLEL_SELDOM void start(const prepared_step& of_step, const std::vector<std::byte*>& starts) {
         step_ = &of_step;
-        starts_ = starts;
+        starts_ = &starts;
         has_arrived_ = false;
         hook_.reset();
         if (!of_step.messages.empty() || watch_->progress != nullptr) {
@@ -186,7 +186,7 @@ private:
     EINPARALLEL_SELDOM void bring_in_next() {
         const prepared_message& next = step_->messages[brought_in_++];
         attempt([&] {
-            copied_in_[side_] = space_.bring_in({next.extents, next.block.address(starts_), next.block.strides,
+            copied_in_[side_] = space_.bring_in({next.extents, next.block.address(*starts_), next.block.strides,
                                                  in_[side_].data() + next.at, next.dense, next.element_bytes},
                                                 given_);
         });
@@ -196,7 +196,7 @@ private:
     bool passes_host_;
     const run_watch* watch_ = &unwatched;
     const prepared_step* step_ = nullptr;
-    std::span<std::byte* const> starts_;
+    const std::vector<std::byte*>* starts_ = nullptr;
     work_token given_ = no_work;  ///< before the step
     bool has_arrived_ = false;    ///< every message of the step
     std::optional<progress_hook> hook_;

@@ -64,7 +64,7 @@ EINPARALLEL_INLINE place_id exact_place(const state& chosen, const std::vector<i
 /// as they stand there, then the others. A ring over a contracted label so runs between neighbouring ranks.
 /// @param points by label, or fewer; cut points for the parts that are as many
 EINPARALLEL_INLINE mesh natural_mesh(const vertex& einsum, std::span<const int> parts,
-                                     std::span<const std::vector<index>> points) {
+                                     const std::vector<std::vector<index>>& points) {
     mesh ranks;
     const auto append = [&](label_id label) {
         const auto number = std::size_t(label);
