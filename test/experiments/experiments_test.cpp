@@ -2,11 +2,7 @@
 
 #include "inputs.hpp"
 #include "reference.hpp"
-
-#include <graphs/ccsd.hpp>
-#include <graphs/classifier.hpp>
-#include <graphs/llama.hpp>
-#include <graphs/matrix_chain.hpp>
+#include "small_graphs.hpp"
 
 #include <einparallel/data/execute.hpp>
 #include <einparallel/data/results.hpp>
@@ -61,59 +57,6 @@ double difference(const ep::results& run, const ep::tensor<double, Rank>& made, 
     return std::isnan(worst) || largest == 0 ? 1 : worst / largest;
 }
 
-/// Inputs of CCSD with the symmetries of real orbitals: (pq|rs) = (qp|rs) = (rs|pq), f symmetric, t2(ijab) = t2(jiba).
-/// Occupied orbitals are numbered first.
-struct symmetric_inputs {
-    using value_type = double;
-    ep::index occupied;
-
-    template <std::size_t Rank>
-    ep::tensor<double, Rank> operator()(const std::string& name, const ep::extent (&extents)[Rank]) const {
-        const ep::index o = occupied;
-        const auto starts = [&](std::size_t dimension) {
-            return static_cast<ep::index>(extents[dimension]) == o ? 0 : o;
-        };
-        if constexpr (Rank == 4) {
-            if (name == "t2") {
-                return ep::generate<double>(
-                           extents,
-                           [](ep::index i, ep::index j, ep::index a, ep::index b) {
-                               const auto [first, second] = std::minmax({std::pair(i, a), std::pair(j, b)});
-                               return numbers("t2")(second.first, second.second, first.first, first.second);
-                           })
-                    .named(name);
-            }
-            return ep::generate<double>(
-                       extents,
-                       [=, at = std::array{starts(0), starts(1), starts(2), starts(3)}](ep::index p, ep::index q,
-                                                                                        ep::index r, ep::index s) {
-                           const auto [q1, p1] = std::minmax({p + at[0], q + at[1]});
-                           const auto [s1, r1] = std::minmax({r + at[2], s + at[3]});
-                           const auto [less, more] = std::minmax({std::pair(p1, q1), std::pair(r1, s1)});
-                           return numbers("(pq|rs)")(more.first, more.second, less.first, less.second);
-                       })
-                .named(name);
-        } else if constexpr (Rank == 2) {
-            if (name == "t1") {
-                return ep::generate<double>(extents, numbers(name)).named(name);
-            }
-            return ep::generate<double>(extents,
-                                        [=, at = std::array{starts(0), starts(1)}](ep::index p, ep::index q) {
-                                            const auto [less, more] = std::minmax({p + at[0], q + at[1]});
-                                            return less == more ? 0.0 : numbers("f")(more, less);
-                                        })
-                .named(name);
-        } else {
-            return ep::generate<double>(extents,
-                                        [occupied = name == "e_o"](ep::index p) {
-                                            return occupied ? -2.0 - static_cast<double>(p)
-                                                            : 1.0 + static_cast<double>(p);
-                                        })
-                .named(name);
-        }
-    }
-};
-
 /// Σ of an output times numbers("w"). Collective.
 template <std::size_t Rank>
 double weighted(const ep::results& run, const ep::tensor<double, Rank>& made) {
@@ -140,7 +83,7 @@ void check_bytes(const ep::context& world, const ep::plan& plan, const ep::resul
 TEST_CASE("matrix chain") {
     ep::context world(MPI_COMM_WORLD);
     for (const matrix_chain_sizes& n : {square_chain(12), skewed_chain(20), matrix_chain_sizes{5, 3, 2, 7, 9}}) {
-        const matrix_chain<double> graph = build_matrix_chain(n, computed_inputs{});
+        const matrix_chain<double> graph = small_matrix_chain(n);
         const row_major expected = reference_chain(n);
         for (const way& each : ways{{"EinDecomp", {}}, {"sqrt", rivals::sqrt()}, {"rows", rivals::along("i")}}) {
             CAPTURE(each.name);
@@ -155,7 +98,7 @@ TEST_CASE("matrix chain") {
 TEST_CASE("a training step of the classifier") {
     ep::context world(MPI_COMM_WORLD);
     const classifier_sizes n{6, 11, 5, 7};
-    const classifier<double> graph = build_classifier(n, computed_inputs{});
+    const classifier<double> graph = small_classifier(n);
     const classifier_reference expected = reference_classifier(n);
     for (const way& each : ways{{"EinDecomp", {}},
                                 {"sqrt", rivals::sqrt()},
@@ -174,7 +117,7 @@ TEST_CASE("a training step of the classifier") {
 TEST_CASE("prefill of a small LLaMA") {
     ep::context world(MPI_COMM_WORLD);
     const llama_sizes n{3, 5, 2, 10, 4, 4, 9, 8};
-    const llama<double> graph = build_llama(n, computed_inputs{});
+    const llama<double> graph = small_llama(n);
     const row_major expected = reference_llama(n);
     const int pairs = world.size() % 2 == 0 ? 2 : 1;
     for (const way& each : ways{{"EinDecomp", {}},
@@ -194,7 +137,7 @@ TEST_CASE("prefill of a small LLaMA") {
 
 TEST_CASE("an iteration of CCSD") {
     ep::context world(MPI_COMM_WORLD);
-    const ccsd<double> graph = build_ccsd({3, 4}, symmetric_inputs{3});
+    const ccsd<double> graph = small_ccsd({3, 4});
     const ep::plan plan = planned(world, {}, graph.t1, graph.t2, graph.E);
     const ep::results run = plan.run(world);
     // PySCF 2.14, pyscf.cc.rccsd.update_amps() and energy(), with the same numbers.

@@ -2,10 +2,8 @@
 // Numbers for small instances of the experiments' graphs: pure functions of an input's name and the index, which the
 // graph and the reference loops call alike.
 
-#include <einparallel/graph/inputs.hpp>
-#include <einparallel/graph/tensor.hpp>
+#include <einparallel/notation/box.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -50,28 +48,5 @@ inline ep::index class_of(ep::index point, ep::index classes) {
 inline ep::index last_token(ep::index prompt, ep::index sequence) {
     return sequence - 1 - prompt % 2;
 }
-
-/// Inputs for the builders. Two of them are no numbers at random: the classes and the choice of a token.
-struct computed_inputs {
-    using value_type = double;
-
-    template <std::size_t Rank>
-    ep::tensor<double, Rank> operator()(const std::string& name, const ep::extent (&extents)[Rank]) const {
-        if constexpr (Rank == 2) {
-            const ep::index width = extents[1];
-            if (name == "Y") {
-                return ep::generate<double>(
-                           extents, [width](ep::index b, ep::index l) { return l == class_of(b, width) ? 1.0 : 0.0; })
-                    .named(name);
-            }
-            if (name == "chosen") {
-                return ep::generate<double>(
-                           extents, [width](ep::index b, ep::index s) { return s == last_token(b, width) ? 1.0 : 0.0; })
-                    .named(name);
-            }
-        }
-        return ep::generate<double>(extents, numbers(name)).named(name);
-    }
-};
 
 }  // namespace experiments
