@@ -5,7 +5,6 @@
 #include <einparallel/cuda/error.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <new>
 
@@ -63,7 +62,7 @@ EINPARALLEL_SELDOM std::string failure_of(std::string_view doing, function_ref<v
 
 EINPARALLEL_SELDOM void least_of_all(const communicator& control, std::string_view call, agreement_numbers& least) {
     std::array<std::int64_t, 4> name{};
-    std::memcpy(name.data(), call.data(), std::min(call.size(), sizeof name - 1));
+    call.copy(reinterpret_cast<char*>(name.data()), sizeof name - 1);  // null where there is no name
     least[11] = std::uint64_t(name[0]);
     least[12] = ~least[11];
     allreduce_minimum(control, least);
