@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace {

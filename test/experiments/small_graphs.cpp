@@ -38,8 +38,7 @@ struct computed_inputs {
     }
 };
 
-/// Inputs of CCSD with the symmetries of real orbitals: (pq|rs) = (qp|rs) = (rs|pq), f symmetric, t2(ijab) = t2(jiba).
-/// Occupied orbitals are numbered first.
+/// Inputs of CCSD with the symmetries of real orbitals. Occupied ones are numbered first.
 struct symmetric_inputs {
     using value_type = double;
     ep::index occupied;

@@ -38,10 +38,11 @@ EINPARALLEL_SELDOM std::vector<std::vector<tensor_pair>> turned_orders(const std
     return found;
 }
 
-/// A plan, and the bytes by which a rank exceeds the memory limit.
+/// A plan, and what it lacks under a memory limit.
 struct limited_plan {
     plan made;
-    std::size_t excess;
+    std::size_t excess = 0;    ///< bytes by which a rank exceeds the limit
+    std::size_t heaviest = 0;  ///< number of the vertex during which it holds most
 };
 
 /// The plan with the least excess, and of those the fewest seconds, among those for the orders that are tried, product

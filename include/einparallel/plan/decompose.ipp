@@ -15,11 +15,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -123,7 +122,7 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
     other.memory_limit = 0;
     plan best = best_plan(graph, other);
     if (limit == 0) {
-        return {std::move(best), 0};
+        return {std::move(best)};
     }
     std::optional<double> bound = best.lower_bound();
     plan_builder::made_for(best, asked, bound);
@@ -154,7 +153,8 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
             return largest(least) > limit ? renumbered(number_of, held) : std::vector<std::size_t>{};
         });
     }
-    if (largest(least) > limit && asked.runs > 1) {
+    const auto heaviest = std::max_element(least.begin(), least.end());
+    if (*heaviest > limit && asked.runs > 1) {
         other = asked;
         other.runs = 1;
         limited_plan keeps_nothing = plan_within(graph, other);
@@ -162,19 +162,7 @@ EINPARALLEL_SELDOM limited_plan plan_within(const einsum_graph& graph, const opt
         return keeps_nothing;
     }
     plan_builder::made_for(best, asked, bound);  // the limit only takes plans away
-    return {std::move(best), std::max(largest(least), limit) - limit};
-}
-
-/// @throws error where a plan exceeds the memory limit
-EINPARALLEL_SELDOM void check_limit(const limited_plan& found, const einsum_graph& graph, std::size_t limit) {
-    if (found.excess > 0) {
-        const std::vector<std::size_t> held = most_held(found.made, heaviest_ranks(graph, found.made.processes()));
-        const auto heaviest = std::max_element(held.begin(), held.end());
-        throw error("decompose: " + found.made.vertices()[std::size_t(heaviest - held.begin())].name + " needs " +
-                    std::to_string(*heaviest) +
-                    " bytes on a rank in the smallest plan found, with all that is held beside it; " +
-                    "options.memory_limit is " + std::to_string(limit));
-    }
+    return {std::move(best), std::max(*heaviest, limit) - limit, std::size_t(heaviest - least.begin())};
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -187,7 +175,12 @@ EINPARALLEL_SELDOM plan decompose_vertices(const options& asked, const std::vect
     const auto plan_of = [&](const detail::einsum_graph& ordered) { return detail::plan_within(ordered, asked); };
     detail::limited_plan found =
         asked.order == order::best_plan ? detail::plan_of_best_order(graph, plan_of) : plan_of(graph);
-    detail::check_limit(found, graph, asked.memory_limit);
+    if (found.excess > 0) {
+        throw error("decompose: " + found.made.vertices()[found.heaviest].name + " needs " +
+                    std::to_string(asked.memory_limit + found.excess) +
+                    " bytes on a rank in the smallest plan found, with all that is held beside it; " +
+                    "options.memory_limit is " + std::to_string(asked.memory_limit));
+    }
     detail::check_kept(found.made, "decompose");
     return std::move(found.made);
 }

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>

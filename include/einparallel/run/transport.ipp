@@ -18,7 +18,6 @@
 #include <exception>
 #include <functional>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
