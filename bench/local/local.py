@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Times the local contraction beside its peers, in one process and on the same memory.
 
-    local.py --ours libbench_local_ours.so [--eigen libbench_local_eigen.so] [--cases contractions,squares,...] [--only TEXT]
+    local.py --ours libbench_local_ours.so [--before libbench_local_ours.so] [--eigen libbench_local_eigen.so]
+             [--cases contractions,squares,...] [--only TEXT]
              [--type double,float] [--threads 1,2] [--seconds 0.2] [--rounds 5] [--unseen 12] [--seed 7] [--peers ...]
 
 Peers: Eigen's Tensor module, TBLIS (PyPI pytblis), einsum_ir (PyPI etops) and torch.einsum (PyPI torch); the plain matrix
 product of the same fused m, n, k is the best of ours, Eigen, TBLIS and OpenBLAS. All take turns; a figure is the median
 of the rounds: of the process's CPU time on one thread, of elapsed time on more. Ratios are of speeds: above 1, ours is
-the faster. The roof is what multiply-adds in registers and copies of memory reach, measured in turns with all of them.
+the faster. `before` is the same library of another commit, in turns with the others. The roof is what multiply-adds in registers and copies of memory reach, measured in turns with all of them.
 """
 
 import argparse
@@ -109,9 +110,8 @@ class Problem:
 
 
 class Ours:
-    name = "ours"
-
-    def __init__(self, path):
+    def __init__(self, path, name="ours"):
+        self.name = name
         self.library = ctypes.CDLL(path)
         self.library.bench_describe.restype = ctypes.c_char_p
         self.library.bench_peak.restype = ctypes.c_double
@@ -337,6 +337,8 @@ def gather(options):
     """Ours, the peers that can be had, and the names of those that cannot."""
     makers = dict(eigen=lambda: Eigen(options.eigen), tblis=Tblis, einsum_ir=EinsumIr, torch=Torch, openblas=OpenBlas)
     found, missing = [Ours(options.ours)], []
+    if options.before:
+        found.append(Ours(options.before, "before"))
     for peer, make in makers.items():
         if peer not in options.peers.split(","):
             continue
@@ -425,7 +427,7 @@ def contractions(title, problems, contenders, options, dtype, threads):
             run = each.prepare(p) if hasattr(each, "prepare") else None
             if run is not None:
                 runs[each.name] = run
-            plain = each.gemm(p) if hasattr(each, "gemm") else None
+            plain = each.gemm(p) if hasattr(each, "gemm") and each.name != "before" else None
             if plain is not None and not options.no_gemm:
                 products["GEMM " + each.name] = plain
         sample = slice(None, None, max(1, len(p.flat[2]) // 100000))
@@ -440,7 +442,7 @@ def contractions(title, problems, contenders, options, dtype, threads):
         ours = taken["ours"]
         speed, bandwidth = machine.measured(taken)
         ratios = {peer.name: taken[peer.name] / ours for peer in peers if peer.name in taken}
-        best = min(ratios.values(), default=float("nan"))
+        best = min((ratio for name, ratio in ratios.items() if name != "before"), default=float("nan"))
         plain = {key: value for key, value in taken.items() if key.startswith("GEMM ")}
         quickest = min(plain, key=plain.get, default="")
         gemm = plain[quickest] / ours if plain else float("nan")
@@ -460,20 +462,31 @@ def contractions(title, problems, contenders, options, dtype, threads):
               f"copies at {mean([bandwidth for _, bandwidth in machine.seen]) / 1e9:.1f} GB/s")
 
 
+def versions(contenders):
+    """The libraries of ours: this one, and the one before where it is given."""
+    return {each.name: each.library for each in contenders if isinstance(each, Ours)}
+
+
+def against_before(taken):
+    return f"  {taken['before'] / taken['ours']:.2f} of before" if "before" in taken else ""
+
+
 def general(contenders, options, dtype, threads):
     now = clock(threads)
-    ours, item = contenders[0].library, np.dtype(dtype).itemsize
+    item = np.dtype(dtype).itemsize
     machine = Machine(contenders[0], dtype, threads)
     print(f"\nGeneral operators, {np.dtype(dtype).name}, {threads} threads: fraction of the vector-lane operations per "
           "second, two per point")
-    for name, call in (("max-plus", ours.bench_max_plus), ("squared distance", ours.bench_squared_distance)):
+    for name, function in (("max-plus", "bench_max_plus"), ("squared distance", "bench_squared_distance")):
         for n in (256, 512, 1024):
             a, b, c = (aligned(n * n, dtype, fill) for fill in (True, True, False))
-            taken = race({"ours": lambda: call(item, ctypes.c_int64(n), address(a), address(b), address(c)),
-                          **machine.runs()}, options.seconds, options.rounds, now, machine.runs())
+            size = ctypes.c_int64(n)
+            runs = {each: lambda library=library: getattr(library, function)(item, size, address(a), address(b), address(c))
+                    for each, library in versions(contenders).items()}
+            taken = race({**runs, **machine.runs()}, options.seconds, options.rounds, now, machine.runs())
             speed, _ = machine.measured(taken)
-            taken = taken["ours"]
-            print(f"{name:24} {n:8} {2.0 * n**3 / taken / 1e9:8.2f} G/s {2.0 * n**3 / taken / (speed / 2):5.2f}", flush=True)
+            done = 2.0 * n**3 / taken["ours"]
+            print(f"{name:24} {n:8} {done / 1e9:8.2f} G/s {done / (speed / 2):5.2f}{against_before(taken)}", flush=True)
 
 
 def permutations(contenders, options, dtype, threads):
@@ -488,17 +501,18 @@ def permutations(contenders, options, dtype, threads):
         source, target = aligned(count, dtype, True), aligned(count, dtype, False)
         size, way = longs(extents), ints(order)
         rank = len(order)
-        permute = lambda: ours.bench_permute(item, rank, size, way, address(source), address(target))  # noqa: E731
-        permute()
+        runs = {each: lambda library=library: library.bench_permute(item, rank, size, way, address(source), address(target))
+                for each, library in versions(contenders).items()}
+        runs["ours"]()
         expected = source.reshape(extents).transpose(order)
         if not np.array_equal(target.reshape(expected.shape), expected):
             print(f"  {name}: wrong")
-        taken = race({"ours": permute,
+        taken = race({**runs,
                       "copy": lambda: ours.bench_copy(ctypes.c_int64(source.nbytes), address(source), address(target))},
                      options.seconds, options.rounds, now)
         fractions.append(taken["copy"] / taken["ours"])
         print(f"{name:24} {'x'.join(map(str, extents)):>24} {2 * source.nbytes / taken['ours'] / 1e9:7.2f} GB/s "
-              f"{fractions[-1]:5.2f}", flush=True)
+              f"{fractions[-1]:5.2f}{against_before(taken)}", flush=True)
     print(f"{'geometric mean':24} {'':24} {'':7}      {mean(fractions):5.2f}")
 
 
@@ -512,6 +526,7 @@ def dispatch(contenders):
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parse.add_argument("--ours", required=True, help="the library that the target bench_local_ours builds")
+    parse.add_argument("--before", default="", help="that of another commit, which ours takes turns with")
     parse.add_argument("--eigen", default="", help="that of bench_local_eigen; without it Eigen is missing")
     parse.add_argument("--cases", default="contractions,unseen,squares,attention,chains,batches,general,permutations,dispatch",
                        help="lists to run, by default all: %(default)s")
