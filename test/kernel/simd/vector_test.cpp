@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfenv>
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -444,24 +445,43 @@ TEST_CASE_TEMPLATE("maxima and minima in tiles lose no NaN, wherever it comes fr
     namespace op = einparallel::op;
     const T nan = std::numeric_limits<T>::quiet_NaN();
     const T infinity = std::numeric_limits<T>::infinity();
-    for (const index place : {index{0}, index{9}, index{63}}) {
-        const auto in_first = [=](T* x, index size, T* /*y*/, index) { x[size * place / 64] = nan; };
-        const auto in_second = [=](T* /*x*/, index, T* y, index size) { y[size * place / 64] = -nan; };
-        const auto made = [=](T* x, index x_size, T* y, index y_size) {
-            x[x_size * place / 64] = infinity;
-            std::fill(y + y_size / 2, y + y_size, -infinity);
+    const auto check_all = [&] {
+        for (const index place : {index{0}, index{9}, index{63}}) {
+            const auto in_first = [=](T* x, index size, T* /*y*/, index) { x[size * place / 64] = nan; };
+            const auto in_second = [=](T* /*x*/, index, T* y, index size) { y[size * place / 64] = -nan; };
+            const auto made = [=](T* x, index x_size, T* y, index y_size) {
+                x[x_size * place / 64] = infinity;
+                std::fill(y + y_size / 2, y + y_size, -infinity);
+            };
+            const auto none = [=](T* x, index size, T* y, index) { x[size * place / 64] = y[0] = -infinity; };
+            check_join<T, T, T>(op::max, plus{}, in_first);
+            check_join<T, T, T>(op::min, plus{}, in_second);
+            check_join<T, T, T>(op::max, plus{}, made);
+            check_join<T, T, T>(op::max, plus{}, none);
+            check_join<T, T, T>(op::max, smaller{}, in_first);
+            check_join<T, T, T>(op::sum, larger{}, in_second);
+            check_join<T, T, T>(
+                op::min, [](T x, T y) { return x < y ? y : x; }, in_first);
+        }
+        check_join<T, T, T>(op::max, times{}, [=](T* x, index size, T*, index) { std::fill(x, x + size, nan); });
+        const auto asks = [](T x, T y) {  // a function that looks at the flag itself, and lowers it for that
+            std::feclearexcept(FE_INVALID);
+            const T sum = x + y;
+            return std::fetestexcept(FE_INVALID) != 0 ? std::numeric_limits<T>::quiet_NaN() : sum;
         };
-        const auto none = [=](T* x, index size, T* y, index) { x[size * place / 64] = y[0] = -infinity; };
-        check_join<T, T, T>(op::max, plus{}, in_first);
-        check_join<T, T, T>(op::min, plus{}, in_second);
-        check_join<T, T, T>(op::max, plus{}, made);
-        check_join<T, T, T>(op::max, plus{}, none);
-        check_join<T, T, T>(op::max, smaller{}, in_first);
-        check_join<T, T, T>(op::sum, larger{}, in_second);
-        check_join<T, T, T>(
-            op::min, [](T x, T y) { return x < y ? y : x; }, in_first);
+        check_join<T, T, T>(op::max, asks, [=](T* x, index size, T*, index) { x[size / 3] = nan; });
+    };
+    check_all();
+    for (const bool raised : {true, false}) {  // before: whoever asks afterwards is told what is so
+        std::feclearexcept(FE_INVALID);
+        if (raised) {
+            std::feraiseexcept(FE_INVALID);
+        }
+        const int before = std::fetestexcept(FE_INVALID);  // emulators may keep no flag
+        check_join<T, T, T>(op::max, plus{});
+        CHECK(std::fetestexcept(FE_INVALID) == before);
     }
-    check_join<T, T, T>(op::max, times{}, [=](T* x, index size, T*, index) { std::fill(x, x + size, nan); });
+    check_all();
 }
 
 TEST_CASE("tiles of general operators") {

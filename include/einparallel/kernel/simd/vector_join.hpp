@@ -1,18 +1,94 @@
-// The innermost block of ⊕ over f(x, y) on packed operands. Compiled for every instruction set: this header includes
-// itself once for each, through for_instruction_sets.hpp.
+// The innermost block of ⊕ over f(x, y) on packed operands. Maxima and minima are one instruction, which loses NaNs,
+// and the processor's word on whether there were any. Compiled for every instruction set: this header includes itself
+// once for each, through for_instruction_sets.hpp.
 
 #if !defined(EINPARALLEL_DETAIL_SET)
 #if !defined(EINPARALLEL_DETAIL_VECTOR_JOIN)
 #define EINPARALLEL_DETAIL_VECTOR_JOIN
 
+#include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
+#include <einparallel/notation/op_program.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <cstddef>
+#include <limits>
+#include <type_traits>
 
 namespace einparallel::EINPARALLEL_DETAIL {
+
+// Without optimisation a compiler may compare by instructions that say nothing of a NaN.
+#if EINPARALLEL_DETAIL_X86 && defined(__SSE2_MATH__) && defined(__OPTIMIZE__)
+#define EINPARALLEL_DETAIL_INVALID_FLAG
+
+/// The larger or smaller number in one instruction. Of a number and a NaN either, and the processor raises its flag of
+/// invalid operations.
+template <op_code Code>
+struct quick_extreme {
+    template <class T>
+    constexpr T operator()(T a, T b) const {
+        return (Code == op_code::larger ? a < b : b < a) ? b : a;
+    }
+};
+
+/// Lowers that flag of this thread for as long as this lives; one that was up is up again afterwards.
+class invalid_flag {
+public:
+    invalid_flag() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(before_ & ~up); }
+    invalid_flag(const invalid_flag&) = delete;
+    invalid_flag& operator=(const invalid_flag&) = delete;
+    ~invalid_flag() { __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | (before_ & up)); }
+
+    /// Whether one of the operations whose results lie there raised it.
+    [[nodiscard]] bool raised_by(const void* results) const {
+        __asm__ volatile("" : : "r"(results) : "memory");  // they are all done before the flag is read
+        return (__builtin_ia32_stmxcsr() & up) != 0;
+    }
+
+    /// False under emulators that keep no such flag: tried once, on a NaN.
+    static bool works() {
+        static const bool found = [] {
+            const invalid_flag flag;
+            volatile double number = std::numeric_limits<double>::quiet_NaN();
+            number = quick_extreme<op_code::larger>{}(1.0, double{number});
+            return flag.raised_by(const_cast<const double*>(&number));
+        }();
+        return found;
+    }
+
+private:
+    static constexpr unsigned up = 1;
+
+    unsigned before_;
+};
+
+/// A maximum or minimum of the library's own.
+template <class Functor>
+inline constexpr bool is_extreme = Functor::code == op_code::larger || Functor::code == op_code::smaller;
+
+/// The functor that is tried first: its quick form, where it has one.
+template <class Functor>
+constexpr decltype(auto) quick(const Functor& functor) {
+    if constexpr (is_extreme<Functor>) {
+        return quick_extreme<Functor::code>{};
+    } else {
+        return (functor);
+    }
+}
+
+/// Both functors are the library's own, which leave the flag as it is, and one of them has a quick form.
+template <class Reduce, class Function, class... T>
+constexpr bool has_quick_form() {
+    if constexpr (has_op_code<Reduce> && has_op_code<Function>) {
+        return (is_extreme<Reduce> || is_extreme<Function>)&&((std::is_same_v<T, float> && ...) ||
+                                                              (std::is_same_v<T, double> && ...));
+    } else {
+        return false;
+    }
+}
+#endif
 
 /// The functors of a join: what a tile kernel's context points to.
 template <class Reduce, class Function>
@@ -62,7 +138,19 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
         const A* const a = static_cast<const A*>(left);
         const B* const b = static_cast<const B*>(right);
         Out sums[rows][columns];
-        accumulate(sums, functors.reduce, functors.function, depth, a, b);
+        bool done = false;
+#if defined(EINPARALLEL_DETAIL_INVALID_FLAG)
+        if constexpr (has_quick_form<Reduce, Function, Out, A, B>()) {
+            if (invalid_flag::works()) {
+                const invalid_flag flag;
+                accumulate(sums, quick(functors.reduce), quick(functors.function), depth, a, b);
+                done = !flag.raised_by(sums);
+            }
+        }
+#endif
+        if (!done) {
+            accumulate(sums, functors.reduce, functors.function, depth, a, b);
+        }
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
             Out* const into = static_cast<Out*>(c) + row_offsets[row] + vector_offsets[0];
             for (index column = 0; column < columns; ++column) {
@@ -72,8 +160,9 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
     }
 
 private:
-    EINPARALLEL_DETAIL_TARGET static void accumulate(Out (&__restrict sums)[rows][columns], const Reduce& reduce,
-                                                     const Function& function, index depth, const A* a, const B* b) {
+    template <class Plus, class Times>
+    EINPARALLEL_DETAIL_TARGET static void accumulate(Out (&__restrict sums)[rows][columns], const Plus& reduce,
+                                                     const Times& function, index depth, const A* a, const B* b) {
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
             for (index column = 0; column < columns; ++column) {
                 sums[row][column] = converted<Out>(function(a[row], b[column]));
