@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -153,6 +154,29 @@ void check(Reduce reduce, Function function, std::uint64_t seed) {
 }
 
 }  // namespace
+
+// First, for what is found out once is found out here.
+TEST_CASE("join_kernel: maxima of numbers raise no flag and no signal, whatever the output held") {
+    const std::vector<double> x(32 * 32, 1.0);
+    std::vector<double> z(32 * 32, std::numeric_limits<double>::quiet_NaN());
+    const std::vector<index> extents{32, 32, 32};
+    const std::vector<index> strides{32, 1};
+    const std::vector<label_id> a{0, 1};
+    const std::vector<label_id> b{1, 2};
+    const std::vector<label_id> c{0, 2};
+    const std::vector<operand_block> operands{{x.data(), a, strides}, {x.data(), b, strides}};
+    const join_kernel<double, einparallel::op::max_type, einparallel::detail::plus, double, double> kernel({}, {});
+    std::feclearexcept(FE_ALL_EXCEPT);
+#if defined(__GLIBC__)
+    feenableexcept(FE_INVALID);
+#endif
+    kernel.contract({extents, operands, {z.data(), c, strides}, write_mode::overwrite});
+#if defined(__GLIBC__)
+    fedisableexcept(FE_INVALID);
+#endif
+    CHECK(std::fetestexcept(FE_INVALID) == 0);
+    CHECK(z == std::vector<double>(32 * 32, 2.0));
+}
 
 TEST_CASE("join_kernel agrees with plain loops on random blocks") {
     check<double, largest, apart, 2>({}, {}, 1);

@@ -33,13 +33,14 @@ struct quick_extreme {
     }
 };
 
-/// Lowers that flag of this thread for as long as this lives; one that was up is up again afterwards.
+/// Lowers that flag of this thread for as long as this lives, and keeps it from becoming a signal; one that was up is
+/// up again afterwards.
 class invalid_flag {
 public:
-    invalid_flag() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(before_ & ~up); }
+    invalid_flag() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr((before_ & ~up) | quiet); }
     invalid_flag(const invalid_flag&) = delete;
     invalid_flag& operator=(const invalid_flag&) = delete;
-    ~invalid_flag() { __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | (before_ & up)); }
+    ~invalid_flag() { __builtin_ia32_ldmxcsr((__builtin_ia32_stmxcsr() & ~quiet) | (before_ & (up | quiet))); }
 
     /// Whether one of the operations whose results lie there raised it.
     [[nodiscard]] bool raised_by(const void* results) const {
@@ -53,13 +54,16 @@ public:
             const invalid_flag flag;
             volatile double number = std::numeric_limits<double>::quiet_NaN();
             number = quick_extreme<op_code::larger>{}(1.0, double{number});
-            return flag.raised_by(const_cast<const double*>(&number));
+            const bool raised = flag.raised_by(const_cast<const double*>(&number));
+            __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() & ~up);
+            return raised;
         }();
         return found;
     }
 
 private:
     static constexpr unsigned up = 1;
+    static constexpr unsigned quiet = 128;
 
     unsigned before_;
 };
@@ -153,8 +157,11 @@ struct vector_join<Out, Reduce, Function, A, B, instruction_set::EINPARALLEL_DET
         }
         EINPARALLEL_DETAIL_UNROLL for (index row = 0; row < rows; ++row) {
             Out* const into = static_cast<Out*>(c) + row_offsets[row] + vector_offsets[0];
+            for (index column = 0; add && column < columns; ++column) {
+                sums[row][column] = Out(functors.reduce(into[column], sums[row][column]));
+            }
             for (index column = 0; column < columns; ++column) {
-                into[column] = add ? Out(functors.reduce(into[column], sums[row][column])) : sums[row][column];
+                into[column] = sums[row][column];
             }
         }
     }
