@@ -277,6 +277,18 @@ void output_label_repeated() {
 void inner_sum() {
     C(i, k) = (A(i, j) + v(i)) * B(j, k);
 }
+// ERROR have different labels missing on the left
+void inner_minimum() {
+    C(i, k) = ep::min(C(i, k), A(i, j) + B(j, k));
+}
+// ERROR have different labels missing on the left
+void summed_maximum() {
+    v(i) = ep::max(A(i, j), v(i)) * v(i);
+}
+// ERROR or is reduced on the right
+void reduced_output_label() {
+    Z(i, k) = ep::max(k, X(i, j) * Y(j, k));
+}
 // ERROR arrays and tensors cannot be mixed
 void array_in_graph() {
     Z(i, k) = X(i, j) * B(j, k);
@@ -337,6 +349,8 @@ void accepted() {
     ep::einsum_into<" ij , jk -> ik ">(C, A, B);
     Z(i, k) = X(i, j) * Y(j, k);
     Z = ep::einsum<"ij,jk->ik">(X, Y);
+    C(i, k) = ep::min(C(i, k), ep::min(j, A(i, j) + B(j, k)));
+    v(i) = ep::max(A(i, j), A(i, j) * v(i));
     Q(i, j) = A(i, j);
     C(i, l) = v(i);  // an array knows how far l goes
     C(i, l) += ep::sum(A(i, j) * B(j, k)) - 2.0 * v(i) + 1.0;

@@ -75,7 +75,7 @@ template <std::size_t Rank, class... Indices>
 struct other_access : refused_node {
     using refused_node::operator=;
     static_assert(sizeof...(Indices) == Rank,
-                  "einparallel: wrong number of labels: an operand needs one label (or index) for each of its "
+                  "einparallel: wrong number of labels: an array needs one label (or index) for each of its "
                   "dimensions");
     static_assert(sizeof...(Indices) != Rank,
                   "einparallel: labels and integer indices cannot be mixed in one operand, and nothing else addresses "

@@ -38,7 +38,7 @@ template <std::size_t Rank, class... Labels>
 struct other_labels : refused_node {
     using refused_node::operator=;
     static_assert(sizeof...(Labels) == Rank,
-                  "einparallel: wrong number of labels: an operand needs one label for each of its dimensions");
+                  "einparallel: wrong number of labels: a tensor needs one label for each of its dimensions");
     static_assert((is_label<Labels> && ...),
                   "einparallel: an operand of a tensor has labels only: EINPARALLEL_LABELS(i, j) declares them");
 };

@@ -174,8 +174,9 @@ inline constexpr bool keeps_fraction = !std::is_integral_v<To> || std::is_integr
 template <class From, class To>
 inline constexpr bool is_storable = keeps_imaginary<From, To>&& keeps_fraction<From, To>;
 
-/// Inside a term, + and − join operands that miss the same labels on the left; otherwise nobody can tell over which of
-/// them the user wants the sum. Numbers are exempt, and whatever stands inside an explicit reduction.
+/// Inside a term, + and − join operands that miss the same labels on the left, and so do max and min of two; otherwise
+/// nobody can tell over which of them the user wants the sum, or the extreme. Numbers are exempt, and whatever stands
+/// inside an explicit reduction.
 template <class Statement, class... Terms>
 inline constexpr bool miss_the_same = true;
 template <class Statement, class A, class B>
@@ -186,6 +187,9 @@ inline constexpr bool miss_the_same<Statement, A, B> =
 template <class Function>
 inline constexpr bool joins_terms =
     std::is_same_v<Function, plus> || std::is_same_v<Function, minus> || std::is_same_v<Function, negate>;
+
+template <class Function>
+inline constexpr bool takes_an_extreme = std::is_same_v<Function, larger> || std::is_same_v<Function, smaller>;
 
 /// Labels on the left of which a term that sums implicitly has none: C(i, q) = A(i, j) * B(j, k) is taken for a slip.
 template <class Statement, class E>
@@ -207,7 +211,8 @@ constexpr bool are_sound_terms(std::type_identity<E> /*node*/) {
 template <class Statement, bool InTerm, class Function, class... Arguments>
 constexpr bool are_sound_terms(std::type_identity<join_node<Function, Arguments...>> /*node*/) {
     constexpr bool in_term = InTerm || !joins_terms<Function>;
-    constexpr bool sound = !InTerm || !joins_terms<Function> || miss_the_same<Statement, Arguments...>;
+    constexpr bool keeps_sums_apart = joins_terms<Function> ? !InTerm : !takes_an_extreme<Function>;
+    constexpr bool sound = keeps_sums_apart || miss_the_same<Statement, Arguments...>;
     return sound && (are_sound_terms<Statement, in_term>(std::type_identity<Arguments>{}) && ...);
 }
 
@@ -293,16 +298,18 @@ public:
         using node_type = std::remove_cvref_t<decltype(node)>;
         using wrong = mistakes<Labels, node_type>;
         static_assert(stands_once<typename wrong::repeated>, "einsum: this output label is repeated");
-        static_assert(!Recorded || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
-                      "einsum: this output label appears in no operand: multiply by ep::generate<double>({extent}, "
-                      "[](auto) { return 1.0; }) with this label to repeat the values along it");
+        static_assert(
+            !Recorded || (is_in_an_operand<typename wrong::unknown> && !is_constant<node_type>),
+            "einsum: this output label appears in no operand, or is reduced on the right, as by max(k, ...): to "
+            "repeat the values along it multiply by ep::generate<double>({extent}, [](auto) { return 1.0; }) "
+            "with this label");
         static_assert(
             (Recorded && !is_in_an_operand<typename wrong::unknown>) || is_in_each_sum<typename wrong::absent>,
             "einsum: this output label appears in no operand of a term that is summed: say ep::sum(term) to "
             "repeat its sums along the label");
         static_assert(wrong::sound_terms,
-                      "einsum: the operands of a + or - inside a term have different labels missing on the left: say "
-                      "what is summed with ep::sum(expr) or ep::sum(label, expr)");
+                      "einsum: the operands of a +, -, max or min inside a term have different labels missing on the "
+                      "left: say what is summed with ep::sum(label, expr), or reduced with ep::max(label, expr)");
         static_assert(
             is_summed_inside<typename wrong::escaping>,
             "softmax: a label of its argument is missing on the left and would be summed outside the softmax; "
