@@ -8,7 +8,8 @@
 Peers: Eigen's Tensor module, TBLIS (PyPI pytblis), einsum_ir (PyPI etops) and torch.einsum (PyPI torch); the plain matrix
 product of the same fused m, n, k is the best of ours, Eigen, TBLIS and OpenBLAS. All take turns; a figure is the median
 of the rounds: of the process's CPU time on one thread, of elapsed time on more. Ratios are of speeds: above 1, ours is
-the faster. `before` is the same library of another commit, in turns with the others. The roof is what multiply-adds in registers and copies of memory reach, measured in turns with all of them.
+the faster. `before` is the same library of another commit, in turns with the others. The roof is what multiply-adds in
+registers and copies of memory reach, measured in turns with all of them.
 """
 
 import argparse
