@@ -203,7 +203,7 @@ private:
     void multiply(const std::byte* a, index a_step, const std::byte* b, index b_step, index depth, const gemm_blocks& m,
                   const gemm_blocks& n, std::byte* c, bool add) const {
         const index* const row_offsets = m.second();
-        for (index column = 0; column < n.count; column += kernel_.columns) {
+        for (index column = 0; column < n.count; column += kernel_.columns, b += b_step) {
             const index wide = std::min(kernel_.columns, n.count - column);
             const index* const column_offsets = n.second() + column;
             index vector_offsets[2] = {column_offsets[0], 0};
@@ -212,11 +212,10 @@ private:
                 whole = consecutive(column_offsets + start, kernel_.lanes);
                 vector_offsets[start > 0 ? 1 : 0] = column_offsets[start];
             }
-            const std::byte* const right = b + column / kernel_.columns * b_step;
-            for (index row = 0; row < m.count; row += kernel_.rows) {
+            const std::byte* left = a;
+            for (index row = 0; row < m.count; row += kernel_.rows, left += a_step) {
                 const index high = std::min(kernel_.rows, m.count - row);
-                const index computed = rounded_up(high, kernel_.row_step);
-                const std::byte* const left = a + row / kernel_.rows * a_step;
+                const index computed = high == kernel_.rows ? high : rounded_up(high, kernel_.row_step);
                 // The next tile of C is asked for while this one is computed: its rows lie across one cache line more
                 // than they have vectors where C is not aligned to them.
                 for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {
@@ -231,8 +230,8 @@ private:
                     for (index each = 0; high < computed && each < computed; ++each) {
                         places[each] = row_offsets[row + std::min(each, high - 1)];  // copies of the last one beyond it
                     }
-                    kernel_.run(kernel_.context, depth, high, left, right, c,
-                                high < computed ? places : row_offsets + row, vector_offsets, add);
+                    kernel_.run(kernel_.context, depth, high, left, b, c, high < computed ? places : row_offsets + row,
+                                vector_offsets, add);
                     continue;
                 }
                 alignas(64) std::byte tile[largest_tile_bytes];
@@ -240,7 +239,7 @@ private:
                     places[each] = each * kernel_.columns;
                 }
                 const index tile_vectors[2] = {0, kernel_.lanes};
-                kernel_.run(kernel_.context, depth, high, left, right, tile, places, tile_vectors, false);
+                kernel_.run(kernel_.context, depth, high, left, b, tile, places, tile_vectors, false);
                 kernel_.scatter(kernel_.context, tile, kernel_.columns, c, row_offsets + row, high, column_offsets,
                                 wide, add);
             }

@@ -143,7 +143,7 @@ struct vector_copy<T, instruction_set::EINPARALLEL_DETAIL_SET> {
                 at += head;
             }
             for (; at + line <= end; at += line) {
-                transpose<line / lanes>(into, from, tile, at, tile.streams);
+                transpose<line / lanes>(into, from, tile, at, line, tile.streams);
             }
             narrow(into, from, tile, at, end - at, tile.streams ? 0 : at - begin);
             at = end;
@@ -269,9 +269,13 @@ private:
     /// Columns side by side, fewer than a line of them; `before` of those before them may be written again.
     static void narrow(std::byte* into, const std::byte* from, const copy_tile& tile, index column, index count,
                        index before) {
+        if (lanes < count && count <= 2 * lanes) {
+            transpose<2>(into, from, tile, column, count, false);
+            return;
+        }
         if (count > 0 && before + count >= lanes) {
             for (index done = 0; done < count; done += lanes) {  // the last vector goes over some columns again
-                transpose<1>(into, from, tile, column + (done + lanes <= count ? done : count - lanes), false);
+                transpose<1>(into, from, tile, column + (done + lanes <= count ? done : count - lanes), lanes, false);
             }
             return;
         }
@@ -285,27 +289,29 @@ private:
         }
     }
 
-    /// Parts · lanes columns that are written side by side.
+    /// `width` columns that are written side by side, (Parts - 1) · lanes + 1 to Parts · lanes of them: the last vector
+    /// goes over some again.
     template <index Parts>
     EINPARALLEL_DETAIL_TARGET static void transpose(std::byte* into, const std::byte* from, const copy_tile& tile,
-                                                    index column, bool streams) {
+                                                    index column, index width, bool streams) {
         const tile_side& columns = tile.columns;
         const tile_side rows = tile.rows;
         const index unit = tile.unit;
+        const index last = width - lanes;
         index offsets[Parts * lanes];
         index soon[Parts * lanes];  // processors fetch ahead along long stretches of memory, not from one to another
-        for (index each = 0; each < Parts * lanes; ++each) {
+        for (index each = 0; each < width; ++each) {
             const index later = column + each + line;
             offsets[each] = columns.from[column + each] * unit / bytes;
             soon[each] = later < columns.count ? columns.from[later] * unit : columns.from[each] * unit + tile.next;
         }
         std::byte* const first = into + columns.into[column] * unit;
         for (index row = 0; row < rows.count;) {
-            const index end = row + rows.together(row);
+            const index end = row + (rows.run < lanes ? 1 : rows.together(row));
             for (; end - row < lanes && row < end; ++row) {
                 element* const place = reinterpret_cast<element*>(first + rows.into[row] * unit);
                 const element* const source = reinterpret_cast<const element*>(from + rows.from[row] * unit);
-                EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < Parts * lanes; ++each) {
+                for (index each = 0; each < width; ++each) {
                     place[each] = source[offsets[each]];
                 }
             }
@@ -313,24 +319,26 @@ private:
                 row = row + lanes <= end ? row : end - lanes;  // some rows again rather than one by one
                 const std::byte* const source = from + rows.from[row] * unit;
                 if (row >= fetched) {
-                    for (index each = 0; each < Parts * lanes; ++each) {
+                    for (index each = 0; each < width; ++each) {
                         __builtin_prefetch(source + soon[each]);
                     }
                     fetched += line;
                 }
                 vector parts[Parts][lanes];
                 EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Parts; ++part) {
-                    read_transposed(parts[part], reinterpret_cast<const T*>(source), offsets + part * lanes);
+                    read_transposed(parts[part], reinterpret_cast<const T*>(source),
+                                    offsets + (part < Parts - 1 ? part * lanes : last));
                 }
                 EINPARALLEL_DETAIL_UNROLL for (index each = 0; each < lanes; ++each) {
                     T* const place = reinterpret_cast<T*>(first + rows.into[row + each] * unit);
                     EINPARALLEL_DETAIL_UNROLL for (index part = 0; part < Parts; ++part) {
+                        T* const at = place + (part < Parts - 1 ? part * lanes : last);
                         if (streams) {
                             doubles value;  // nvcc casts no vectors
                             __builtin_memcpy(&value, &parts[part][each], sizeof(value));
-                            EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(place + part * lanes), value);
+                            EINPARALLEL_DETAIL_STREAM(reinterpret_cast<double*>(at), value);
                         } else {
-                            *reinterpret_cast<loose*>(place + part * lanes) = parts[part][each];
+                            *reinterpret_cast<loose*>(at) = parts[part][each];
                         }
                     }
                 }
