@@ -33,10 +33,7 @@ struct tile_side {
     index run = 1;  ///< positions that lie side by side, run after run, on the side that counts
 
     /// How many positions from `at` on lie side by side.
-    [[nodiscard]] index together(index at) const {
-        const index left = run - at % run;
-        return left < count - at ? left : count - at;
-    }
+    [[nodiscard]] index together(index at) const { return std::min(run - at % run, count - at); }
 };
 
 /// A tile of a copy: (column, row) goes from from[columns.from[column] + rows.from[row]] to into[columns.into[column]
@@ -269,13 +266,10 @@ private:
     /// Columns side by side, fewer than a line of them; `before` of those before them may be written again.
     static void narrow(std::byte* into, const std::byte* from, const copy_tile& tile, index column, index count,
                        index before) {
-        if (lanes < count && count <= 2 * lanes) {
-            transpose<2>(into, from, tile, column, count, false);
-            return;
-        }
         if (count > 0 && before + count >= lanes) {
-            for (index done = 0; done < count; done += lanes) {  // the last vector goes over some columns again
-                transpose<1>(into, from, tile, column + (done + lanes <= count ? done : count - lanes), lanes, false);
+            for (index left = count; left > 0; left -= 2 * lanes) {  // the last vector goes over some columns again
+                left > lanes ? transpose<2>(into, from, tile, column + count - left, std::min(left, 2 * lanes), false)
+                             : transpose<1>(into, from, tile, column + count - lanes, lanes, false);
             }
             return;
         }
