@@ -35,7 +35,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 EIGEN_FOLDERS = ("/usr/include/eigen3", "/usr/local/include/eigen3")
 LABELS = "ijklmn"
 WAYS = ("header-only", "compiled")
-GCC_HEADER_ONLY = ["--param=ggc-min-expand=50"]  # as the target einparallel::einparallel has it
+# As the target einparallel::einparallel has it.
+GCC_HEADER_ONLY = ["--param=ggc-min-heapsize=400000", "--param=ggc-min-expand=40"]
 LIBRARY_UNITS = (
     "kernel",
     "products_float",
