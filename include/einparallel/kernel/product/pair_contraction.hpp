@@ -197,71 +197,58 @@ private:
         });
     }
 
-    /// One label is contracted and contiguous in both operands: a dot product per element of the output. A long one is
-    /// summed in stretches of one length, so that its order of summation does not depend on the number of threads.
+    /// One label is contracted and contiguous in both operands: a dot product per element of the output, some at once
+    /// along its innermost loop where that has them; the last ones at once are computed with some before them. A long
+    /// one is summed in stretches of one length. So the order of summation does not depend on the number of threads.
     void dots(index length, int threads) {
         constexpr index stretch = index{1} << 16;
+        constexpr int some = 4;
         nest_.sort_by(z_slot);
-        const odometer::loop_list points = output_loops(nest_);
-        const index stretches = (length + stretch - 1) / stretch;
-        if (stretches == 1 && !points.empty() && nest_.extents[points[points.size() - 1]] >= dots_at_once) {
-            rows_of_dots(points, length, threads);
-            return;
+        odometer::loop_list points = output_loops(nest_);
+        index extent = 1;
+        index moves[3] = {0, 0, 0};
+        if (!points.empty()) {
+            extent = nest_.extents[points.back()];
+            std::copy_n(nest_.of(points.back()), 3, moves);
+            points.resize(points.size() - 1);
         }
-        const bool split = odometer(nest_, points).size() < threads && stretches > 1;
-        for_each_point(nest_, points, split ? 1 : threads, [&](const index* at) {
-            const T* const x = x_ + at[x_slot];
-            const T* const y = y_ + at[y_slot];
-            small_vector<T, 64> sums(static_cast<std::size_t>(stretches));
-            on_threads(split ? threads : 1, [&](index part, index parts) {
-                const even_part own(stretches, part, parts);
-                for (index number = own.begin; number < own.end; ++number) {
-                    const index begin = number * stretch;
-                    with_best_instructions([&](auto set) {
-                        vector_small<T, set.value>::template dots<1>(std::min(stretch, length - begin), x + begin, 0,
-                                                                     y + begin, 0, &sums[std::size_t(number)]);
-                    });
-                    report(nest_.hook, stretch);
-                }
-            });
-            T sum = sums[0];
-            for (std::size_t number = 1; number < sums.size(); ++number) {
-                sum += sums[number];
-            }
-            sum *= scale_;
-            T& into = z_[at[z_slot]];
-            into = mode_ == write_mode::combine ? into + sum : sum;
-        });
-    }
-
-    static constexpr int dots_at_once = 4;
-
-    /// Dot products along the innermost loop of the output, some at once. All are summed in one order, however the
-    /// threads share them; the last ones at once are computed with some before them.
-    /// @pre dots_at_once along that loop
-    void rows_of_dots(odometer::loop_list points, index length, int threads) {
-        const std::size_t inner = points[points.size() - 1];
-        points.resize(points.size() - 1);
-        const index* const moves = nest_.of(inner);
-        const index extent = nest_.extents[inner];
-        const index groups = (extent + dots_at_once - 1) / dots_at_once;
-        visit_points(
-            nest_, points, groups, dots_at_once * length, threads, [&](const index* at, index from, index count) {
-                for (index begin = from * dots_at_once; begin < (from + count) * dots_at_once; begin += dots_at_once) {
-                    const index first = std::min(begin, extent - dots_at_once);
-                    T sums[dots_at_once];
-                    with_best_instructions([&](auto set) {
-                        vector_small<T, set.value>::template dots<dots_at_once>(
-                            length, x_ + at[x_slot] + first * moves[x_slot], moves[x_slot],
-                            y_ + at[y_slot] + first * moves[y_slot], moves[y_slot], sums);
-                    });
-                    for (index row = begin; row < first + dots_at_once; ++row) {
-                        T& into = z_[at[z_slot] + row * moves[z_slot]];
-                        const T sum = sums[row - first] * scale_;
-                        into = mode_ == write_mode::combine ? into + sum : sum;
+        const index stretches = (length + stretch - 1) / stretch;
+        const bool together = stretches == 1 && extent >= some;
+        const index at_once = together ? some : 1;
+        const index groups = (extent + at_once - 1) / at_once;
+        const bool split = stretches > 1 && odometer(nest_, points).size() * extent < threads;
+        const auto visit = [&](const index* at, index from, index count) {
+            for (index begin = from * at_once; begin < (from + count) * at_once; begin += at_once) {
+                const index first = std::min(begin, extent - at_once);
+                const T* const x = x_ + at[x_slot] + first * moves[x_slot];
+                const T* const y = y_ + at[y_slot] + first * moves[y_slot];
+                small_vector<T, 64> sums(std::size_t(std::max(stretches, at_once)));
+                const auto add_up = [&](index part, index parts) {
+                    const even_part own(stretches, part, parts);
+                    for (index number = own.begin; number < own.end; ++number) {
+                        const index start = number * stretch;
+                        const index terms = std::min(stretch, length - start);
+                        with_best_instructions([&](auto set) {
+                            using code = vector_small<T, set.value>;
+                            together
+                                ? code::template dots<some>(length, x, moves[x_slot], y, moves[y_slot], sums.data())
+                                : code::template dots<1>(terms, x + start, 0, y + start, 0, &sums[std::size_t(number)]);
+                        });
+                        report(nest_.hook, at_once * terms);
                     }
+                };
+                on_threads(split ? threads : 1, add_up);
+                for (std::size_t number = 1; !together && number < sums.size(); ++number) {
+                    sums[0] += sums[number];
                 }
-            });
+                for (index row = begin; row < first + at_once; ++row) {
+                    T& into = z_[at[z_slot] + row * moves[z_slot]];
+                    const T sum = sums[std::size_t(row - first)] * scale_;
+                    into = mode_ == write_mode::combine ? into + sum : sum;
+                }
+            }
+        };
+        visit_points(nest_, points, groups, 0, split ? 1 : threads, visit);
     }
 
     loop_nest& nest_;
