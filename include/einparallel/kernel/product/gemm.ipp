@@ -215,7 +215,7 @@ private:
             const std::byte* left = a;
             for (index row = 0; row < m.count; row += kernel_.rows, left += a_step) {
                 const index high = std::min(kernel_.rows, m.count - row);
-                const index computed = high == kernel_.rows ? high : rounded_up(high, kernel_.row_step);
+                const index computed = rounded_up(high, kernel_.row_step);
                 // The next tile of C is asked for while this one is computed: its rows lie across one cache line more
                 // than they have vectors where C is not aligned to them.
                 for (index next = row + kernel_.rows; next < std::min(m.count, row + 2 * kernel_.rows); ++next) {

@@ -301,7 +301,7 @@ private:
         }
         std::byte* const first = into + columns.into[column] * unit;
         for (index row = 0; row < rows.count;) {
-            const index end = row + (rows.run < lanes ? 1 : rows.together(row));
+            const index end = row + rows.together(row);
             for (; end - row < lanes && row < end; ++row) {
                 element* const place = reinterpret_cast<element*>(first + rows.into[row] * unit);
                 const element* const source = reinterpret_cast<const element*>(from + rows.from[row] * unit);
