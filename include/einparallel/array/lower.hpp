@@ -142,7 +142,8 @@ template <class From, class To>
 inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 
 /// One vertex of ⊕ over a tree of the operands' elements.
-template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
+template <class Out, bool Aggregates = false, class Builder, class Op, class Tree, class... In, class Sink,
+          std::size_t Count>
 auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/,
                std::span<const label_id> out,
                const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
@@ -152,7 +153,7 @@ auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<I
         if constexpr (decltype(described)::value) {
             program = program_of<Out, Op, In...>(tree);
         }
-        return Kernel(op, flatten_tree(std::move(tree)), std::move(program));
+        return Kernel(op, flatten_tree(std::move(tree)), std::move(program), std::bool_constant<Aggregates>());
     });
 }
 
@@ -181,7 +182,8 @@ public:
         } else {
             std::array<operand, leaf_count<E>> operands{};
             auto tree = collect<0>(inner, operands);
-            return emit_join<Out>(builder_, sink, op, std::move(tree), typename leaf_types<E>::type{}, out, operands);
+            return emit_join<Out, Statement::template aggregates<E>>(
+                builder_, sink, op, std::move(tree), typename leaf_types<E>::type{}, out, operands);
         }
     }
 

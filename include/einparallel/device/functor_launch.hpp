@@ -84,9 +84,9 @@ template <class Out, class Reduce, class Function, class... In>
 using program_of_functors = functor_program<Out, device_call<Reduce>, device_call<Function>, In...>;
 
 /// Z (⊕)= ⊕ X
-template <class Out, class Reduce>
+template <class Out, class Reduce, class Function, class... In>
 void launch_combine(launch::stream on, const launch::strided_join& work, const kernel& of) {
-    const Reduce& by = static_cast<const reducing_kernel<Out, Reduce>&>(of).reduce();
+    const Reduce& by = static_cast<const join_kernel<Out, Reduce, Function, In...>&>(of).reduce();
     start_join(on, work,
                functor_program<Out, device_call<Reduce>, unchanged, Out>{{by}, {}, Reduce::template identity<Out>()});
 }
@@ -128,7 +128,7 @@ inline constexpr bool has_plain_state<tree_function<Tree>> = has_plain_state<Tre
 
 template <class Out, class Reduce, class Function, class... In>
 inline constexpr device_functor launches_of{&launch_functor<Out, Reduce, Function, In...>,
-                                            &launch_combine<Out, Reduce>};
+                                            &launch_combine<Out, Reduce, Function, In...>};
 
 /// The launches of a kernel with functors of the application's; null for another one, and where a device cannot have
 /// their state: bytes that are copied, so many that they fit into the parameters of a launch.

@@ -1,6 +1,7 @@
 #pragma once
 // The element-wise part of an expression as one function of its leaves' elements: the ⊗ of a vertex.
 
+#include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/host_device.hpp>
@@ -99,11 +100,6 @@ inline constexpr reduction reduction_of = std::is_same_v<Reduce, op::sum_type>  
                                           : std::is_same_v<Reduce, op::max_type>  ? reduction::max
                                           : std::is_same_v<Reduce, op::min_type>  ? reduction::min
                                                                                   : reduction::unknown;
-
-template <class Function>
-inline constexpr bool has_op_code = requires {
-    requires std::is_same_v<decltype(Function::code), const op_code>;
-};
 
 template <class Reduce, class Function>
 constexpr op_function op_function_of() {

@@ -2,10 +2,8 @@
 // The kernel of general ⊕ and ⊗ on strided blocks: as a blocked product where there is something to reuse, else row by
 // row.
 
-#include <einparallel/kernel/join_rows.hpp>
 #include <einparallel/kernel/kernel.hpp>
-#include <einparallel/kernel/loop_nest.hpp>
-#include <einparallel/kernel/product/gemm.hpp>
+#include <einparallel/kernel/row_program.hpp>
 #include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/packing.hpp>
 #include <einparallel/kernel/simd/tile_kernel.hpp>
@@ -14,6 +12,9 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/op_program.hpp>
 
+#include <array>
+#include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -40,6 +41,27 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
     });
 }
 
+/// Z (⊕)= ⊕ of what a program makes of the operands, elements of so many bytes each; in tiles where there is a kernel
+/// of them and something to reuse.
+EINPARALLEL_INLINE void run_join(const block_call& call, const row_program& program, const row_reduction& reduction,
+                                 std::span<const std::size_t> bytes, const tile_kernel* tiles);
+
+/// Functors of two arguments with tiles of their own: elementary functions have rows instead, which are vectors.
+template <class Function>
+inline constexpr bool has_tiles = !has_op_code<Function>;
+template <class Function>
+    requires has_op_code<Function>
+inline constexpr bool has_tiles<Function> =
+    !has_vector_math<Function::code, double> && !has_vector_math<Function::code, float>;
+template <std::size_t Leaf>
+inline constexpr bool has_tiles<pick<Leaf>> = true;
+template <class T>
+inline constexpr bool has_tiles<number<T>> = true;
+template <class Function, class... Branches>
+inline constexpr bool has_tiles<apply<Function, Branches...>> = has_tiles<Function> && (has_tiles<Branches> && ...);
+template <class Tree>
+inline constexpr bool has_tiles<tree_function<Tree>> = has_tiles<Tree>;
+
 }  // namespace EINPARALLEL_DETAIL
 
 /// The kernel of any ⊕ and ⊗: Z[ℓZ] (⊕)= ⊕ f(x1, …, xr) over the labels that the output lacks. The functors are stored
@@ -49,36 +71,43 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
 /// `Reduce` has `template <class T> static constexpr T identity()` and `T operator()(T, T) const`.
 /// Work ∏ of all extents: no one-sided label is reduced before the join, since f need not distribute.
 template <class Out, class Reduce, class Function, class... In>
-class join_kernel final : public detail::reducing_kernel<Out, Reduce> {
+class join_kernel final : public detail::reducing_kernel {
 public:
-    /// @param program  of f and ⊕, where somebody asks
-    join_kernel(Reduce reduce, Function function, op_program program = {})
-        : detail::reducing_kernel<Out, Reduce>(std::move(reduce), std::move(program)), function_(std::move(function)) {}
-
-    void contract(const block_call& call) const override {
-        if constexpr (sizeof...(In) == 2 && std::is_arithmetic_v<Out> && (std::is_arithmetic_v<In> && ...)) {
-            detail::loop_nest nest(call);
-            const detail::join_functors<Reduce, Function> functors{this->reduce_, function_};
-            if (!nest.output_empty && !nest.sum_empty && !nest.all_in_output() &&
-                detail::run_in_tiles(
-                    nest,
-                    detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors),
-                    call.operands[0].data, call.operands[1].data, call.output.data, call.mode)) {
-                return;
-            }
+    /// @param program     of f and ⊕, where somebody asks
+    /// @param aggregates  false where calls never aggregate: then less is compiled
+    template <bool Aggregates = true>
+    join_kernel(Reduce reduce, Function function, op_program program = {},
+                std::bool_constant<Aggregates> /*aggregates*/ = {})
+        : detail::reducing_kernel(std::move(program)), reduce_(std::move(reduce)), function_(std::move(function)) {
+        this->reduction_ = detail::row_reduction_of<Out>(reduce_);
+        detail::row_program_writer<In...>(rows_).template write_all<Out>(function_);
+        if constexpr (Aggregates && sizeof...(In) == 2 && std::is_arithmetic_v<Out> &&
+                      (std::is_arithmetic_v<In> && ...) && detail::has_tiles<Function>) {
+            tiles_ = detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors_);
         }
-        detail::join_rows<Out, Reduce, Function, In...> rows(this->reduce_, function_,
-                                                             static_cast<Out*>(call.output.data),
-                                                             detail::operands_of(call, {sizeof(In)...}), call.mode);
-        this->run(call, rows);
     }
 
+    void contract(const block_call& call) const override {
+        constexpr std::array<std::size_t, sizeof...(In)> bytes{sizeof(In)...};
+        detail::run_join(call, rows_, this->reduction_, bytes, &tiles_);
+    }
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override {
+        this->combine_boxes(extents, into, into_strides, from, from_strides);
+    }
+
+    [[nodiscard]] bool is_contraction() const override { return false; }
     [[nodiscard]] double operations_per_point() const override { return 2.0 * sizeof...(In); }
 
+    [[nodiscard]] const Reduce& reduce() const { return reduce_; }
     [[nodiscard]] const Function& function() const { return function_; }
 
 private:
+    Reduce reduce_;
     Function function_;
+    detail::join_functors<Reduce, Function> functors_{reduce_, function_};
+    detail::row_program rows_;
+    detail::tile_kernel tiles_;
 };
 
 }  // namespace einparallel

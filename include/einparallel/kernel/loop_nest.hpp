@@ -121,14 +121,4 @@ private:
 /// The loops of the output.
 EINPARALLEL_INLINE odometer::loop_list output_loops(const loop_nest& nest);
 
-/// Writes a value everywhere.
-template <class T>
-void fill_output(const loop_nest& nest, void* output, T value) {
-    odometer point(nest, output_loops(nest));
-    small_vector<index, 12> offsets(nest.slots, 0);
-    do {
-        static_cast<T*>(output)[offsets[0]] = value;
-    } while (point.advance(offsets.data()));
-}
-
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -3,11 +3,16 @@
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
 
+#include <array>
 #include <cstddef>
+#include <cstring>
+#include <span>
+#include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -26,70 +31,83 @@ row_operands row_operands_at(const T*... first) {
     return list;
 }
 
-/// Calls body(0 … count − 1), most of it in blocks of constant length: what -O2 vectorises without a look at aliases.
-template <class Body>
-inline void in_blocks(index count, Body body) {
-    constexpr index block = 16;
-    index position = 0;
-    for (; position + block <= count; position += block) {
-        for (index lane = 0; lane < block; ++lane) {
-            body(position + lane);
-        }
-    }
-    for (; position < count; ++position) {
-        body(position);
-    }
+/// ⊕ of elements of one type.
+struct row_reduction {
+    row_function run = nullptr;
+    const void* functor = nullptr;
+    index bytes = 0;  ///< of an element
+    std::array<std::byte, 16> identity{};
+};
+template <class Out, class Reduce>
+row_reduction row_reduction_of(const Reduce& reduce) {
+    row_reduction made{row_function_of<Reduce, Out, Out, Out>(), &reduce, index(sizeof(Out)), {}};
+    const Out identity = Reduce::template identity<Out>();
+    std::memcpy(made.identity.data(), &identity, sizeof(Out));
+    return made;
 }
 
 class row_walk;
 
-/// The typed half of a nest: accumulates rows of ⊗ into a private row and writes it. A row is up to `width` points of
-/// the innermost loop, few enough for the first-level cache.
+/// The typed half of a nest: accumulates rows of ⊗ into a private row, the results, and writes it. A row is up to
+/// `width` points of the innermost loop, few enough for the first-level cache.
 class row_worker {
 public:
-    row_worker(index width, const row_operands& operands) : width_(width), operands_(operands) {}
+    /// @param results  `width` elements, which the caller keeps
+    row_worker(const row_reduction& reduction, void* output, const row_operands& operands, write_mode mode,
+               void* results, index width)
+        : reduction_(reduction),
+          output_(static_cast<std::byte*>(output)),
+          mode_(mode),
+          results_(static_cast<std::byte*>(results)),
+          width_(width),
+          operands_(operands) {}
     row_worker(const row_worker&) = delete;
     row_worker& operator=(const row_worker&) = delete;
 
-    /// accumulators[i] = ⊗ at point i where `first`, accumulators[i] ⊕= ⊗ otherwise. Point i of operand r lies i ·
-    /// moves[r] elements from places[r].
+    /// results[i] = ⊗ at point i where `first`, results[i] ⊕= ⊗ otherwise. Point i of operand r lies i · moves[r]
+    /// elements from places[r]. Where the row is `straight`, it may go to the output at once instead.
     virtual void accumulate(const std::byte* const* places, const index* moves, index count, bool first) = 0;
-    /// Writes (or combines) the accumulators into the output, from `offset` on.
-    virtual void write(index offset, index move, index count) = 0;
-    /// Writes (or combines) ⊕ of `count` accumulators, every `step`th from `begin` on, into the output element at
-    /// `offset`. Accumulator 0 is lost.
-    virtual void write_total(index offset, index begin, index step, index count) = 0;
     /// Runs the walk, which is a piece of the nest, on a worker of its own with the same operands. Pieces of the output
-    /// go there; pieces of sums (place >= 0) become accumulators of this one, from number `place` on.
+    /// go there; pieces of sums (place >= 0) become results of this one, from number `place` on.
     virtual void run_own(const row_walk& walk, index place) = 0;
     static constexpr index to_output = -1;
-    /// So many accumulators every worker has at least.
+    /// So many results every worker has room for, and so many bytes of them at most.
     static constexpr index least_width = 1024;
+    static constexpr std::size_t largest_row = 16384;
+    /// Points at a time where the row is summed: lanes that hide the latency of a sum.
+    index summed_width = 64;
+
+    /// Writes (or combines) results, from `number` on, into the output from `offset` on.
+    virtual void write(index number, index offset, index move, index count) = 0;
+    /// results[i] = ⊕ of results[i + s · elements], s = 0 … count − 1, for every i below `elements`.
+    EINPARALLEL_INLINE void fold(index elements, index count);
 
     [[nodiscard]] index width() const { return width_; }
     [[nodiscard]] const row_operands& operands() const { return operands_; }
     /// Whether the output outgrows the caches and is written past them.
     void stream(bool streams) { streams_ = streams; }
+    /// Where in the output the next row goes, if it is written once and contiguous.
+    void straight(bool is_straight, index offset) { straight_ = is_straight && mode_ == write_mode::overwrite ? place_of(offset) : nullptr; }
 
 protected:
     ~row_worker() = default;
 
-    /// Writes a row of elements, `move` apart.
-    template <class T>
-    void write_row(T* into, index move, const T* row, index count) const {
-        if (move != 1) {
-            for (index i = 0; i < count; ++i) {
-                into[i * move] = row[i];
-            }
-            return;
-        }
-        write_bytes(reinterpret_cast<std::byte*>(into), reinterpret_cast<const std::byte*>(row),
-                    std::size_t(count) * sizeof(T));
+    [[nodiscard]] std::byte* place_of(index offset) const { return output_ + offset * reduction_.bytes; }
+    [[nodiscard]] std::byte* result(index number) const { return results_ + number * reduction_.bytes; }
+    EINPARALLEL_INLINE void write_row(index number, index offset, index move, index count) const;
+    /// into[i] = into[i] ⊕ from[i].
+    void reduce(std::byte* into, const std::byte* from, index count) const {
+        const void* const both[] = {into, from};
+        reduction_.run(reduction_.functor, into, both, count);
     }
 
-private:
-    EINPARALLEL_INLINE void write_bytes(std::byte* into, const std::byte* from, std::size_t bytes) const;
+    row_reduction reduction_;
+    std::byte* output_;
+    write_mode mode_;
+    std::byte* results_;
+    std::byte* straight_ = nullptr;
 
+private:
     index width_;
     row_operands operands_;
     bool streams_ = false;
@@ -98,97 +116,29 @@ private:
 /// Computes the points of the walk through `worker`, whose width is 64 at least.
 EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker);
 
-/// Rows of into ⊕ from: the results are what operand 0 holds. Workers that compute theirs derive from it.
-template <class Out, class Reduce, index Width = row_worker::least_width>
-class reduced_rows : public row_worker {
-public:
-    reduced_rows(const Reduce& reduce, Out* output, const row_operands& operands, write_mode mode)
-        : row_worker(Width, operands), reduce_(reduce), output_(output), mode_(mode) {}
-    ~reduced_rows() = default;
-
-    void accumulate(const std::byte* const* places, const index* moves, index count, bool /*first*/) override {
-        const Out* const from = reinterpret_cast<const Out*>(places[0]);
-        for (index i = 0; i < count; ++i) {
-            results_[i] = from[i * moves[0]];
-        }
-    }
-
-    void write(index offset, index move, index count) override {
-        Out* const into = output_ + offset;
-        const Out* const results = results_;
-        if (mode_ == write_mode::overwrite) {
-            this->write_row(into, move, results, count);
-        } else if (move == 1) {
-            in_blocks(count, [=, this](index at) { into[at] = Out(reduce_(into[at], results[at])); });
-        } else {
-            for (index i = 0; i < count; ++i) {
-                into[i * move] = Out(reduce_(into[i * move], results[i]));
-            }
-        }
-    }
-
-    void write_total(index offset, index begin, index step, index count) override {
-        Out total = results_[begin];
-        for (index i = 1; i < count; ++i) {
-            total = Out(reduce_(total, results_[begin + i * step]));
-        }
-        results_[0] = total;
-        write(offset, 1, 1);
-    }
-
-    void run_own(const row_walk& walk, index /*to_output*/) override {
-        reduced_rows own(reduce_, output_, operands(), mode_);
-        run_walk(walk, own);
-    }
-
-protected:
-    const Reduce& reduce_;
-    Out* output_;
-    write_mode mode_;
-    alignas(64) Out results_[Width];
-};
-
 /// Computes every output element of the nest through `worker`, on several threads where that is worth it.
 /// @pre no extent of the nest is 0; loops sorted by the output's stride
 EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker);
 
-/// What kernels of ⊕ do whatever ⊗ is, so that each ⊗ compiles little beside its own rows.
-template <class Out, class Reduce>
+/// Elements of 1, 2, 4, 8 or 16 bytes from one row to another; where from_move is 0, one of them everywhere.
+EINPARALLEL_INLINE void copy_row(void* into, index into_move, const void* from, index from_move, index bytes,
+                                 index count);
+
+/// What kernels of ⊕ do whatever ⊗ is.
 class reducing_kernel : public kernel {
 public:
-    reducing_kernel(Reduce reduce, op_program program) : kernel(std::move(program)), reduce_(std::move(reduce)) {}
-
-    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
-                 std::span<const index> from_strides) const override {
-        loop_nest nest(2);
-        if (nest.add_box(extents, into_strides, from_strides)) {
-            nest.sort_by(0);
-            reduced_rows<Out, Reduce> rows(reduce_, static_cast<Out*>(into),
-                                           row_operands_at(static_cast<const Out*>(from)), write_mode::combine);
-            run_rows(nest, rows);
-        }
-    }
-
-    [[nodiscard]] bool is_contraction() const override { return false; }
-
-    [[nodiscard]] const Reduce& reduce() const { return reduce_; }
+    using kernel::kernel;
 
 protected:
-    /// Computes the block with these rows, or writes identities where there is nothing to aggregate.
-    void run(const block_call& call, row_worker& rows) const {
-        loop_nest nest(call);
-        if (nest.output_empty) {
-            return;
-        }
-        if (!nest.sum_empty) {
-            nest.sort_by(0);
-            run_rows(nest, rows);
-        } else if (call.mode == write_mode::overwrite) {
-            fill_output(nest, call.output.data, Reduce::template identity<Out>());
-        }
-    }
+    /// kernel::combine, for those that override it: where nobody instantiates them, header-only nobody compiles it.
+    EINPARALLEL_INLINE void combine_boxes(std::span<const index> extents, void* into,
+                                          std::span<const index> into_strides, const void* from,
+                                          std::span<const index> from_strides) const;
 
-    Reduce reduce_;
+    row_reduction reduction_;
 };
+
+/// Whether there is something to aggregate; where not, writes identities if the call overwrites.
+EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call, const row_reduction& reduction);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -7,7 +7,9 @@
 #include <einparallel/kernel/threads.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
@@ -147,8 +149,54 @@ private:
     bool streams_ = false;
 };
 
-EINPARALLEL_INLINE void row_worker::write_bytes(std::byte* into, const std::byte* from, std::size_t bytes) const {
-    streams_ ? copy_functions::best(8, 0).stream(into, from, bytes) : copy_bytes(into, from, bytes);
+EINPARALLEL_INLINE void copy_row(void* into, index into_move, const void* from, index from_move, index bytes,
+                                 index count) {
+    const auto copy = [&](auto word) {
+        using T = decltype(word);
+        T* const to = static_cast<T*>(into);
+        const T* const x = static_cast<const T*>(from);
+        for (index i = 0; i < count; ++i) {
+            to[i * into_move] = x[i * from_move];
+        }
+    };
+    switch (bytes) {
+        case 1:
+            return copy(std::uint8_t());
+        case 2:
+            return copy(std::uint16_t());
+        case 4:
+            return copy(std::uint32_t());
+        case 8:
+            return copy(std::uint64_t());
+        default:
+            return copy(std::array<std::uint64_t, 2>());
+    }
+}
+
+EINPARALLEL_INLINE void row_worker::write_row(index number, index offset, index move, index count) const {
+    std::byte* const into = place_of(offset);
+    const std::byte* const row = result(number);
+    if (mode_ == write_mode::combine && move == 1) {
+        reduce(into, row, count);
+    } else if (mode_ == write_mode::combine) {
+        alignas(64) std::byte there[largest_row];
+        copy_row(there, 1, into, move, reduction_.bytes, count);
+        reduce(there, row, count);
+        copy_row(into, move, there, 1, reduction_.bytes, count);
+    } else if (move != 1) {
+        copy_row(into, move, row, 1, reduction_.bytes, count);
+    } else {
+        const auto bytes = std::size_t(count * reduction_.bytes);
+        streams_ ? copy_functions::best(8, 0).stream(into, row, bytes) : copy_bytes(into, row, bytes);
+    }
+}
+
+EINPARALLEL_INLINE void row_worker::fold(index elements, index count) {
+    while (count > 1) {
+        const index half = (count + 1) / 2;
+        reduce(results_, result(half * elements), (count - half) * elements);
+        count = half;
+    }
 }
 
 EINPARALLEL_INLINE void run_walk(const row_walk& walk, row_worker& worker) {
@@ -176,10 +224,12 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     const index length = loops ? nest.extents[order_.inner] : 1;
     const index rows = tiled ? nest.extents[order_.tiled] : 1;
     const bool sums = loops && !nest.in_output(order_.inner);
+    const bool straight = along[0] == 1 && !streams_ && !sums && order_.outer_contracted.empty();
     // A tile is walked along its short side: narrow rows keep the lines of a jumping operand in the first-level cache.
     // A row that is summed needs no more lanes than hide the latency of the sum. Long rows are for sums over what lies
     // far apart, where memory is read in pieces of a row.
-    const index width = tiled || sums                     ? 64
+    const index width = tiled                             ? 64
+                        : sums                            ? std::min(worker.width(), worker.summed_width)
                         : order_.outer_contracted.empty() ? std::min<index>(worker.width(), 256)
                                                           : worker.width();
     small_vector<index, 12> starts(nest.slots, 0);
@@ -199,6 +249,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                 const index count = std::min(width, length - start);
                 for (index row = 0; row < rows; ++row) {
                     start_at(start, row);
+                    worker.straight(straight, offsets[0] + starts[0]);
                     do {
                         for (std::size_t slot = 1; slot < nest.slots; ++slot) {
                             const row_operand& operand = operands[slot - 1];
@@ -209,14 +260,15 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
                         first = false;
                     } while (inside.advance(offsets.data()));
                     if (!sums) {
-                        worker.write(offsets[0] + starts[0], along[0], count);
+                        worker.write(0, offsets[0] + starts[0], along[0], count);
                         first = true;
                     }
                 }
             }
         } while (around.advance(offsets.data()));
         if (sums) {
-            worker.write_total(offsets[0], 0, 1, std::min(width, length));
+            worker.fold(1, std::min(width, length));
+            worker.write(0, offsets[0], 1, 1);
         }
     } while (output.advance(offsets.data()));
     if (streams_) {
@@ -224,7 +276,7 @@ EINPARALLEL_INLINE void row_walk::run(row_worker& worker) const {
     }
 }
 
-/// Computes the sums of a nest with few outputs in pieces, which are accumulators of the worker: element o of piece p
+/// Computes the sums of a nest with few outputs in pieces, which are results of the worker: element o of piece p
 /// is number p · elements + o. Then adds them up in order.
 EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_worker& worker) {
     loop_nest dense = nest;
@@ -243,10 +295,11 @@ EINPARALLEL_INLINE void run_pieces(const loop_nest& nest, index pieces, row_work
             worker.run_own(walk.part(piece, pieces), piece * elements);
         }
     });
+    worker.fold(elements, pieces);
     odometer point(nest, output_loops(nest));
     small_vector<index, 12> offsets(nest.slots, 0);
     for (index element = 0; element < elements; ++element) {
-        worker.write_total(offsets[0], element, elements, pieces);
+        worker.write(element, offsets[0], 1, 1);
         point.advance(offsets.data());
     }
 }
@@ -264,6 +317,18 @@ EINPARALLEL_INLINE void run_rows(const loop_nest& nest, row_worker& worker) {
     }
     on_threads(threads,
                [&](index part, index parts) { worker.run_own(walk.part(part, parts), row_worker::to_output); });
+}
+
+EINPARALLEL_INLINE bool has_points(const loop_nest& nest, const block_call& call, const row_reduction& reduction) {
+    if (!nest.output_empty && nest.sum_empty && call.mode == write_mode::overwrite) {
+        odometer point(nest, output_loops(nest));
+        small_vector<index, 12> offsets(nest.slots, 0);
+        do {
+            copy_row(static_cast<std::byte*>(call.output.data) + offsets[0] * reduction.bytes, 1,
+                     reduction.identity.data(), 1, reduction.bytes, 1);
+        } while (point.advance(offsets.data()));
+    }
+    return !nest.output_empty && !nest.sum_empty;
 }
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

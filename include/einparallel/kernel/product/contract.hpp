@@ -25,7 +25,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// overwritten where nothing is contracted.
 /// Order of summation: an element of a matrix product is summed in one accumulator over a block of the summed labels,
 /// and block after block into the output; what is summed row by row or as a dot product has an accumulator per vector
-/// lane, and long sums to few elements are made of pieces that are added in order. It depends on shapes, strides
+/// lane, and long sums to few elements are made of pieces that are added up by halves. It depends on shapes, strides
 /// and the processor (its vectors, caches, fused multiply-adds), and on a linked BLAS; never on the number of threads.
 /// The scale multiplies the packed elements of an operand, or the sums. Work ∏ of all extents, but that one-sided
 /// labels count for their own operand only.
@@ -70,15 +70,22 @@ inline namespace EINPARALLEL_WAY {
 
 /// The kernel of Σ of products of `operand_count` tensors of type T, times a scale.
 template <Element T>
-class product_kernel final : public detail::reducing_kernel<T, op::sum_type> {
+class product_kernel final : public detail::reducing_kernel {
 public:
     /// @pre operand_count >= 1
     product_kernel(T scale, std::size_t operand_count)
-        : detail::reducing_kernel<T, op::sum_type>(op::sum, detail::product_program(scale, operand_count)),
+        : detail::reducing_kernel(detail::product_program(scale, operand_count)),
           scale_(scale),
-          operand_count_(operand_count) {}
+          operand_count_(operand_count) {
+        this->reduction_ = detail::row_reduction_of<T>(op::sum);
+    }
 
     void contract(const block_call& call) const override { detail::contract_product<T>(call, scale_); }
+
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override {
+        this->combine_boxes(extents, into, into_strides, from, from_strides);
+    }
 
     [[nodiscard]] bool is_contraction() const override { return operand_count_ == 2; }
 

@@ -19,13 +19,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// of the scale.
 template <Element T>
 bool has_terms(loop_nest& nest, const block_call& call, T& scale) {
-    if (nest.output_empty) {
-        return false;
-    }
-    if (nest.sum_empty) {
-        if (call.mode == write_mode::overwrite) {
-            fill_output(nest, call.output.data, T{});
-        }
+    if (!has_points(nest, call, row_reduction_of<T>(op::sum))) {
         return false;
     }
     if (const index repeats = drop_resting(nest); repeats > 1) {

@@ -13,25 +13,19 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Long rows, because what is summed over may lie a page apart: 16 KiB, but no row shorter than a tile needs.
-template <class T>
-inline constexpr index product_row_width = 16384 / index(sizeof(T) < 8 ? 8 : sizeof(T));
-
-/// Accumulates Σ of products of `operands` tensors of type T into the output, times a scale.
+/// Accumulates Σ of products of `operands` tensors of type T into the output, times a scale. Long rows, because what is
+/// summed over may lie a page apart; no row is shorter than a tile needs.
 template <Element T>
-class product_rows final : public reduced_rows<T, op::sum_type, product_row_width<T>> {
-    using base = reduced_rows<T, op::sum_type, product_row_width<T>>;
-
+class product_rows final : public row_worker {
 public:
-    product_rows(T* output, const row_operands& operands, T scale, write_mode mode)
-        : base(op::sum, output, operands, mode), scale_(scale) {}
+    product_rows(void* output, const row_operands& operands, T scale, write_mode mode)
+        : row_worker(row_reduction_of<T>(op::sum), output, operands, mode, sums_, width), scale_(scale) {}
 
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
         const std::size_t operands = this->operands().size();
         const auto operand = [places](std::size_t number) { return reinterpret_cast<const T*>(places[number]); };
-        T* __restrict const sums = this->results_;
         if (operands == 1 && moves[0] == 1 && !first) {
-            in_blocks(count, [sums, x = operand(0)](index at) { sums[at] = op::sum(sums[at], x[at]); });
+            reduce(result(0), places[0], count);
             return;
         }
         if constexpr (std::is_floating_point_v<T>) {
@@ -47,12 +41,12 @@ public:
                 row.add = !first;
                 const T* const y = operands == 2 ? operand(1) : &one;
                 with_best_instructions(
-                    [&](auto set) { vector_small<T, set.value>::products(row, this->results_, operand(0), y); });
+                    [&](auto set) { vector_small<T, set.value>::products(row, sums_, operand(0), y); });
                 return;
             }
         }
-        T products[product_row_width<T>];
-        T* const terms = first ? this->results_ : products;  // not added to zeros: a product keeps the sign of −0
+        T products[width];
+        T* const terms = first ? sums_ : products;  // not added to zeros: a product keeps the sign of −0
         for (std::size_t number = 0; number < operands; ++number) {
             const T* const x = operand(number);
             const index move = moves[number];
@@ -61,26 +55,29 @@ public:
             }
         }
         if (!first) {
-            in_blocks(count, [&](index at) { sums[at] = op::sum(sums[at], products[at]); });
+            reduce(result(0), reinterpret_cast<const std::byte*>(terms), count);
         }
     }
 
-    void write(index offset, index move, index count) override {
-        if (scale_ != T(1)) {
-            in_blocks(count, [this](index at) { this->results_[at] = op::prod(scale_, this->results_[at]); });
+    void write(index number, index offset, index move, index count) override {
+        for (index at = number; scale_ != T(1) && at < number + count; ++at) {
+            sums_[at] = op::prod(scale_, sums_[at]);
         }
-        base::write(offset, move, count);
+        write_row(number, offset, move, count);
     }
 
     void run_own(const row_walk& walk, index place) override {
-        const bool piece = place != row_worker::to_output;
-        product_rows own(piece ? this->results_ + place : this->output_, this->operands(), piece ? T(1) : scale_,
-                         piece ? write_mode::overwrite : this->mode_);
+        const bool piece = place != to_output;
+        product_rows own(piece ? result(place) : output_, operands(), piece ? T(1) : scale_,
+                         piece ? write_mode::overwrite : mode_);
         run_walk(walk, own);
     }
 
 private:
+    static constexpr index width = index(largest_row) / index(sizeof(T) < 8 ? 8 : sizeof(T));
+
     T scale_;
+    alignas(64) T sums_[width];
 };
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

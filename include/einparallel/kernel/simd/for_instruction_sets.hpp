@@ -10,13 +10,16 @@
 
 // The accumulators must stay in registers, which takes complete unrolling: asked for by name, because -O2 alone may
 // not. Of the innermost loops several steps are one: a processor whose other hardware thread is busy decodes half as
-// many instructions for this one, and then those of the loop itself are felt.
+// many instructions for this one, and then those of the loop itself are felt. Where a loop writes to the places that it
+// reads, no step reads what another writes.
 #if defined(__clang__)
 #define EINPARALLEL_DETAIL_UNROLL _Pragma("clang loop unroll(full)")
 #define EINPARALLEL_DETAIL_FOUR_STEPS _Pragma("clang loop unroll_count(4)")
+#define EINPARALLEL_DETAIL_SAME_PLACES _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define EINPARALLEL_DETAIL_UNROLL _Pragma("GCC unroll 32")
 #define EINPARALLEL_DETAIL_FOUR_STEPS _Pragma("GCC unroll 4")
+#define EINPARALLEL_DETAIL_SAME_PLACES _Pragma("GCC ivdep")
 #endif
 #if defined(__CUDACC__)
 #pragma nv_diagnostic push
@@ -63,6 +66,7 @@
 #undef EINPARALLEL_DETAIL_STREAM
 #undef EINPARALLEL_DETAIL_UNROLL
 #undef EINPARALLEL_DETAIL_FOUR_STEPS
+#undef EINPARALLEL_DETAIL_SAME_PLACES
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif

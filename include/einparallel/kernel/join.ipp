@@ -1,0 +1,156 @@
+#pragma once
+
+#include <einparallel/kernel/join.hpp>
+
+#include <einparallel/kernel/loop_nest.hpp>
+#include <einparallel/kernel/product/gemm.hpp>
+#include <einparallel/kernel/row_program.hpp>
+#include <einparallel/kernel/rows.hpp>
+#include <einparallel/kernel/small_vector.hpp>
+#include <einparallel/kernel/workspace.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// Rows of ⊕ over what a program makes of the operands: each step is one call for a whole row.
+EINPARALLEL_INLINE class join_rows final : public row_worker {
+public:
+    join_rows(const row_program& program, const row_reduction& reduction, void* output, const row_operands& operands,
+              write_mode mode)
+        : row_worker(reduction, output, operands, mode, results_memory_, width_of(program, operands)),
+          program_(program),
+          pitch_(rounded_up(this->width() * widest_of(program, operands), 64) + gap),
+          heap_(std::size_t(pitch_) * rows_of(program, operands) > sizeof(memory_)
+                    ? std::size_t(pitch_) * rows_of(program, operands)
+                    : 0),
+          rows_(heap_.data() != nullptr ? heap_.data() : memory_),
+          gathered_(operands.size()) {
+        this->summed_width = 256;
+    }
+
+    void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
+        if (filled_ < count) {
+            for (const row_number& number : program_.numbers) {
+                copy_row(row(number.into), 1, number.value.data(), 0, number.bytes, count);
+            }
+            filled_ = count;
+        }
+        small_vector<const void*, 12> from(program_.operands);
+        for (std::size_t operand = 0; operand < from.size(); ++operand) {
+            from[operand] = moves[operand] == 1 ? places[operand] : gather(operand, places[operand], moves[operand], count);
+        }
+        std::byte* const results = this->straight_ != nullptr ? this->straight_ : this->result(0);
+        const void* value = from[0];
+        small_vector<const void*, 12> arguments;
+        for (const row_step& step : program_.steps) {
+            arguments.clear();
+            for (std::size_t source = 0; source < step.source_count; ++source) {
+                const row_name name = program_.sources[step.first_source + source];
+                arguments.push_back(name < from.size() ? from[name] : row(name));
+            }
+            std::byte* const into = first && &step == program_.steps.end() - 1 ? results : row(step.into);
+            step.run(step.functor, into, arguments.data(), count);
+            value = into;
+        }
+        if (!first) {
+            this->reduce(results, static_cast<const std::byte*>(value), count);
+        } else if (value != results) {
+            copy_row(results, 1, value, 1, this->reduction_.bytes, count);
+        }
+    }
+
+    void write(index number, index offset, index move, index count) override {
+        if (this->straight_ == nullptr) {
+            this->write_row(number, offset, move, count);
+        }
+    }
+
+    void run_own(const row_walk& walk, index place) override {
+        const bool piece = place != row_worker::to_output;
+        join_rows own(program_, this->reduction_, piece ? this->result(place) : this->output_, this->operands(),
+                      piece ? write_mode::overwrite : this->mode_);
+        run_walk(walk, own);
+    }
+
+private:
+    struct gathered_row {
+        const std::byte* constant = nullptr;  ///< what the row is filled with, where it is one value
+        index filled = 0;
+    };
+    static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, beside operands and results
+    static constexpr index gap = 64 * 3;  ///< lest rows a multiple of a page apart wait for each other
+
+    /// Rows beside the results: a copy of every operand may be needed.
+    static std::size_t rows_of(const row_program& program, const row_operands& operands) {
+        return operands.size() + program.held.size();
+    }
+    static index widest_of(const row_program& program, const row_operands& operands) {
+        index widest = program.widest;
+        for (const row_operand& operand : operands) {
+            widest = std::max(widest, operand.bytes);
+        }
+        return widest;
+    }
+    static index width_of(const row_program& program, const row_operands& operands) {
+        const index each = index(memory_bytes / rows_of(program, operands)) - gap - 64;
+        return std::clamp<index>(each / widest_of(program, operands), 64, row_worker::least_width) / 16 * 16;
+    }
+
+    [[nodiscard]] std::byte* row(std::size_t name) const { return rows_ + index(name) * pitch_; }
+
+    const std::byte* gather(std::size_t operand, const std::byte* place, index move, index count) {
+        gathered_row& held = gathered_[operand];
+        if (move != 0 || place != held.constant || count > held.filled) {
+            copy_row(row(operand), 1, place, move, this->operands()[operand].bytes, count);
+            held = {move == 0 ? place : nullptr, count};
+        }
+        return row(operand);
+    }
+
+    const row_program& program_;
+    index pitch_;
+    scratch_memory heap_;
+    std::byte* rows_;
+    index filled_ = 0;
+    small_vector<gathered_row, 8> gathered_;
+    alignas(64) std::byte memory_[memory_bytes];
+    alignas(64) std::byte results_memory_[row_worker::largest_row];
+};
+
+EINPARALLEL_INLINE void run_join(const block_call& call, const row_program& program, const row_reduction& reduction,
+                                 std::span<const std::size_t> bytes, const tile_kernel* tiles) {
+    loop_nest nest(call);
+    if (!has_points(nest, call, reduction)) {
+        return;
+    }
+    if (tiles->run != nullptr && !nest.all_in_output() &&
+        run_in_tiles(nest, *tiles, call.operands[0].data, call.operands[1].data, call.output.data, call.mode)) {
+        return;
+    }
+    row_operands operands;
+    for (std::size_t operand = 0; operand < bytes.size(); ++operand) {
+        operands.push_back({static_cast<const std::byte*>(call.operands[operand].data), index(bytes[operand])});
+    }
+    nest.sort_by(0);
+    join_rows rows(program, reduction, call.output.data, operands, call.mode);
+    run_rows(nest, rows);
+}
+
+EINPARALLEL_INLINE void reducing_kernel::combine_boxes(std::span<const index> extents, void* into,
+                                                       std::span<const index> into_strides, const void* from,
+                                                       std::span<const index> from_strides) const {
+    loop_nest nest(2);
+    if (nest.add_box(extents, into_strides, from_strides)) {
+        nest.sort_by(0);
+        row_program itself;
+        itself.operands = 1;
+        row_operands operands;
+        operands.push_back({static_cast<const std::byte*>(from), reduction_.bytes});
+        join_rows rows(itself, reduction_, into, operands, write_mode::combine);
+        run_rows(nest, rows);
+    }
+}
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
