@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Times the local contraction beside its peers, in one process and on the same memory.
+"""Times the local contraction, and element-wise expressions, beside their peers, in one process and on the same memory.
 
     local.py --ours libbench_local_ours.so [--before libbench_local_ours.so] [--eigen libbench_local_eigen.so]
              [--cases contractions,squares,...] [--only TEXT]
              [--type double,float] [--threads 1,2] [--seconds 0.2] [--rounds 5] [--unseen 12] [--seed 7] [--peers ...]
 
 Peers: Eigen's Tensor module, TBLIS (PyPI pytblis), einsum_ir (PyPI etops) and torch.einsum (PyPI torch); the plain matrix
-product of the same fused m, n, k is the best of ours, Eigen, TBLIS and OpenBLAS. All take turns; a figure is the median
+product of the same fused m, n, k is the best of ours, Eigen, TBLIS and OpenBLAS. Peers of the element-wise expressions
+(--cases trees) are NumPy, numexpr (PyPI numexpr) and torch's eager mode (PyPI torch). All take turns; a figure is the median
 of the rounds: of the process's CPU time on one thread, of elapsed time on more. Ratios are of speeds: above 1, ours is
 the faster. `before` is the same library of another commit, in turns with the others. The roof is what multiply-adds in
 registers and copies of memory reach, measured in turns with all of them.
@@ -14,6 +15,7 @@ registers and copies of memory reach, measured in turns with all of them.
 
 import argparse
 import ctypes
+import itertools
 import math
 import os
 import statistics
@@ -129,6 +131,23 @@ class Ours:
         for labels, array in ((p.a_labels, p.a), (p.b_labels, p.b), (p.c_labels, p.c)):
             arguments += [len(labels), ints([number[label] for label in labels]), address(array)]
         return lambda: self.library.bench_contract(*arguments)
+
+    def trees(self):
+        """(name, NumPy's form) of each element-wise expression, as ours.cpp lists them."""
+        name, form = self.library.bench_tree_name, self.library.bench_tree_numpy
+        name.restype = form.restype = ctypes.c_char_p
+        numbers = itertools.takewhile(name, itertools.count())
+        return [(name(number).decode(), form(number).decode()) for number in numbers]
+
+    def tree(self, name, form, arrays, out):
+        listed = self.trees() if hasattr(self.library, "bench_tree") else []
+        if (name, form) not in listed:  # a library from before
+            return None
+        run = self.library.bench_tree
+        run.restype = None
+        operands = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
+        number, count, result = listed.index((name, form)), ctypes.c_int64(out.size), address(out)
+        return lambda: run(out.itemsize, number, count, operands, result)
 
     def gemm(self, p):
         """The plain product: no permutation, same m, n, k."""
@@ -333,10 +352,44 @@ class Torch:
         a, b = self.module.from_numpy(p.a), self.module.from_numpy(p.b)
         return lambda: self.module.einsum(p.text, a, b)
 
+    def tree(self, name, form, arrays, out):
+        form = {"silu": "nn.functional.silu(x)", "x sigmoid(x)": "x * sigmoid(x)"}.get(name, form)
+        tensors = {key: self.module.from_numpy(array) for key, array in arrays.items()}
+        return eval(f"lambda: {form}", {**vars(self.module), **tensors})
+
+
+class NumPy:
+    name = "NumPy"
+    description = f"NumPy {np.__version__}, on one thread always"
+
+    def threads(self, count):
+        pass
+
+    def tree(self, name, form, arrays, out):
+        return eval(f"lambda: {form}", {**vars(np), **arrays})
+
+
+class NumExpr:
+    name = "numexpr"
+
+    def __init__(self):
+        import numexpr
+
+        self.module = numexpr
+        self.description = f"numexpr {numexpr.__version__}"
+
+    def threads(self, count):
+        self.module.set_num_threads(count)
+
+    def tree(self, name, form, arrays, out):
+        self.module.evaluate(form, local_dict=arrays, out=out)
+        return lambda: self.module.re_evaluate(local_dict=arrays)  # of the last expression, without compiling it again
+
 
 def gather(options):
     """Ours, the peers that can be had, and the names of those that cannot."""
-    makers = dict(eigen=lambda: Eigen(options.eigen), tblis=Tblis, einsum_ir=EinsumIr, torch=Torch, openblas=OpenBlas)
+    makers = dict(eigen=lambda: Eigen(options.eigen), tblis=Tblis, einsum_ir=EinsumIr, numpy=NumPy, numexpr=NumExpr,
+                  torch=Torch, openblas=OpenBlas)
     found, missing = [Ours(options.ours)], []
     if options.before:
         found.append(Ours(options.before, "before"))
@@ -517,6 +570,45 @@ def permutations(contenders, options, dtype, threads):
     print(f"{'geometric mean':24} {'':24} {'':7}      {mean(fractions):5.2f}")
 
 
+def trees(contenders, options, dtype, threads):
+    now, item = clock(threads), np.dtype(dtype).itemsize
+    peers = [each for each in contenders[1:] if hasattr(each, "tree")]
+    print(f"\nElement-wise expressions, {np.dtype(dtype).name}, {threads} thread{'s' if threads > 1 else ''}: ratios of ours to …")
+    print(f"{'case':14} {'n':>8} {'ns/elem':>8} {'GB/s':>6} " + " ".join(f"{peer.name:>9}" for peer in peers) + f" {'best':>5}")
+    for n in (4096, 4 * 2**20):
+        columns = {key: [] for key in ["ns", "best"] + [peer.name for peer in peers]}
+        random = np.random.default_rng(options.seed)
+        arrays, out = {name: aligned(n, dtype, False) for name in "xyzw"}, aligned(n, dtype, False)
+        for array in arrays.values():
+            array[:] = random.uniform(-2, 2, n)
+        sample = slice(None, None, max(1, n // 100000))
+        doubles = {name: array[sample].astype(np.float64) for name, array in arrays.items()}
+        for name, form in contenders[0].trees():
+            if options.only and options.only not in name:
+                continue
+            runs = {each.name: each.tree(name, form, arrays, out) for each in contenders if hasattr(each, "tree")}
+            runs = {each: run for each, run in runs.items() if run is not None}
+            expected = eval(form, {**vars(np), **doubles})
+            for each, run in runs.items():
+                out[:] = 7
+                made = run()
+                error = np.abs(np.asarray(out if made is None else made)[sample] - expected) / np.maximum(np.abs(expected), 1)
+                if not error.max() < (1e-5 if item == 4 else 1e-12):
+                    print(f"  {each} computes something else in {name}: relative error {error.max():.1e}", flush=True)
+            taken = race(runs, options.seconds, options.rounds, now)
+            ours = taken["ours"]
+            ratios = {peer.name: taken[peer.name] / ours for peer in peers if peer.name in taken}
+            best = min((ratio for peer, ratio in ratios.items() if peer != "before"), default=float("nan"))
+            for key, value in dict(ratios, ns=1e9 * ours / n, best=best).items():
+                columns[key].append(value)
+            moved = item * n * (1 + sum(array in compile(form, name, "eval").co_names for array in arrays))
+            print(f"{name:14} {n:8} {1e9 * ours / n:8.3f} {moved / ours / 1e9:6.1f} "
+                  + " ".join(f"{ratios[peer.name]:9.2f}" if peer.name in ratios else f"{'–':>9}" for peer in peers)
+                  + f" {best:5.2f}", flush=True)
+        print(f"{'geometric mean':14} {n:8} {mean(columns['ns']):8.3f} {'':6} "
+              + " ".join(f"{mean(columns[peer.name]):9.2f}" for peer in peers) + f" {mean(columns['best']):5.2f}", flush=True)
+
+
 def dispatch(contenders):
     ours = contenders[0].library
     print("\nDispatch of a 2x2 by 2x2 einsum, nanoseconds:")
@@ -529,7 +621,8 @@ def main():
     parse.add_argument("--ours", required=True, help="the library that the target bench_local_ours builds")
     parse.add_argument("--before", default="", help="that of another commit, which ours takes turns with")
     parse.add_argument("--eigen", default="", help="that of bench_local_eigen; without it Eigen is missing")
-    parse.add_argument("--cases", default="contractions,unseen,squares,attention,chains,batches,general,permutations,dispatch",
+    parse.add_argument("--cases", default="contractions,unseen,squares,attention,chains,batches,general,permutations,trees,"
+                       "dispatch",
                        help="lists to run, by default all: %(default)s")
     parse.add_argument("--only", default="", help="cases whose name has this text")
     parse.add_argument("--type", default="double,float")
@@ -538,7 +631,7 @@ def main():
     parse.add_argument("--rounds", type=int, default=5, help="whose median is printed")
     parse.add_argument("--unseen", type=int, default=12, help="random contractions")
     parse.add_argument("--seed", type=int, default=7, help="of the random ones")
-    parse.add_argument("--peers", default="eigen,tblis,einsum_ir,torch,openblas")
+    parse.add_argument("--peers", default="eigen,tblis,einsum_ir,numpy,numexpr,torch,openblas")
     parse.add_argument("--no-gemm", action="store_true", help="leave the plain product out")
     options = parse.parse_args()
     wanted = options.cases.split(",")
@@ -553,7 +646,7 @@ def main():
         ("chains", "MTTKRP and TTM", lists.CHAINS),
         ("batches", "Batches", lists.BATCHES),
     ]
-    unknown = set(wanted) - {key for key, _, _ in sections} - {"general", "permutations", "dispatch"}
+    unknown = set(wanted) - {key for key, _, _ in sections} - {"general", "permutations", "trees", "dispatch"}
     if unknown:
         sys.exit(f"local.py: no such cases: {', '.join(sorted(unknown))}")
     for threads in map(int, options.threads.split(",")):
@@ -568,6 +661,8 @@ def main():
                 general(contenders, options, dtype, threads)
             if "permutations" in wanted:
                 permutations(contenders, options, dtype, threads)
+            if "trees" in wanted:
+                trees(contenders, options, dtype, threads)
     if "dispatch" in wanted:
         dispatch(contenders)
 

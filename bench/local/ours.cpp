@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #if defined(_OPENMP)
@@ -107,6 +109,49 @@ void squared_distance(ep::index n, const void* a, const void* b, void* c) {
     C(i, k) = ep::sum(ep::join(square_of_difference, A(i, j), B(j, k)));
 }
 
+// Element-wise expressions of x, y, z and w: name, NumPy's form (evaluated by local.py), ours.
+// clang-format off
+#define BENCH_TREES(TREE)                                                                        \
+    TREE("add", "x + y", x + y)                                                                  \
+    TREE("affine", "2 * x + 1", 2 * x + 1)                                                       \
+    TREE("multiply-add", "x * y + z", x * y + z)                                                 \
+    TREE("where", "where(x > y, x, y)", where(x > y, x, y))                                      \
+    TREE("exp", "exp(x)", exp(x))                                                                \
+    TREE("x sigmoid(x)", "x / (1 + exp(-x))", x * sigmoid(x))                                    \
+    TREE("silu", "x / (1 + exp(-x))", silu(x))                                                   \
+    TREE("tanh", "tanh(2 * x - 3 * y)", tanh(2 * x - 3 * y))                                     \
+    TREE("norm", "sqrt(x * x + y * y + z * z)", sqrt(x * x + y * y + z * z))                     \
+    TREE("softplus", "log(1 + exp(-abs(x)))", log(1 + exp(-abs(x))))                             \
+    TREE("horner 6", "(((((x - 3) * x + 5) * x - 2) * x + 4) * x - 1) * x + 7",                  \
+         (((((x - 3) * x + 5) * x - 2) * x + 4) * x - 1) * x + 7)                                \
+    TREE("mix of 12", "log(abs(x) + 1) * exp(minimum(y, z)) + maximum(z, w) / (abs(x) + 2) - y", \
+         log(abs(x) + 1) * exp(min(y, z)) + max(z, w) / (abs(x) + 2) - y)
+// clang-format on
+
+struct named_tree {
+    const char* name;
+    const char* numpy;
+};
+#define BENCH_NAMED(name, numpy, ours) named_tree{name, numpy},
+constexpr named_tree trees[] = {BENCH_TREES(BENCH_NAMED)};
+
+template <class T>
+void run_tree(int number, ep::index n, const void* const* operands, void* result) {
+    EINPARALLEL_LABELS(i);
+    const auto operand = [&](int which) { return ep::view<const T, 1>(static_cast<const T*>(operands[which]), {n}); };
+    const auto x = operand(0)(i);
+    const auto y = operand(1)(i);
+    const auto z = operand(2)(i);
+    const auto w = operand(3)(i);
+    const ep::view<T, 1> out(static_cast<T*>(result), {n});
+    int each = 0;
+#define BENCH_RUN(name, numpy, ours) \
+    if (each++ == number) {          \
+        out(i) = ours;               \
+    }
+    BENCH_TREES(BENCH_RUN)
+}
+
 }  // namespace
 
 extern "C" {
@@ -175,6 +220,19 @@ void bench_max_plus(int type, std::int64_t n, const void* a, const void* b, void
 
 void bench_squared_distance(int type, std::int64_t n, const void* a, const void* b, void* c) {
     type == 4 ? squared_distance<float>(n, a, b, c) : squared_distance<double>(n, a, b, c);
+}
+
+/// Name of tree `number`, null beyond the last one, and NumPy's form of it.
+const char* bench_tree_name(int number) {
+    return number < int(std::size(trees)) ? trees[number].name : nullptr;
+}
+const char* bench_tree_numpy(int number) {
+    return trees[number].numpy;
+}
+
+/// Tree `number` on x, y, z and w of n elements each.
+void bench_tree(int type, int number, std::int64_t n, const void* const* operands, void* result) {
+    type == 4 ? run_tree<float>(number, n, operands, result) : run_tree<double>(number, n, operands, result);
 }
 
 /// Floating-point operations that so many rounds at the peak of a core are.
