@@ -2,13 +2,13 @@
 """What a translation unit pays for the library, header-only and compiled, beside Eigen.
 
     python3 bench/compile_time.py [--repeat 3] [--compilers g++,clang++-14] [--levels O0,O2] [--counts 1,51]
-                                  [--form labels|subscripts] [--tensors] [--ways header-only,compiled] [--no-library]
-                                  [--keep FOLDER]
+                                  [--form labels|subscripts|expressions] [--tensors] [--ways header-only,compiled]
+                                  [--no-library] [--keep FOLDER]
 
 Compiles `#include <Eigen/Dense>` alone and with one product of matrices; then, in each way to use the library,
 `#include <einparallel.hpp>` alone, with one einsum (the same product), with more einsums that all differ, each in a
 function of its own, and with one einsum that is decomposed and run over MPI; and last the units that a compiled library
-consists of, which are built once.
+consists of, which are built once. With `--form expressions` the einsums on arrays are element-wise, of 1 to 12 operations.
 
 `CPU s` is what the compiler computed for, whatever else the machine does; `peak MB` is its largest resident memory,
 and `object KB` the size of the object file. `x Eigen` is the ratio of CPU seconds to Eigen's unit: of an include alone
@@ -24,6 +24,7 @@ import dataclasses
 import os
 import pathlib
 import random
+import re
 import shlex
 import shutil
 import statistics
@@ -100,9 +101,47 @@ def einsums(count: int) -> list[tuple[str, str, str]]:
     return found[:count]
 
 
+def expressions(count: int) -> list[str]:
+    """`count` element-wise expressions of 1 to 12 operations on x, y, z and w, always the same ones: no two are equal up
+    to names and numbers."""
+    chooser = random.Random(20)
+
+    def parts(operations: int, count: int) -> list[str]:
+        cuts = sorted(chooser.randint(0, operations) for _ in range(count - 1))
+        return [made(end - begin) for begin, end in zip([0] + cuts, cuts + [operations])]
+
+    def made(operations: int) -> str:
+        if operations == 0:
+            return chooser.choice("xyzw")
+        kind = chooser.choice(["unary", "infix", "infix", "infix", "pair", "where"])
+        if kind == "unary":
+            return f"{chooser.choice(['abs', 'exp', 'log', 'tanh', 'sqrt'])}({made(operations - 1)})"
+        if kind == "where" and operations > 1:
+            return "where({} > {}, {}, {})".format(*parts(operations - 2, 4))
+        a, b = parts(operations - 1, 2)
+        if len(b) == 1 and chooser.random() < 0.4:
+            b = f"{chooser.randint(1, 9)}.5"
+        if kind == "pair":
+            return f"{chooser.choice(['max', 'min'])}({a}, {b})"
+        return f"({a} {chooser.choice('+-*/')} {b})"
+
+    found = {"(x + x)": "x + y"}
+    while len(found) < count:
+        text = made(chooser.randint(1, 12))
+        found.setdefault(re.sub(r"\b[xyzw]\b", "x", re.sub(r"\d\.5", "1.5", text)), text)
+    return list(found.values())
+
+
 def unit(count: int, form: str, tensors: bool) -> str:
     lines = ["#include <einparallel.hpp>", "", "namespace ep = einparallel;"]
     kind = "tensor" if tensors else "array"
+    if count > 0 and form == "expressions":
+        lines.append("EINPARALLEL_LABELS(i);")
+        operands = ", ".join(f"const ep::{kind}<double, 1>& {name}" for name in "XYZW")
+        for number, text in enumerate(expressions(count)):
+            call = re.sub(r"\b[xyzw]\b", lambda name: f"{name[0].upper()}(i)", text)
+            lines.append(f"void expression_{number}(ep::{kind}<double, 1>& R, {operands}) {{ R(i) = {call}; }}")
+        return "\n".join(lines) + "\n"
     if count > 0 and form == "labels":
         lines.append(f"EINPARALLEL_LABELS({', '.join(LABELS)});")
     for number, (x, y, z) in enumerate(einsums(count)):
@@ -163,7 +202,7 @@ def write_subjects(options: argparse.Namespace, folder: pathlib.Path) -> list[tu
         subjects = [Subject("<einparallel.hpp>", written("core.cpp", unit(0, "", False)), flags, "<Eigen/Dense>")]
         for count in options.counts:
             text = unit(count, options.form, options.tensors)
-            title = f"{count} einsum{'s' if count > 1 else ''}"
+            title = f"{count} {'expression' if options.form == 'expressions' else 'einsum'}{'s' if count > 1 else ''}"
             subjects.append(Subject(title, written(f"einsums_{count}.cpp", text), flags, "one product", count))
         if mpi is not None:
             source = written("distributed.cpp", DISTRIBUTED)
@@ -241,7 +280,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--compilers", default="g++,clang++-14")
     parser.add_argument("--levels", default="O0,O2")
     parser.add_argument("--counts", default="1,51", help="einsums in a unit; a unit with one is measured in any case")
-    parser.add_argument("--form", choices=("labels", "subscripts"), default="labels")
+    parser.add_argument("--form", choices=("labels", "subscripts", "expressions"), default="labels")
     parser.add_argument("--tensors", action="store_true", help="record on ep::tensor instead of running on ep::array")
     parser.add_argument("--ways", default=",".join(WAYS), help="the library's own units belong to `compiled`")
     parser.add_argument("--no-library", dest="library", action="store_false", help="leave out the library's own units")
