@@ -105,10 +105,16 @@ public:
         return detail::handle_of(held);
     }
 
+    static constexpr bool records = false;
+
+    EINPARALLEL_INLINE handle join(destination sink, std::span<const label_id> out,
+                                   std::span<const labelled_block> operands, const join_work& work,
+                                   const op_program& nobody_asks);
+
     template <class Out, class MakeKernel>
     handle emit(destination sink, std::span<const label_id> out, std::span<const labelled_block> operands,
                 MakeKernel&& make_kernel) {
-        const auto work = make_kernel(std::false_type{});
+        const auto work = make_kernel();
         return run(sink, out, operands, sizeof(Out), [&](const block_call& block) { work.contract(block); });
     }
 

@@ -5,10 +5,9 @@
 //
 // A builder has a type `handle` and
 //   handle handle_of(const Operand&)                      a leaf's data
-//   handle emit<Out>(sink, labels, operands, make_kernel) one vertex: output labels, operands with labels, and a
-//   function that
-//                                                         makes its kernel; make_kernel(std::true_type{}) with its
-//                                                         program, make_kernel(std::false_type{}) without
+//   static constexpr bool records                         whether a vertex outlives the statement, and tells its program
+//   handle join(sink, labels, operands, work, program)    one vertex: output labels, operands with labels
+//   handle emit<Out>(sink, labels, operands, make_kernel) one vertex by a function that makes its kernel
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
 // where a sink says where the result goes: std::nullopt into memory, or a vertex, of its own, or what the builder's own
@@ -141,19 +140,30 @@ void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& vi
 template <class From, class To>
 inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 
-/// One vertex of ⊕ over a tree of the operands' elements.
-template <class Out, bool Aggregates = false, class Builder, class Op, class Tree, class... In, class Sink,
-          std::size_t Count>
+/// E is made of the library's own functors, and so it is told by a program alone.
+template <class E>
+inline constexpr bool is_told = true;
+template <class Function, class... Arguments>
+inline constexpr bool is_told<join_node<Function, Arguments...>> = has_op_code<Function> && (is_told<Arguments> && ...);
+/// The values of its nodes are elements.
+template <class E>
+inline constexpr bool has_elements = is_element<typename E::value_type>;
+template <class Function, class... Arguments>
+inline constexpr bool has_elements<join_node<Function, Arguments...>> =
+    is_element<typename join_node<Function, Arguments...>::value_type> && (has_elements<Arguments> && ...);
+
+/// One vertex of ⊕ over a tree of the operands' elements, with a kernel of its own type.
+template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
 auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/,
                std::span<const label_id> out,
                const std::array<labelled_handle<typename Builder::handle>, Count>& operands) {
     using Kernel = join_kernel<Out, Op, decltype(flatten_tree(tree)), In...>;
-    return builder.template emit<Out>(sink, out, std::span(operands), [&](auto described) {
+    return builder.template emit<Out>(sink, out, std::span(operands), [&] {
         op_program program;
-        if constexpr (decltype(described)::value) {
+        if constexpr (Builder::records) {
             program = program_of<Out, Op, In...>(tree);
         }
-        return Kernel(op, flatten_tree(std::move(tree)), std::move(program), std::bool_constant<Aggregates>());
+        return Kernel(op, flatten_tree(std::move(tree)), std::move(program));
     });
 }
 
@@ -179,11 +189,13 @@ public:
             auto* next = operands.data();
             for_each_factor(inner, scale, [&](const auto& factor) { *next++ = as_operand(factor); });
             return builder_.template product<Out>(sink, out, std::span(std::as_const(operands)), scale);
-        } else {
+        } else if constexpr (has_elements<E> && (!Builder::records || (is_told<E> && has_op_code<Op>)) &&
+                             !(Statement::template aggregates<E> && leaf_count<E> == 2)) {
+            return join<Out>(sink, op, inner, typename leaf_types<E>::type{}, out);
+        } else {  // tiles need ⊗ as one functor, and what is recorded a copy of the application's functors
             std::array<operand, leaf_count<E>> operands{};
             auto tree = collect<0>(inner, operands);
-            return emit_join<Out, Statement::template aggregates<E>>(
-                builder_, sink, op, std::move(tree), typename leaf_types<E>::type{}, out, operands);
+            return emit_join<Out>(builder_, sink, op, std::move(tree), typename leaf_types<E>::type{}, out, operands);
         }
     }
 
@@ -231,6 +243,39 @@ private:
         const std::array<operand, 2> quotient{operand{exponentials, all}, operand{sums, rows}};
         return emit_join<T>(builder_, sink, op::sum, apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{},
                             all, quotient);
+    }
+
+    /// Lists what becomes an operand.
+    struct operand_list {
+        lowering& lower;
+        operand* operands;
+        join_work& work;
+
+        template <class E>
+        value_at<typename E::value_type> leaf(const E& node) {
+            const std::size_t number = work.bytes.size();
+            operands[number] = lower.as_operand(node);
+            work.bytes.push_back(sizeof(typename E::value_type));
+            return {row_name(number), op_register(number)};
+        }
+    };
+
+    /// One vertex of ⊕ over an expression, as steps.
+    template <class Out, class Op, class E, class... In, class Sink>
+    handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/,
+                std::span<const label_id> out) {
+        std::array<operand, sizeof...(In)> operands{};
+        op_program program;
+        if constexpr (Builder::records) {
+            program = started_program<Op, In...>();
+        }
+        join_work work;
+        work.rows.operands = sizeof...(In);
+        work.reduction = row_reduction_of<Out>(op);
+        operand_list leaves{*this, operands.data(), work};
+        node_writer<Op, call_writer<true, Builder::records>, operand_list>({work, &program}, leaves)
+            .template write_all<Out>(inner);
+        return builder_.join(sink, out, std::span(std::as_const(operands)), work, program);
     }
 
     // A leaf keeps the order of its dimensions; a vertex made here has its labels in id order.

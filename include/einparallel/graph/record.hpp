@@ -53,12 +53,18 @@ public:
         return held.node != nullptr ? held.node : unassigned_vertex(Rank, element_type_of<T>());
     }
 
+    static constexpr bool records = true;
+
+    EINPARALLEL_INLINE [[nodiscard]] handle join(destination sink, std::span<const label_id> out,
+                                                 std::span<const operand_type> operands, const join_work& work,
+                                                 const op_program& program) const;
+
     template <class Out, class MakeKernel>
     handle emit(destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
                 MakeKernel&& make_kernel) const {
-        using Kernel = decltype(make_kernel(std::true_type{}));
+        using Kernel = decltype(make_kernel());
         // Of the base, whose destructor is virtual: else its counting would be compiled for each type of kernel.
-        const kernel* const work = new Kernel(make_kernel(std::true_type{}));
+        const kernel* const work = new Kernel(make_kernel());
         return record(sink, out, operands, std::shared_ptr<const kernel>(work));
     }
 
@@ -103,8 +109,8 @@ public:
     template <class Out, class MakeKernel>
     handle emit(destination sink, std::span<const label_id> out, std::span<const operand_type> operands,
                 MakeKernel&& make_kernel) const {
-        using Kernel = decltype(make_kernel(std::true_type{}));
-        const std::shared_ptr<Kernel> work(new Kernel(make_kernel(std::true_type{})));
+        using Kernel = decltype(make_kernel());
+        const std::shared_ptr<Kernel> work(new Kernel(make_kernel()));
         work->bring(functor_of(*work));
         return record(sink, out, operands, work);
     }

@@ -109,4 +109,11 @@ EINPARALLEL_SELDOM recording_builder::handle recording_builder::contract_pairwis
                              });
 }
 
+EINPARALLEL_INLINE recording_builder::handle recording_builder::join(destination sink, std::span<const label_id> out,
+                                                                     std::span<const operand_type> operands,
+                                                                     const join_work& work,
+                                                                     const op_program& program) const {
+    return record(sink, out, operands, make_join_kernel(work, program));
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

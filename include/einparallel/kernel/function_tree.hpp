@@ -90,9 +90,6 @@ auto flatten_tree(Tree tree) {
     return tree_function<Tree>{std::move(tree)};
 }
 
-// --- trees as programs
-// ---------------------------------------------------------------------------------------------------------
-
 /// Which of the library's own ⊕ an operator is.
 template <class Reduce>
 inline constexpr reduction reduction_of = std::is_same_v<Reduce, op::sum_type>    ? reduction::sum
@@ -100,76 +97,5 @@ inline constexpr reduction reduction_of = std::is_same_v<Reduce, op::sum_type>  
                                           : std::is_same_v<Reduce, op::max_type>  ? reduction::max
                                           : std::is_same_v<Reduce, op::min_type>  ? reduction::min
                                                                                   : reduction::unknown;
-
-template <class Reduce, class Function>
-constexpr op_function op_function_of() {
-    op_function made;
-    if constexpr (has_op_code<Function>) {
-        made.code = Function::code;
-    } else {
-        made.has_state = !std::is_empty_v<Function>;
-        made.distributes = distributes_over<Reduce, Function>;
-        if constexpr (requires { Function::name; }) {
-            made.name = Function::name;
-        }
-    }
-    return made;
-}
-
-/// The register with a value of type T.
-template <class T>
-struct in_register {
-    using type = T;
-    op_register at;
-};
-
-/// Writes trees of elements In… that ⊕ = Reduce aggregates.
-template <class Reduce, class... In>
-struct op_program_writer {
-    op_program& into;
-
-    template <std::size_t Leaf>
-    in_register<std::tuple_element_t<Leaf, std::tuple<In...>>> write(const pick<Leaf>& /*tree*/) const {
-        return {op_register(Leaf)};
-    }
-    template <class T>
-    in_register<T> write(const number<T>& tree) const {
-        return {into.number(register_type<T>(), bits_of(tree.value))};
-    }
-    template <class Function, class... Branches>
-    auto write(const apply<Function, Branches...>& tree) const {
-        return call(tree, std::index_sequence_for<Branches...>{});
-    }
-
-    /// Of elements of types T….
-    template <class Function, class... T>
-    auto called(std::span<const op_register> arguments) const {
-        using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, T...>>;
-        element_type compared;
-        if constexpr (has_op_code<Function> && std::is_same_v<Value, bool> && sizeof...(T) == 2) {
-            compared = element_type_of<typename decltype(arithmetic_result<T...>())::type>();
-        }
-        return in_register<Value>{
-            into.call(op_function_of<Reduce, Function>(), register_type<Value>(), compared, arguments)};
-    }
-
-private:
-    template <class Function, class... Branches, std::size_t... Branch>
-    auto call(const apply<Function, Branches...>& tree, std::index_sequence<Branch...> /*all*/) const {
-        const op_register arguments[] = {write(boost::hana::at_c<Branch>(tree.branches)).at...};
-        return called<Function, typename decltype(write(boost::hana::at_c<Branch>(tree.branches)))::type...>(arguments);
-    }
-};
-
-/// The program of a vertex with results of type Out.
-template <class Out, class Reduce, class... In, class Tree>
-op_program program_of(const Tree& tree) {
-    constexpr std::array<element_type, sizeof...(In)> operands{element_type_of<In>()...};
-    op_program made(reduction_of<Reduce>, operands,
-                    reduction_of<Reduce> == reduction::unknown && !std::is_empty_v<Reduce>);
-    const op_register result = op_program_writer<Reduce, In...>{made}.write(tree).at;
-    made.call({op_code::cast}, element_type_of<Out>(), {}, {&result, 1});
-    return made;
-}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -12,8 +12,8 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/op_program.hpp>
 
-#include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -41,10 +41,11 @@ tile_kernel join_tile_kernel(instruction_set set, const join_functors<Reduce, Fu
     });
 }
 
-/// Z (⊕)= ⊕ of what a program makes of the operands, elements of so many bytes each; in tiles where there is a kernel
-/// of them and something to reuse.
-EINPARALLEL_INLINE void run_join(const block_call& call, const row_program& program, const row_reduction& reduction,
-                                 std::span<const std::size_t> bytes, const tile_kernel* tiles);
+/// Z (⊕)= ⊕ of what the steps make of the operands; in tiles where there is a kernel of them and something to reuse.
+EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work);
+
+/// The kernel of a join of the library's own functors, which it does not need: work that refers to none.
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program);
 
 /// Functors of two arguments with tiles of their own: elementary functions have rows instead, which are vectors.
 template <class Function>
@@ -73,24 +74,18 @@ inline constexpr bool has_tiles<tree_function<Tree>> = has_tiles<Tree>;
 template <class Out, class Reduce, class Function, class... In>
 class join_kernel final : public detail::reducing_kernel {
 public:
-    /// @param program     of f and ⊕, where somebody asks
-    /// @param aggregates  false where calls never aggregate: then less is compiled
-    template <bool Aggregates = true>
-    join_kernel(Reduce reduce, Function function, op_program program = {},
-                std::bool_constant<Aggregates> /*aggregates*/ = {})
+    /// @param program  of f and ⊕, where somebody asks
+    join_kernel(Reduce reduce, Function function, op_program program = {})
         : detail::reducing_kernel(std::move(program)), reduce_(std::move(reduce)), function_(std::move(function)) {
-        this->reduction_ = detail::row_reduction_of<Out>(reduce_);
-        detail::row_program_writer<In...>(rows_).template write_all<Out>(function_);
-        if constexpr (Aggregates && sizeof...(In) == 2 && std::is_arithmetic_v<Out> &&
-                      (std::is_arithmetic_v<In> && ...) && detail::has_tiles<Function>) {
-            tiles_ = detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors_);
+        work_ = detail::join_work_writer<Out, Reduce, In...>::written(reduce_, function_);
+        this->reduction_ = work_.reduction;
+        if constexpr (sizeof...(In) == 2 && std::is_arithmetic_v<Out> && (std::is_arithmetic_v<In> && ...) &&
+                      detail::has_tiles<Function>) {
+            work_.tiles = detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors_);
         }
     }
 
-    void contract(const block_call& call) const override {
-        constexpr std::array<std::size_t, sizeof...(In)> bytes{sizeof(In)...};
-        detail::run_join(call, rows_, this->reduction_, bytes, &tiles_);
-    }
+    void contract(const block_call& call) const override { detail::run_join(call, work_); }
     void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
                  std::span<const index> from_strides) const override {
         this->combine_boxes(extents, into, into_strides, from, from_strides);
@@ -106,8 +101,7 @@ private:
     Reduce reduce_;
     Function function_;
     detail::join_functors<Reduce, Function> functors_{reduce_, function_};
-    detail::row_program rows_;
-    detail::tile_kernel tiles_;
+    detail::join_work work_;
 };
 
 }  // namespace einparallel

@@ -42,7 +42,7 @@ public:
             from[operand] = moves[operand] == 1 ? places[operand] : gather(operand, places[operand], moves[operand], count);
         }
         std::byte* const results = this->straight_ != nullptr ? this->straight_ : this->result(0);
-        const void* value = from[0];
+        const void* value = program_.operands > 0 ? from[0] : row(0);
         small_vector<const void*, 12> arguments;
         for (const row_step& step : program_.steps) {
             arguments.clear();
@@ -119,23 +119,45 @@ private:
     alignas(64) std::byte results_memory_[row_worker::largest_row];
 };
 
-EINPARALLEL_INLINE void run_join(const block_call& call, const row_program& program, const row_reduction& reduction,
-                                 std::span<const std::size_t> bytes, const tile_kernel* tiles) {
+EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) {
     loop_nest nest(call);
-    if (!has_points(nest, call, reduction)) {
+    if (!has_points(nest, call, work.reduction)) {
         return;
     }
-    if (tiles->run != nullptr && !nest.all_in_output() &&
-        run_in_tiles(nest, *tiles, call.operands[0].data, call.operands[1].data, call.output.data, call.mode)) {
+    if (work.tiles.run != nullptr && !nest.all_in_output() &&
+        run_in_tiles(nest, work.tiles, call.operands[0].data, call.operands[1].data, call.output.data, call.mode)) {
         return;
     }
     row_operands operands;
-    for (std::size_t operand = 0; operand < bytes.size(); ++operand) {
-        operands.push_back({static_cast<const std::byte*>(call.operands[operand].data), index(bytes[operand])});
+    for (std::size_t operand = 0; operand < work.bytes.size(); ++operand) {
+        operands.push_back({static_cast<const std::byte*>(call.operands[operand].data), work.bytes[operand]});
     }
     nest.sort_by(0);
-    join_rows rows(program, reduction, call.output.data, operands, call.mode);
+    join_rows rows(work.rows, work.reduction, call.output.data, operands, call.mode);
     run_rows(nest, rows);
+}
+
+/// A join of the library's own functors.
+EINPARALLEL_INLINE class plain_join_kernel final : public reducing_kernel {
+public:
+    plain_join_kernel(join_work work, op_program program) : reducing_kernel(std::move(program)), work_(std::move(work)) {
+        this->reduction_ = work_.reduction;
+    }
+
+    void contract(const block_call& call) const override { run_join(call, work_); }
+    void combine(std::span<const index> extents, void* into, std::span<const index> into_strides, const void* from,
+                 std::span<const index> from_strides) const override {
+        this->combine_boxes(extents, into, into_strides, from, from_strides);
+    }
+    [[nodiscard]] bool is_contraction() const override { return false; }
+    [[nodiscard]] double operations_per_point() const override { return 2.0 * double(work_.bytes.size()); }
+
+private:
+    join_work work_;
+};
+
+EINPARALLEL_INLINE std::shared_ptr<const kernel> make_join_kernel(join_work work, op_program program) {
+    return std::shared_ptr<const kernel>(new plain_join_kernel(std::move(work), std::move(program)));
 }
 
 EINPARALLEL_INLINE void reducing_kernel::combine_boxes(std::span<const index> extents, void* into,

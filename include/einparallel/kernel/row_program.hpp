@@ -3,7 +3,9 @@
 // rows of operands and of steps before it.
 
 #include <einparallel/kernel/function_tree.hpp>
+#include <einparallel/kernel/rows.hpp>
 #include <einparallel/kernel/simd/op_row.hpp>
+#include <einparallel/kernel/simd/tile_kernel.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
@@ -40,7 +42,7 @@ struct row_number {
     std::array<std::byte, 16> value;
 };
 
-/// Steps in the order of evaluation, the result last; none where the result is operand 0 itself.
+/// Steps in the order of evaluation, the result last; none where the result is an operand or a number itself.
 struct row_program {
     std::uint16_t operands = 0;
     std::uint16_t widest = 0;  ///< bytes of the largest element of what follows
@@ -59,25 +61,20 @@ private:
     EINPARALLEL_INLINE row_name free_row(std::size_t bytes);
 };
 
-/// The type of a tree's values where they and those of all subtrees are elements, else void.
-template <class Tree, class... In>
-struct element_value;
-template <std::size_t Leaf, class... In>
-struct element_value<pick<Leaf>, In...> : std::tuple_element<Leaf, std::tuple<In...>> {};
-template <class T, class... In>
-struct element_value<number<T>, In...> : std::type_identity<T> {};
-template <class Function, class... Branches, class... In>
-struct element_value<apply<Function, Branches...>, In...> {
-    template <class... T>
-    static constexpr auto called() {
-        if constexpr ((is_element<T> && ...)) {
-            using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, T...>>;
-            return std::conditional_t<is_element<Value>, std::type_identity<Value>, std::type_identity<void>>();
-        } else {
-            return std::type_identity<void>();
-        }
-    }
-    using type = typename decltype(called<typename element_value<Branches, In...>::type...>())::type;
+/// What a join computes, its types erased. It refers to functors of the application's, which live elsewhere.
+struct join_work {
+    row_program rows;
+    row_reduction reduction;
+    tile_kernel tiles;                    ///< without a function where there are none
+    small_vector<std::uint8_t, 8> bytes;  ///< of an element of each operand
+};
+
+/// Where the value of a node is: in a row, and in a register of the program.
+template <class T>
+struct value_at {
+    using type = T;
+    row_name row = 0;
+    op_register at = 0;
 };
 
 /// The type in which a functor of the library's computes a Value from elements T…, to which they are cast; void where
@@ -93,76 +90,90 @@ constexpr auto computed_type() {
     }
 }
 
-/// Writes trees of elements In… as steps. The functors that they call stay where the tree is.
-template <class... In>
-class row_program_writer {
+/// Writes numbers and calls as steps over rows, as instructions of a program, or both.
+template <bool Steps, bool Program>
+class call_writer {
 public:
-    explicit row_program_writer(row_program& into) : into_(into) { into_.operands = sizeof...(In); }
+    /// @param program  null where it is not written
+    call_writer(join_work& steps, op_program* program) : steps_(steps.rows), program_(program) {}
 
-    /// Of a tree as a function, or of a functor that takes all operands. Ends with results of type Out.
-    template <class Out, class Tree>
-    void write_all(const tree_function<Tree>& function) {
-        using Value = typename element_value<Tree, In...>::type;
-        if constexpr (std::is_void_v<Value>) {
-            call<tree_function<Tree>, Out, In...>(function, all_operands());
-        } else {
-            const row_name result = as<Out, Value>(write(function.tree));
-            if (into_.steps.empty() && result >= sizeof...(In)) {  // a number
-                call<unchanged, Out, Out>(cast, {result});
-            }
+    template <class T>
+    value_at<T> number(const T& value) {
+        value_at<T> made;
+        if constexpr (Steps) {
+            made.row = steps_.push_number(&value, sizeof(T));
         }
-    }
-    template <class Out, class Function>
-    void write_all(const Function& function) {
-        using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, In...>>;
-        if constexpr (!is_element<Value>) {
-            call<Function, Out, In...>(function, all_operands());
-        } else if constexpr (!std::is_same_v<Function, unchanged>) {
-            as<Out, Value>(write_call<Function, In...>(function, all_operands()));
-        } else {
-            as<Out, In...>(0);
+        if constexpr (Program) {
+            made.at = program_->number(register_type<T>(), bits_of(value));
         }
+        return made;
     }
 
-private:
-    static constexpr unchanged cast{};
+    /// @param distributes  what op_function has of a functor of the application's
+    template <class Function, class... T>
+    auto call(const Function& function, [[maybe_unused]] bool distributes, value_at<T>... arguments) {
+        using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, T...>>;
+        value_at<Value> made;
+        if constexpr (Program) {
+            made.at = instruction<Function, Value, T...>(distributes, {arguments.at...});
+        }
+        if constexpr (Steps) {
+            made.row = step<Function, Value, T...>(function, {arguments.row...});
+        }
+        return made;
+    }
 
-    static constexpr std::array<row_name, sizeof...(In)> all_operands() {
+    /// The last one: the result, of type Out.
+    template <class Out, class T>
+    void end(value_at<T> result) {
+        if constexpr (Program) {
+            program_->call({op_code::cast}, element_type_of<Out>(), {}, {&result.at, 1});
+        }
+        if constexpr (Steps) {
+            as<Out, T>(result.row);
+        }
+    }
+    /// A functor of all operands, elements In…, as the one step.
+    template <class Out, class... In, class Function>
+    void whole(const Function& function) {
         std::array<row_name, sizeof...(In)> all{};
         for (std::size_t operand = 0; operand < all.size(); ++operand) {
             all[operand] = row_name(operand);
         }
-        return all;
-    }
-    template <std::size_t Leaf>
-    row_name write(const pick<Leaf>& /*tree*/) {
-        return row_name(Leaf);
-    }
-    template <class T>
-    row_name write(const number<T>& tree) {
-        return into_.push_number(&tree.value, sizeof(T));
-    }
-    template <class Function, class... Branches>
-    row_name write(const apply<Function, Branches...>& tree) {
-        return [&]<std::size_t... Branch>(std::index_sequence<Branch...> /*all*/) {
-            return write_call<Function, typename element_value<Branches, In...>::type...>(
-                tree.function, {write(boost::hana::at_c<Branch>(tree.branches))...});
-        }
-        (std::index_sequence_for<Branches...>{});
+        push<Function, Out, In...>(function, all);
     }
 
-    template <class Function, class... T>
-    row_name write_call(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
-        using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, T...>>;
+private:
+    template <class Function, class Value, class... T>
+    op_register instruction(bool distributes, std::array<op_register, sizeof...(T)> arguments) {
+        op_function called;
+        element_type compared;
+        if constexpr (has_op_code<Function>) {
+            called.code = Function::code;
+            if constexpr (compares(Function::code)) {
+                compared = element_type_of<typename decltype(arithmetic_result<T...>())::type>();
+            }
+        } else {
+            called.has_state = !std::is_empty_v<Function>;
+            called.distributes = distributes;
+            if constexpr (requires { Function::name; }) {
+                called.name = Function::name;
+            }
+        }
+        return program_->call(called, register_type<Value>(), compared, arguments);
+    }
+
+    template <class Function, class Value, class... T>
+    row_name step(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
         if constexpr (has_op_code<Function>) {
             using C = typename decltype(computed_type<Function::code, Value, T...>())::type;
             if constexpr (!std::is_void_v<C>) {
                 row_name* next = arguments.data();
                 ((*next = as<C, T>(*next), ++next), ...);
-                return call<Function, Value, std::conditional_t<true, C, T>...>(function, arguments);
+                return push<Function, Value, std::conditional_t<true, C, T>...>(function, arguments);
             }
         }
-        return call<Function, Value, T...>(function, arguments);
+        return push<Function, Value, T...>(function, arguments);
     }
 
     template <class To, class From>
@@ -170,17 +181,165 @@ private:
         if constexpr (std::is_same_v<To, From>) {
             return row;
         } else {
-            return call<unchanged, To, From>(cast, {row});
+            return push<unchanged, To, From>(unchanged{}, {row});
         }
     }
 
     template <class Function, class Value, class... T>
-    row_name call(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
-        return into_.push(row_function_of<Function, Value, T...>(), &function, arguments.data(), arguments.size(),
-                          sizeof(Value));
+    row_name push(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
+        return steps_.push(row_function_of<Function, Value, T...>(), state_of(function), arguments.data(), arguments.size(),
+                           sizeof(Value));
     }
 
-    row_program& into_;
+    row_program& steps_;
+    op_program* program_;
 };
+
+/// Writes an expression, or a tree. `Leaves` says what becomes an operand: leaf(node) and leaf<Number>() give its
+/// value_at.
+template <class Reduce, class Writer, class Leaves>
+class node_writer {
+public:
+    node_writer(Writer writer, Leaves& leaves) : writer_(writer), leaves_(leaves) {}
+
+    template <class E>
+    auto write(const E& node) {
+        return leaves_.leaf(node);
+    }
+    template <std::size_t Leaf>
+    auto write(const pick<Leaf>& /*node*/) {
+        return leaves_.template leaf<Leaf>();
+    }
+    template <class T>
+    auto write(const number<T>& node) {
+        return writer_.number(node.value);
+    }
+    template <class T>
+    auto write(const constant<T>& node) {
+        return writer_.number(node.value);
+    }
+    template <class Function, class A>
+    auto write(const join_node<Function, A>& node) {
+        return call(node.function, write(node.arguments.first));
+    }
+    template <class Function, class A, class B>
+    auto write(const join_node<Function, A, B>& node) {
+        const auto first = write(node.arguments.first);
+        return call(node.function, first, write(node.arguments.second));
+    }
+    template <class Function, class A, class B, class C, class... More>
+    auto write(const join_node<Function, A, B, C, More...>& node) {
+        return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+            return call_all(node.function, std::tuple{write(argument<Position>(node.arguments))...});
+        }
+        (std::make_index_sequence<3 + sizeof...(More)>{});
+    }
+    template <class Function, class... Branches>
+    auto write(const apply<Function, Branches...>& node) {
+        return [&]<std::size_t... Branch>(std::index_sequence<Branch...> /*all*/) {
+            return call_all(node.function, std::tuple{write(boost::hana::at_c<Branch>(node.branches))...});
+        }
+        (std::index_sequence_for<Branches...>{});
+    }
+
+    template <class Function, class... T>
+    auto call(const Function& function, value_at<T>... arguments) {
+        return writer_.call(function, distributes_over<Reduce, Function>, arguments...);
+    }
+
+    /// Writes all of it, with results of type Out.
+    template <class Out, class E>
+    void write_all(const E& node) {
+        writer_.template end<Out>(write(node));
+    }
+
+private:
+    template <class Function, class... T>
+    auto call_all(const Function& function, const std::tuple<value_at<T>...>& arguments) {
+        return std::apply([&](auto... each) { return call(function, each...); }, arguments);
+    }
+
+    Writer writer_;
+    Leaves& leaves_;
+};
+
+/// The leaves of a tree are its operands.
+template <class... In>
+struct tree_leaves {
+    template <std::size_t Leaf>
+    value_at<std::tuple_element_t<Leaf, std::tuple<In...>>> leaf() const {
+        return {row_name(Leaf), op_register(Leaf)};
+    }
+};
+
+/// The values of a tree's nodes are elements.
+template <class Tree, class... In>
+inline constexpr bool has_element_values = true;
+template <class Function, class... Branches, class... In>
+inline constexpr bool has_element_values<apply<Function, Branches...>, In...> =
+    is_element<std::remove_cvref_t<
+        std::invoke_result_t<apply<Function, Branches...>, const boost::hana::basic_tuple<In...>&>>> &&
+    (has_element_values<Branches, In...> && ...);
+
+/// A program that reads elements In….
+template <class Reduce, class... In>
+op_program started_program() {
+    constexpr std::array<element_type, sizeof...(In)> operands{element_type_of<In>()...};
+    return op_program(reduction_of<Reduce>, operands,
+                      reduction_of<Reduce> == reduction::unknown && !std::is_empty_v<Reduce>);
+}
+
+/// ⊕ and a functor of elements In…, or a tree of them as one. The functors outlive the work.
+template <class Out, class Reduce, class... In>
+class join_work_writer {
+public:
+    template <class Function>
+    static join_work written(const Reduce& reduce, const Function& function) {
+        join_work made;
+        made.reduction = row_reduction_of<Out>(reduce);
+        made.rows.operands = sizeof...(In);
+        (made.bytes.push_back(sizeof(In)), ...);
+        write(made, function);
+        return made;
+    }
+
+private:
+    using writer = call_writer<true, false>;
+
+    template <class Tree>
+    static void write(join_work& into, const tree_function<Tree>& function) {
+        if constexpr (has_element_values<Tree, In...>) {
+            const tree_leaves<In...> leaves;
+            node_writer<Reduce, writer, const tree_leaves<In...>>({into, nullptr}, leaves)
+                .template write_all<Out>(function.tree);
+        } else {
+            writer(into, nullptr).template whole<Out, In...>(function);
+        }
+    }
+    template <class Function>
+    static void write(join_work& into, const Function& function) {
+        using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, In...>>;
+        if constexpr (is_element<Value>) {
+            [&]<std::size_t... Operand>(std::index_sequence<Operand...> /*all*/) {
+                writer calls(into, nullptr);
+                calls.template end<Out>(calls.call(function, false, value_at<In>{row_name(Operand)}...));
+            }
+            (std::index_sequence_for<In...>{});
+        } else {
+            writer(into, nullptr).template whole<Out, In...>(function);
+        }
+    }
+};
+
+/// The program of a vertex with results of type Out.
+template <class Out, class Reduce, class... In, class Tree>
+op_program program_of(const Tree& tree) {
+    op_program made = started_program<Reduce, In...>();
+    join_work none;
+    const tree_leaves<In...> leaves;
+    node_writer<Reduce, call_writer<false, true>, const tree_leaves<In...>>({none, &made}, leaves)
+        .template write_all<Out>(tree);
+    return made;
+}
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -27,6 +27,12 @@ inline constexpr bool has_op_code = requires {
     requires std::is_same_v<decltype(Function::code), const op_code>;
 };
 
+/// What a row function gets for its functor: nothing of the library's own, which are made where they are called.
+template <class Function>
+const void* state_of(const Function& function) {
+    return has_op_code<Function> ? nullptr : &function;
+}
+
 /// Rows of Function on elements In…
 template <instruction_set Set, class Function, class Out, class... In>
 struct op_row;
@@ -58,9 +64,13 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <class Function, class Out, class... In>
 struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Function, Out, In...> {
-    EINPARALLEL_DETAIL_TARGET static void run(const void* functor, void* into, const void* const* from, index count) {
-        run(*static_cast<const Function*>(functor), static_cast<Out*>(into), from, count,
-            std::index_sequence_for<In...>{});
+    EINPARALLEL_DETAIL_TARGET static void run([[maybe_unused]] const void* functor, void* into, const void* const* from, index count) {
+        if constexpr (has_op_code<Function>) {
+            run(Function{}, static_cast<Out*>(into), from, count, std::index_sequence_for<In...>{});
+        } else {
+            run(*static_cast<const Function*>(functor), static_cast<Out*>(into), from, count,
+                std::index_sequence_for<In...>{});
+        }
     }
 
 private:
