@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -144,6 +145,62 @@ auto listed_leaves(const E& right) {
     return leaves;
 }
 
+// --- one vertex that computes the output element by element from arrays and views
+// --------------------------------------------------------
+
+/// Nothing in E is a vertex by itself.
+template <class E>
+inline constexpr bool is_flat = false;
+template <class Operand, class Labels>
+inline constexpr bool is_flat<leaf<Operand, Labels>> = true;
+template <class T>
+inline constexpr bool is_flat<constant<T>> = true;
+template <class Function, class... Arguments>
+inline constexpr bool is_flat<join_node<Function, Arguments...>> = (is_flat<Arguments> && ...);
+
+template <class Statement, class Out, class E>
+inline constexpr bool is_elementwise = is_flat<E> && !Statement::template aggregates<E> && has_elements<E> &&
+                                       !is_product<Statement, Out, E> && read_count<E> <= 64;
+
+/// A bit for each leaf, set where it is the last one of its term.
+template <class E>
+inline constexpr std::uint64_t ends_of_terms = read_count<E> == 0 ? 0 : std::uint64_t{1} << (read_count<E> - 1);
+template <class Sign, class... Terms>
+    requires joins_terms<Sign>
+inline constexpr std::uint64_t ends_of_terms<join_node<Sign, Terms...>> = [] {
+    std::uint64_t ends = 0;
+    std::size_t before = 0;
+    ((ends |= ends_of_terms<Terms> << before, before += read_count<Terms>), ...);
+    return ends;
+}();
+
+/// Leaves as operands, whatever the statement is that has these label ids.
+template <class Ids>
+struct block_list {
+    labelled_block* next;
+    join_work& work;
+
+    template <class Operand, class Labels>
+    value_at<typename Operand::value_type> leaf(const detail::leaf<Operand, Labels>& node) {
+        *next++ = {handle_of(node.operand), Ids::template ids<Labels>};
+        work.bytes.push_back(sizeof(typename Operand::value_type));
+        return {row_name(work.bytes.size() - 1), 0};
+    }
+};
+
+template <class Out, class Statement, class E>
+void execute_elementwise(const block_handle& output, const E& right, write_mode mode, growth grow) {
+    using leaves = block_list<typename Statement::ids>;
+    std::array<labelled_block, read_count<E>> operands;
+    join_work work;
+    work.rows.operands = read_count<E>;
+    work.reduction = row_reduction_of<Out>(op::sum);
+    leaves list{operands.data(), work};
+    node_writer<op::sum_type, call_writer<true, false>, leaves>({work, nullptr}, list).template write_all<Out>(right);
+    run_elementwise(Statement::ids::names, {output, Statement::left_labels}, operands, ends_of_terms<E>, work, mode,
+                    grow);
+}
+
 // --- products of arrays, views and numbers: one value, one call
 // --------------------------------------------------------
 
@@ -204,6 +261,9 @@ void execute_statement(const block_handle& output, const E& right, growth grow) 
             scale = negate{}(scale);
         }
         run_product<Out, std::min<std::size_t>(operands, 3)>(form, blocks, scale, grow);
+    } else if constexpr (is_elementwise<Statement, Out, E>) {
+        execute_elementwise<Out, Statement>(output, with_sign<How == assignment::subtract>(right),
+                                            How == assignment::set ? write_mode::overwrite : write_mode::combine, grow);
     } else {
         execute_in_steps<How, Out, Statement>(output, right, grow);
     }

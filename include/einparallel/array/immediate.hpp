@@ -160,4 +160,10 @@ template <Element T>
                                                           std::span<const label_id> out,
                                                           std::span<const labelled_block> operands, T scale);
 
+/// Z (+)= what the work makes of the operands, element by element. `ends` has a bit for each operand, set where it is
+/// the last one of its term.
+EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const labelled_block& target,
+                                        std::span<const labelled_block> operands, std::uint64_t ends,
+                                        const join_work& work, write_mode mode, growth grow);
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

@@ -239,4 +239,14 @@ EINPARALLEL_INLINE block_handle immediate_builder::join(destination sink, std::s
                [&](const block_call& block) { run_join(block, work); });
 }
 
+EINPARALLEL_INLINE void run_elementwise(std::span<const std::string_view> names, const labelled_block& target,
+                                        std::span<const labelled_block> operands, std::uint64_t ends,
+                                        const join_work& work, write_mode mode, growth grow) {
+    std::vector<statement_leaf> leaves;
+    for (const labelled_block& operand : operands) {
+        leaves.push_back({operand, true, (ends >> leaves.size() & 1) != 0});
+    }
+    immediate_builder(names, target, leaves, grow).join(mode, target.labels, operands, work, {});
+}
+
 }  // namespace einparallel::EINPARALLEL_DETAIL

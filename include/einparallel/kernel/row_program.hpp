@@ -220,12 +220,12 @@ public:
     }
     template <class Function, class A>
     auto write(const join_node<Function, A>& node) {
-        return call(node.function, write(node.arguments.first));
+        return writer_.call(node.function, distributes_over<Reduce, Function>, write(node.arguments.first));
     }
     template <class Function, class A, class B>
     auto write(const join_node<Function, A, B>& node) {
         const auto first = write(node.arguments.first);
-        return call(node.function, first, write(node.arguments.second));
+        return writer_.call(node.function, distributes_over<Reduce, Function>, first, write(node.arguments.second));
     }
     template <class Function, class A, class B, class C, class... More>
     auto write(const join_node<Function, A, B, C, More...>& node) {
@@ -242,11 +242,6 @@ public:
         (std::index_sequence_for<Branches...>{});
     }
 
-    template <class Function, class... T>
-    auto call(const Function& function, value_at<T>... arguments) {
-        return writer_.call(function, distributes_over<Reduce, Function>, arguments...);
-    }
-
     /// Writes all of it, with results of type Out.
     template <class Out, class E>
     void write_all(const E& node) {
@@ -256,7 +251,8 @@ public:
 private:
     template <class Function, class... T>
     auto call_all(const Function& function, const std::tuple<value_at<T>...>& arguments) {
-        return std::apply([&](auto... each) { return call(function, each...); }, arguments);
+        return std::apply(
+            [&](auto... each) { return writer_.call(function, distributes_over<Reduce, Function>, each...); }, arguments);
     }
 
     Writer writer_;

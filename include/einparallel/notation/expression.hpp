@@ -75,10 +75,12 @@ struct constant : expression_base {
 
     T value;
 
-    explicit constexpr constant(T number) : value(number) {}
+    template <class Number>
+    constexpr constant(Number number) : value(converted<T>(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// ⊗ or a map: a function applied to each combination of elements of its arguments.
+/// ⊗ or a map: a function applied to each combination of elements of its arguments. An aggregate, made by {{}, function,
+/// {arguments…}}: each expression's nodes are types of their own, for which a constructor would be compiled.
 template <class Function, class... Arguments>
 struct join_node : expression_base {
     using node = join_node;
@@ -87,8 +89,6 @@ struct join_node : expression_base {
 
     Function function;
     node_list<Arguments...> arguments;
-
-    explicit join_node(Function applied, const Arguments&... to) : function(std::move(applied)), arguments{to...} {}
 };
 
 /// Stands for "all labels that are missing on the left".
@@ -152,12 +152,18 @@ void for_each_leaf(const leaf<Operand, Labels>& node, const Visit& visit) {
 }
 template <bool Reduced = false, class T, class Visit>
 void for_each_leaf(const constant<T>& /*node*/, const Visit& /*visit*/) {}
+template <bool Reduced, class... Nodes, class Visit>
+void for_each_leaf_in(const node_list<Nodes...>& nodes, const Visit& visit) {
+    for_each_leaf<Reduced>(nodes.first, visit);
+    if constexpr (sizeof...(Nodes) == 2) {
+        for_each_leaf<Reduced>(nodes.second, visit);
+    } else if constexpr (sizeof...(Nodes) > 2) {
+        for_each_leaf_in<Reduced>(nodes.rest, visit);
+    }
+}
 template <bool Reduced = false, class Function, class... Arguments, class Visit>
 void for_each_leaf(const join_node<Function, Arguments...>& node, const Visit& visit) {
-    [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-        (for_each_leaf<Reduced>(argument<Position>(node.arguments), visit), ...);
-    }
-    (std::index_sequence_for<Arguments...>{});
+    for_each_leaf_in<Reduced>(node.arguments, visit);
 }
 template <bool Reduced = false, class E, class Visit>
 void for_each_leaf(const E& node, const Visit& visit) {
@@ -207,16 +213,20 @@ concept JoinPair = (Expression<A> && (Expression<B> || Scalar<B>)) || (Scalar<A>
 
 template <class Function, class... Nodes>
 auto make_join(Function function, const Nodes&... nodes) {
-    return join_node<Function, typename Nodes::node...>(std::move(function), nodes...);
+    return join_node<Function, typename Nodes::node...>{{}, std::move(function), {nodes...}};
 }
 
-/// A binary join; a number takes its precision from the expression beside it.
+/// What A is beside B in a binary join: a number takes its precision from the expression.
+template <class A, class B>
+struct node_beside {
+    using type = constant<scalar_beside_t<A, typename value_of<B>::type>>;
+};
+template <Expression A, class B>
+struct node_beside<A, B> {
+    using type = typename A::node;
+};
 template <class Function, class A, class B>
-auto join_pair(Function function, const A& a, const B& b) {
-    using ValueA = typename value_of<A>::type;
-    using ValueB = typename value_of<B>::type;
-    return make_join(std::move(function), as_node<ValueB>(a), as_node<ValueA>(b));
-}
+using pair_node = join_node<Function, typename node_beside<A, B>::type, typename node_beside<B, A>::type>;
 
 }  // namespace detail
 
@@ -276,7 +286,7 @@ struct without_labels : refused_node {
     template <class A, class B>                            \
         requires detail::JoinPair<A, B>                    \
     auto operator sign(const A& a, const B& b) {           \
-        return detail::join_pair(detail::functor{}, a, b); \
+        return detail::pair_node<detail::functor, A, B>{{}, {}, {a, b}}; \
     }                                                      \
     static_assert(true)
 /// Element by element; a number takes its precision from the expression beside it.
@@ -319,7 +329,7 @@ detail::without_labels<A> operator-(const A& /*a*/) {
 ///@{
 template <Expression A>
 auto operator-(const A& a) {
-    return detail::make_join(detail::negate{}, a);
+    return detail::join_node<detail::negate, typename A::node>{{}, {}, {a}};
 }
 template <Expression A>
 auto operator+(const A& a) {

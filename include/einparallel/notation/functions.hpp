@@ -158,11 +158,11 @@ template <class Op, Label First, class... Rest>
     template <class A, class B>                            \
         requires detail::JoinPair<A, B>                    \
     auto word(const A& a, const B& b) {                    \
-        return detail::join_pair(detail::functor{}, a, b); \
+        return detail::pair_node<detail::functor, A, B>{{}, {}, {a, b}}; \
     }                                                      \
     template <Expression A>                                \
     auto word(const A& a, const A& b) {                    \
-        return detail::join_pair(detail::functor{}, a, b); \
+        return detail::pair_node<detail::functor, A, A>{{}, {}, {a, b}}; \
     }                                                      \
     static_assert(true)
 /// The larger of a and b, element by element.
@@ -186,7 +186,7 @@ template <Expression C, class A, class B>
 #define EINPARALLEL_DETAIL_MAP(word, functor)                    \
     template <Expression E>                                      \
     auto word(const E& expression) {                             \
-        return detail::make_join(detail::functor{}, expression); \
+        return detail::join_node<detail::functor, typename E::node>{{}, {}, {expression}}; \
     }                                                            \
     EINPARALLEL_DETAIL_REFUSES_OTHERS(word)
 /// |x|, of complex numbers the magnitude, element by element.
