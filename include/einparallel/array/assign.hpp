@@ -181,7 +181,7 @@ struct block_list {
     join_work& work;
 
     template <class Operand, class Labels>
-    value_at<typename Operand::value_type> leaf(const detail::leaf<Operand, Labels>& node) {
+    [[gnu::noinline]] value_at<typename Operand::value_type> leaf(const detail::leaf<Operand, Labels>& node) {
         *next++ = {handle_of(node.operand), Ids::template ids<Labels>};
         work.bytes.push_back(sizeof(typename Operand::value_type));
         return {row_name(work.bytes.size() - 1), 0};
@@ -189,7 +189,7 @@ struct block_list {
 };
 
 template <class Out, class Statement, class E>
-void execute_elementwise(const block_handle& output, const E& right, write_mode mode, growth grow) {
+[[gnu::cold]] void execute_elementwise(const block_handle& output, const E& right, write_mode mode, growth grow) {
     using leaves = block_list<typename Statement::ids>;
     std::array<labelled_block, read_count<E>> operands;
     join_work work;

@@ -98,7 +98,7 @@ public:
     call_writer(join_work& steps, op_program* program) : steps_(steps.rows), program_(program) {}
 
     template <class T>
-    value_at<T> number(const T& value) {
+    [[gnu::noinline]] value_at<T> number(const T& value) {
         value_at<T> made;
         if constexpr (Steps) {
             made.row = steps_.push_number(&value, sizeof(T));
@@ -111,7 +111,7 @@ public:
 
     /// @param distributes  what op_function has of a functor of the application's
     template <class Function, class... T>
-    auto call(const Function& function, [[maybe_unused]] bool distributes, value_at<T>... arguments) {
+    [[gnu::noinline]] auto call(const Function& function, [[maybe_unused]] bool distributes, value_at<T>... arguments) {
         using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, T...>>;
         value_at<Value> made;
         if constexpr (Program) {

@@ -282,12 +282,14 @@ struct without_labels : refused_node {
 
 }  // namespace detail
 
-#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)         \
-    template <class A, class B>                            \
-        requires detail::JoinPair<A, B>                    \
-    auto operator sign(const A& a, const B& b) {           \
-        return detail::pair_node<detail::functor, A, B>{{}, {}, {a, b}}; \
-    }                                                      \
+// Not inlined, and compiled for size: a statement copies its nodes from call to call, which is little to run and much
+// to optimise.
+#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)                              \
+    template <class A, class B>                                                 \
+        requires detail::JoinPair<A, B>                                         \
+    [[gnu::noinline, gnu::cold]] auto operator sign(const A& a, const B& b) {   \
+        return detail::pair_node<detail::functor, A, B>{{}, {}, {a, b}};        \
+    }                                                                           \
     static_assert(true)
 /// Element by element; a number takes its precision from the expression beside it.
 ///@{
