@@ -2,7 +2,7 @@
 
 #include <einparallel/array/array.hpp>
 #include <einparallel/array/einsum.hpp>
-#include <einparallel/kernel/simd/vector_exp.hpp>
+#include <einparallel/kernel/simd/vector_math.hpp>
 #include <einparallel/kernel/softmax.hpp>
 #include <einparallel/notation/functions.hpp>
 
@@ -25,7 +25,7 @@ namespace ep = einparallel;
 using ep::index;
 using ep::label_id;
 using ep::detail::instruction_set;
-using ep::detail::vector_exp;
+using ep::detail::vector_math;
 
 template <class T>
 constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -55,7 +55,8 @@ void check_exponentials() {
         arguments[at] = static_cast<T>(at % 2 == 0 ? anywhere(random) : near_zero(random));
     }
     std::vector<T> found = arguments;
-    vector_exp<T, Set>::exponentials(found.data(), static_cast<index>(found.size()));
+    vector_math<T, Set>::template row<ep::op_code::exp>(found.data(), found.data(), nullptr,
+                                                        static_cast<index>(found.size()));
     double worst = 0;
     for (std::size_t at = 0; at < arguments.size(); ++at) {
         worst = std::max(worst, units_apart(found[at], arguments[at]));
@@ -74,12 +75,14 @@ void check_exponentials() {
                                                  {T(1e30F), infinity<T>}}) {
             std::vector<T> row(length + 1, argument);
             row.back() = T(7);
-            vector_exp<T, Set>::exponentials(row.data(), static_cast<index>(length));
+            vector_math<T, Set>::template row<ep::op_code::exp>(row.data(), row.data(), nullptr,
+                                                                static_cast<index>(length));
             CHECK(std::all_of(row.begin(), row.end() - 1, [value = expected](T each) { return each == value; }));
             CHECK(row.back() == T(7));
         }
         std::vector<T> row(length, none);
-        vector_exp<T, Set>::exponentials(row.data(), static_cast<index>(length));
+        vector_math<T, Set>::template row<ep::op_code::exp>(row.data(), row.data(), nullptr,
+                                                            static_cast<index>(length));
         CHECK(std::all_of(row.begin(), row.end(), [](T each) { return std::isnan(each); }));
     }
 }

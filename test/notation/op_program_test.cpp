@@ -206,13 +206,19 @@ private:
     }
 
     template <class F, class... T>
-    part called(const F& function, std::array<op_register, sizeof...(T)> from, const values_of<T>&... x) {
+    part called(const F& f, std::array<op_register, sizeof...(T)> from, const values_of<T>&... x) {
         using Value = std::remove_cvref_t<std::invoke_result_t<const F&, T...>>;
         values_of<Value> values{};
         for (std::size_t point = 0; point < points; ++point) {
-            values[point] = function(x[point]...);
+            values[point] = f(x[point]...);
         }
-        return {op_program_writer<op::sum_type>{program}.template called<F, T...>(from).at, values};
+        join_work none;
+        const op_register* next = from.data();
+        const std::tuple arguments{value_at<T>{0, *next++}...};
+        const auto call = [&](auto... each) {
+            return call_writer<false, true>(none, &program).call(f, distributes_over<op::sum_type, F>, each...);
+        };
+        return {std::apply(call, arguments).at, values};
     }
 
     template <class To, class From>

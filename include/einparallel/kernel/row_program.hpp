@@ -1,6 +1,6 @@
 #pragma once
-// The ⊗ of a vertex as steps over rows: each computes a row of up to a thousand points, in the first-level cache, from
-// rows of operands and of steps before it.
+// The ⊗ of a vertex as steps over rows, and as a program. A step computes a row of up to a thousand points, in the
+// first-level cache, from rows of operands and of steps before it.
 
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/rows.hpp>
@@ -9,8 +9,10 @@
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/notation/box.hpp>
 #include <einparallel/notation/compiled.hpp>
-#include <einparallel/notation/op_code.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/expression.hpp>
+#include <einparallel/notation/op_code.hpp>
+#include <einparallel/notation/op_program.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <boost/hana/basic_tuple.hpp>

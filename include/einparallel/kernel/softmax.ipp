@@ -6,11 +6,13 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/kernel/simd/vector_exp.hpp>
+#include <einparallel/kernel/simd/vector_math.hpp>
+#include <einparallel/kernel/simd/vector_softmax.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
 #include <einparallel/kernel/workspace.hpp>
 #include <einparallel/notation/box.hpp>
+#include <einparallel/notation/op_code.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,7 +25,7 @@ namespace einparallel::EINPARALLEL_DETAIL {
 template <class T>
 void softmax_row(T* z, const T* x, index count) {
     with_best_instructions([&](auto set) {
-        using code = vector_exp<T, set.value>;
+        using code = vector_softmax<T, set.value>;
         const T largest = code::largest(x, count);
         constexpr index stretch = 4096;  // summed by itself, so that long rows lose no digits
         T sum = 0;
@@ -75,7 +77,8 @@ void softmax_rows(loop_nest& nest, index count, index z_step, index x_step, T* z
 
 template <class T>
 void exponentials(T* values, index count) {
-    with_best_instructions([&](auto set) { vector_exp<T, set.value>::exponentials(values, count); });
+    with_best_instructions(
+        [&](auto set) { vector_math<T, set.value>::template row<op_code::exp>(values, values, nullptr, count); });
 }
 
 template <class T>

@@ -1,0 +1,175 @@
+// Vectors of float and double: reading and writing rows, bits, and roundings that -ffast-math leaves as they are.
+// Compiled for every instruction set: this header includes itself once for each, through for_instruction_sets.hpp.
+
+#if !defined(EINPARALLEL_DETAIL_SET)
+#if !defined(EINPARALLEL_DETAIL_VECTOR_LANES)
+#define EINPARALLEL_DETAIL_VECTOR_LANES
+
+#include <einparallel/kernel/simd/instruction_set.hpp>
+#include <einparallel/notation/box.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+// Keeps a compiler that may reassociate (-ffast-math) from undoing the rounding below.
+#if EINPARALLEL_DETAIL_X86
+#define EINPARALLEL_DETAIL_OPAQUE(value) __asm__("" : "+x"(value))
+#elif defined(__aarch64__)
+#define EINPARALLEL_DETAIL_OPAQUE(value) __asm__("" : "+w"(value))
+#else
+#define EINPARALLEL_DETAIL_OPAQUE(value) __asm__("" : "+m"(value))
+#endif
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+/// For float and double with the instructions of Set.
+template <class T, instruction_set Set>
+struct vector_lanes;
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#define EINPARALLEL_DETAIL_BODY <einparallel/kernel/simd/vector_lanes.hpp>
+#include <einparallel/kernel/simd/for_instruction_sets.hpp>
+#include <einparallel/notation/compiled.hpp>
+
+#undef EINPARALLEL_DETAIL_OPAQUE
+
+#endif
+#else
+
+namespace einparallel::EINPARALLEL_DETAIL {
+
+template <class T>
+struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
+    using integer = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+    using natural = std::make_unsigned_t<integer>;
+    static constexpr index lanes = EINPARALLEL_DETAIL_BYTES / index(sizeof(T));
+    typedef T vector __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    typedef integer integers __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    typedef natural naturals __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+    static constexpr int mantissa = std::numeric_limits<T>::digits - 1;
+    static constexpr integer bias = std::numeric_limits<T>::max_exponent - 1;
+    static constexpr integer sign_bit = std::numeric_limits<integer>::min();
+    static constexpr natural bits_of_infinity = natural(2 * bias + 1) << mantissa;
+    /// Added to a number, it leaves the nearest integer in the lowest bits.
+    static constexpr T rounding = sizeof(T) == 8 ? T(0x1.8p52) : T(0x1.8p23);
+
+    /// f of x, or of x and y, computed in double.
+    template <class Function>
+    EINPARALLEL_DETAIL_TARGET static vector in_double(vector x, vector y, const Function& f) {
+        if constexpr (sizeof(T) == 8) {
+            return f(x, y);
+        } else {
+            typedef double doubles __attribute__((vector_size(2 * EINPARALLEL_DETAIL_BYTES)));
+            doubles both[2] = {__builtin_convertvector(x, doubles), __builtin_convertvector(y, doubles)};
+            typedef double wide __attribute__((vector_size(EINPARALLEL_DETAIL_BYTES)));
+            wide parts[4];
+            __builtin_memcpy(parts, both, sizeof(both));
+            for (int part = 0; part < 2; ++part) {
+                parts[part] = f(parts[part], parts[2 + part]);
+            }
+            __builtin_memcpy(both, parts, sizeof(both[0]));
+            return __builtin_convertvector(both[0], vector);
+        }
+    }
+    EINPARALLEL_DETAIL_TARGET static vector quotient(vector x, vector y) {
+#if defined(__RECIPROCAL_MATH__) && !defined(__clang__)
+        if constexpr (sizeof(T) == 4) {  // else g++ multiplies by an estimate, which is wrong by 2 units
+            return in_double(x, y, [](auto a, auto b) EINPARALLEL_DETAIL_TARGET { return a / b; });
+        }
+#endif
+        return x / y;
+    }
+    template <std::size_t Count>
+    EINPARALLEL_DETAIL_TARGET static vector polynomial(const T (&coefficients)[Count], vector x) {
+        vector sum = vector{} + coefficients[Count - 1];
+        EINPARALLEL_DETAIL_UNROLL for (index power = index{Count} - 2; power >= 0; --power) {
+            sum = sum * x + coefficients[power];
+        }
+        return sum;
+    }
+    /// The nearest whole number, up to 2^(mantissa − 1).
+    EINPARALLEL_DETAIL_TARGET static vector rounded(vector x) {
+        return kept(kept(x + rounding) - rounding);
+    }
+    EINPARALLEL_DETAIL_TARGET static vector kept(vector value) {
+        EINPARALLEL_DETAIL_OPAQUE(value);
+        return value;
+    }
+    /// The upper half of the digits.
+    EINPARALLEL_DETAIL_TARGET static vector high(vector x) {
+        return number(bits(x) & (~integer{0} << ((mantissa + 2) / 2)));
+    }
+    EINPARALLEL_DETAIL_TARGET static vector absolute(vector x) {
+        return number(bits(x) & ~sign_bit);
+    }
+    EINPARALLEL_DETAIL_TARGET static vector with_sign(vector size, vector x) {
+        return number(bits(size) | (bits(x) & sign_bit));
+    }
+    // Comparisons are such that what is no number stays.
+    EINPARALLEL_DETAIL_TARGET static vector at_most(vector x, T limit) {
+        return x > limit ? vector{} + limit : x;
+    }
+    EINPARALLEL_DETAIL_TARGET static vector at_least(vector x, T limit) {
+        return x < limit ? vector{} + limit : x;
+    }
+    /// All bits where one of a positive normal number's is not given.
+    EINPARALLEL_DETAIL_TARGET static integers outside(integers value) {
+        constexpr natural smallest = natural{1} << mantissa;
+        return same_bits<naturals>(value) - smallest >= bits_of_infinity - smallest ? integers{} - 1 : integers{};
+    }
+    EINPARALLEL_DETAIL_TARGET static bool any(integers mask) {
+        std::int64_t words[EINPARALLEL_DETAIL_BYTES / 8];
+        __builtin_memcpy(words, &mask, sizeof(mask));
+        std::int64_t all = 0;
+        EINPARALLEL_DETAIL_UNROLL for (const std::int64_t word : words) {
+            all |= word;
+        }
+        return all != 0;
+    }
+
+    template <class Step>
+    EINPARALLEL_DETAIL_TARGET static void each(index count, const Step& step) {
+        for (index at = 0; at < count; at += lanes) {  // one call, which is inlined
+            step(at, count - at < lanes ? count - at : lanes);
+        }
+    }
+    EINPARALLEL_DETAIL_TARGET static vector read(const T* from, index length, T rest) {
+        vector value = vector{} + rest;
+        if (length == lanes) {
+            __builtin_memcpy(&value, from, sizeof(value));
+        } else {
+            __builtin_memcpy(&value, from, std::size_t(length) * sizeof(T));
+        }
+        return value;
+    }
+    EINPARALLEL_DETAIL_TARGET static void write(T* into, vector value, index length) {
+        if (length == lanes) {
+            __builtin_memcpy(into, &value, sizeof(value));
+        } else {
+            __builtin_memcpy(into, &value, std::size_t(length) * sizeof(T));
+        }
+    }
+    EINPARALLEL_DETAIL_TARGET static integers bits(vector value) {
+        return same_bits<integers>(value);
+    }
+    EINPARALLEL_DETAIL_TARGET static naturals unsigned_bits(vector value) {
+        return same_bits<naturals>(value);
+    }
+    template <class Bits>
+    EINPARALLEL_DETAIL_TARGET static vector number(Bits bits) {
+        return same_bits<vector>(bits);
+    }
+    template <class To, class From>
+    EINPARALLEL_DETAIL_TARGET static To same_bits(From value) {
+        To made;
+        __builtin_memcpy(&made, &value, sizeof(made));
+        return made;
+    }
+};
+
+}  // namespace einparallel::EINPARALLEL_DETAIL
+
+#endif
