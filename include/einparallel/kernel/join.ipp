@@ -19,11 +19,12 @@ EINPARALLEL_INLINE class join_rows final : public row_worker {
 public:
     join_rows(const row_program& program, const row_reduction& reduction, void* output, const row_operands& operands,
               write_mode mode)
-        : row_worker(reduction, output, operands, mode, results_memory_, width_of(program, operands)),
+        : row_worker(reduction, output, operands, mode, results_memory_,
+                     width_of(program, widest_of(program, reduction, operands))),
           program_(program),
-          pitch_(rounded_up(this->width() * widest_of(program, operands), 64) + gap),
-          heap_(std::size_t(pitch_) * rows_of(program, operands) > sizeof(memory_)
-                    ? std::size_t(pitch_) * rows_of(program, operands)
+          pitch_(pitch_of(this->width() * widest_of(program, reduction, operands))),
+          heap_(std::size_t(pitch_) * rows_of(program) > sizeof(memory_)
+                    ? std::size_t(pitch_) * rows_of(program)
                     : 0),
           rows_(heap_.data() != nullptr ? heap_.data() : memory_),
           gathered_(operands.size()) {
@@ -31,28 +32,28 @@ public:
     }
 
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
-        if (filled_ < count) {
-            for (const row_number& number : program_.numbers) {
-                copy_row(row(number.into), 1, number.value.data(), 0, number.bytes, count);
-            }
-            filled_ = count;
-        }
         small_vector<const void*, 12> from(program_.operands);
         for (std::size_t operand = 0; operand < from.size(); ++operand) {
             from[operand] = moves[operand] == 1 ? places[operand] : gather(operand, places[operand], moves[operand], count);
         }
         std::byte* const results = this->straight_ != nullptr ? this->straight_ : this->result(0);
-        const void* value = program_.operands > 0 ? from[0] : row(0);
+        const void* value = from.empty() ? nullptr : from[0];
         small_vector<const void*, 12> arguments;
         for (const row_step& step : program_.steps) {
             arguments.clear();
             for (std::size_t source = 0; source < step.source_count; ++source) {
                 const row_name name = program_.sources[step.first_source + source];
-                arguments.push_back(name < from.size() ? from[name] : row(name));
+                arguments.push_back(name >= number_name   ? program_.numbers[name - number_name].data()
+                                    : name >= from.size() ? row(name)
+                                                          : from[name]);
             }
             std::byte* const into = first && &step == program_.steps.end() - 1 ? results : row(step.into);
             step.run(step.functor, into, arguments.data(), count);
             value = into;
+        }
+        if (value == nullptr) {
+            value = row(0);
+            copy_row(row(0), 1, program_.numbers[0].data(), 0, this->reduction_.bytes, count);
         }
         if (!first) {
             this->reduce(results, static_cast<const std::byte*>(value), count);
@@ -80,22 +81,27 @@ private:
         index filled = 0;
     };
     static constexpr std::size_t memory_bytes = 24576;  ///< of the first-level cache, beside operands and results
-    static constexpr index gap = 64 * 3;  ///< lest rows a multiple of a page apart wait for each other
+    static constexpr index page = 4096;
 
     /// Rows beside the results: a copy of every operand may be needed.
-    static std::size_t rows_of(const row_program& program, const row_operands& operands) {
-        return operands.size() + program.held.size();
+    static std::size_t rows_of(const row_program& program) {
+        return std::max<std::size_t>(program.operands + program.held.size(), 1);
     }
-    static index widest_of(const row_program& program, const row_operands& operands) {
-        index widest = program.widest;
+    static index widest_of(const row_program& program, const row_reduction& reduction, const row_operands& operands) {
+        index widest = std::max<index>(program.widest, reduction.bytes);
         for (const row_operand& operand : operands) {
             widest = std::max(widest, operand.bytes);
         }
         return widest;
     }
-    static index width_of(const row_program& program, const row_operands& operands) {
-        const index each = index(memory_bytes / rows_of(program, operands)) - gap - 64;
-        return std::clamp<index>(each / widest_of(program, operands), 64, row_worker::least_width) / 16 * 16;
+    static index width_of(const row_program& program, index widest) {
+        const index each = index(memory_bytes / rows_of(program)) - page / 4;
+        return std::clamp<index>(each / widest, 64, row_worker::least_width) / 16 * 16;
+    }
+    /// From row to row: not about a multiple of a page, lest reading one waits for writing another.
+    static index pitch_of(index bytes) {
+        const index whole = rounded_up(bytes, 64);
+        return whole + ((whole + page / 8) % page < page / 4 ? page / 4 : 0);
     }
 
     [[nodiscard]] std::byte* row(std::size_t name) const { return rows_ + index(name) * pitch_; }
@@ -113,7 +119,6 @@ private:
     index pitch_;
     scratch_memory heap_;
     std::byte* rows_;
-    index filled_ = 0;
     small_vector<gathered_row, 8> gathered_;
     alignas(64) std::byte memory_[memory_bytes];
     alignas(64) std::byte results_memory_[row_worker::largest_row];

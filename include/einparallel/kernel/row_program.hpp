@@ -26,8 +26,9 @@
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// A row: of operand r, number r; of numbers and steps, from there on.
+/// What a step reads: operand r by number r, rows that steps write from there on, and numbers from number_name on.
 using row_name = std::uint16_t;
+inline constexpr row_name number_name = 0x8000;
 
 struct row_step {
     row_function run;
@@ -37,12 +38,8 @@ struct row_step {
     row_name into;
 };
 
-/// A number of the expression, which fills a row of its own.
-struct row_number {
-    row_name into;
-    std::uint16_t bytes;
-    std::array<std::byte, 16> value;
-};
+/// A number of the expression.
+using row_number = std::array<std::byte, 16>;
 
 /// Steps in the order of evaluation, the result last; none where the result is an operand or a number itself.
 struct row_program {
@@ -53,14 +50,11 @@ struct row_program {
     small_vector<row_number, 4> numbers;
     small_vector<std::uint16_t, 16> held;  ///< bytes of an element in each row after the operands'; 0 in a free one
 
-    /// A step with results of so many bytes each. What it reads is read by nobody else, but for operands and numbers:
-    /// their rows are free again, and the result may lie where an argument of its size lay.
+    /// A step with results of so many bytes each. Rows that it reads are read by nobody else and free again, and the
+    /// result may lie where an argument of its size lay.
     EINPARALLEL_INLINE row_name push(row_function run, const void* functor, const row_name* arguments,
                                      std::size_t count, std::size_t bytes);
     EINPARALLEL_INLINE row_name push_number(const void* value, std::size_t bytes);
-
-private:
-    EINPARALLEL_INLINE row_name free_row(std::size_t bytes);
 };
 
 /// What a join computes, its types erased. It refers to functors of the application's, which live elsewhere.
@@ -71,10 +65,9 @@ struct join_work {
     small_vector<std::uint8_t, 8> bytes;  ///< of an element of each operand
 };
 
-/// Where the value of a node is: in a row, and in a register of the program.
-template <class T>
+/// Where the value of a node is: for steps, and in a register of the program.
+template <class T, bool IsNumber = false>
 struct value_at {
-    using type = T;
     row_name row = 0;
     op_register at = 0;
 };
@@ -100,8 +93,8 @@ public:
     call_writer(join_work& steps, op_program* program) : steps_(steps.rows), program_(program) {}
 
     template <class T>
-    [[gnu::noinline]] value_at<T> number(const T& value) {
-        value_at<T> made;
+    [[gnu::noinline]] value_at<T, true> number(const T& value) {
+        value_at<T, true> made;
         if constexpr (Steps) {
             made.row = steps_.push_number(&value, sizeof(T));
         }
@@ -112,27 +105,29 @@ public:
     }
 
     /// @param distributes  what op_function has of a functor of the application's
-    template <class Function, class... T>
-    [[gnu::noinline]] auto call(const Function& function, [[maybe_unused]] bool distributes, value_at<T>... arguments) {
+    template <class Function, class... T, bool... IsNumber>
+    [[gnu::noinline]] auto call(const Function& function, [[maybe_unused]] bool distributes,
+                                value_at<T, IsNumber>... arguments) {
         using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, T...>>;
         value_at<Value> made;
         if constexpr (Program) {
             made.at = instruction<Function, Value, T...>(distributes, {arguments.at...});
         }
         if constexpr (Steps) {
-            made.row = step<Function, Value, T...>(function, {arguments.row...});
+            constexpr unsigned numbers = bits_set<IsNumber...>();
+            made.row = step<numbers, Function, Value, T...>(function, {arguments.row...});
         }
         return made;
     }
 
     /// The last one: the result, of type Out.
-    template <class Out, class T>
-    void end(value_at<T> result) {
+    template <class Out, class T, bool IsNumber>
+    void end(value_at<T, IsNumber> result) {
         if constexpr (Program) {
             program_->call({op_code::cast}, element_type_of<Out>(), {}, {&result.at, 1});
         }
         if constexpr (Steps) {
-            as<Out, T>(result.row);
+            as<Out, T, IsNumber>(result.row);
         }
     }
     /// A functor of all operands, elements In…, as the one step.
@@ -142,7 +137,7 @@ public:
         for (std::size_t operand = 0; operand < all.size(); ++operand) {
             all[operand] = row_name(operand);
         }
-        push<Function, Out, In...>(function, all);
+        push<0, Function, Out, In...>(function, all);
     }
 
 private:
@@ -165,31 +160,42 @@ private:
         return program_->call(called, register_type<Value>(), compared, arguments);
     }
 
-    template <class Function, class Value, class... T>
+    template <bool... IsNumber>
+    static constexpr unsigned bits_set() {
+        unsigned bits = 0;
+        unsigned bit = 1;
+        ((bits |= IsNumber ? bit : 0, bit *= 2), ...);
+        return bits;
+    }
+
+    template <unsigned Numbers, class Function, class Value, class... T>
     row_name step(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
         if constexpr (has_op_code<Function>) {
             using C = typename decltype(computed_type<Function::code, Value, T...>())::type;
             if constexpr (!std::is_void_v<C>) {
-                row_name* next = arguments.data();
-                ((*next = as<C, T>(*next), ++next), ...);
-                return push<Function, Value, std::conditional_t<true, C, T>...>(function, arguments);
+                constexpr unsigned cast = bits_set<!std::is_same_v<C, T>...>();
+                return [&]<std::size_t... Place>(std::index_sequence<Place...> /*all*/) {
+                    ((arguments[Place] = as<C, T, (Numbers >> Place & 1) != 0>(arguments[Place])), ...);
+                    return push<(Numbers & ~cast), Function, Value, std::conditional_t<true, C, T>...>(function, arguments);
+                }
+                (std::index_sequence_for<T...>{});
             }
         }
-        return push<Function, Value, T...>(function, arguments);
+        return push<Numbers, Function, Value, T...>(function, arguments);
     }
 
-    template <class To, class From>
+    template <class To, class From, bool IsNumber>
     row_name as(row_name row) {
         if constexpr (std::is_same_v<To, From>) {
             return row;
         } else {
-            return push<unchanged, To, From>(unchanged{}, {row});
+            return push<unsigned{IsNumber}, unchanged, To, From>(unchanged{}, {row});
         }
     }
 
-    template <class Function, class Value, class... T>
+    template <unsigned Numbers, class Function, class Value, class... T>
     row_name push(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
-        return steps_.push(row_function_of<Function, Value, T...>(), state_of(function), arguments.data(), arguments.size(),
+        return steps_.push(row_function_of<Numbers, Function, Value, T...>(), state_of(function), arguments.data(), arguments.size(),
                            sizeof(Value));
     }
 
@@ -251,8 +257,8 @@ public:
     }
 
 private:
-    template <class Function, class... T>
-    auto call_all(const Function& function, const std::tuple<value_at<T>...>& arguments) {
+    template <class Function, class... Values>
+    auto call_all(const Function& function, const std::tuple<Values...>& arguments) {
         return std::apply(
             [&](auto... each) { return writer_.call(function, distributes_over<Reduce, Function>, each...); }, arguments);
     }

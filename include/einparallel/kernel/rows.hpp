@@ -40,7 +40,7 @@ struct row_reduction {
 };
 template <class Out, class Reduce>
 row_reduction row_reduction_of(const Reduce& reduce) {
-    row_reduction made{row_function_of<Reduce, Out, Out, Out>(), state_of(reduce), index(sizeof(Out)), {}};
+    row_reduction made{row_function_of<0, Reduce, Out, Out, Out>(), state_of(reduce), index(sizeof(Out)), {}};
     const Out identity = Reduce::template identity<Out>();
     std::memcpy(made.identity.data(), &identity, sizeof(Out));
     return made;

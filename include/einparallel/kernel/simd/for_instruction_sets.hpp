@@ -1,6 +1,6 @@
 // Includes EINPARALLEL_DETAIL_BODY once for every instruction set, with macros for the set's name, the attribute that
 // its functions need, its vectors' bytes, the rows of its micro-kernel, and a
-// store of a vector of doubles that leaves the caches alone. No #pragma once. Nothing else gives one body
+// store of a vector of doubles that leaves the caches alone, and whether there are square roots of 32 bytes. No #pragma once. Nothing else gives one body
 // several targets: the target attribute takes no template argument, and g++ splits wide vectors in a function of narrow
 // target before it inlines it into one of wide target.
 
@@ -40,11 +40,22 @@
 #define EINPARALLEL_DETAIL_SET baseline
 #define EINPARALLEL_DETAIL_TARGET
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd
+#define EINPARALLEL_DETAIL_ROOTS 0
 #include EINPARALLEL_DETAIL_BODY
+#undef EINPARALLEL_DETAIL_ROOTS
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_STORE
 #if EINPARALLEL_DETAIL_X86
+#if defined(__clang__)
+#if __has_builtin(__builtin_ia32_sqrtpd256) && __has_builtin(__builtin_ia32_sqrtps256)
+#define EINPARALLEL_DETAIL_ROOTS 1
+#else
+#define EINPARALLEL_DETAIL_ROOTS 0
+#endif
+#else  // g++ knows them, but says so only where a whole unit has the instructions
+#define EINPARALLEL_DETAIL_ROOTS 1
+#endif
 #define EINPARALLEL_DETAIL_SET avx2
 #define EINPARALLEL_DETAIL_TARGET __attribute__((target("avx2,fma")))
 #define EINPARALLEL_DETAIL_STORE __builtin_ia32_movntpd256
@@ -59,6 +70,7 @@
 #undef EINPARALLEL_DETAIL_SET
 #undef EINPARALLEL_DETAIL_TARGET
 #undef EINPARALLEL_DETAIL_STORE
+#undef EINPARALLEL_DETAIL_ROOTS
 #endif
 
 #undef EINPARALLEL_DETAIL_BYTES

@@ -11,14 +11,17 @@
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
 #include <einparallel/notation/op_code.hpp>
+#include <einparallel/notation/operators.hpp>
 
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// into[i] = f(from[0][i], from[1][i], …) for `count` points. `into` may be one of the rows read, element for element.
+/// An argument that is a number has one element.
 using row_function = void (*)(const void* functor, void* into, const void* const* from, index count);
 
 /// A functor of the library's own, which has no state.
@@ -33,8 +36,8 @@ const void* state_of(const Function& function) {
     return has_op_code<Function> ? nullptr : &function;
 }
 
-/// Rows of Function on elements In…
-template <instruction_set Set, class Function, class Out, class... In>
+/// Rows of Function on elements In…, of which those are numbers whose bits are set.
+template <instruction_set Set, unsigned Numbers, class Function, class Out, class... In>
 struct op_row;
 
 }  // namespace einparallel::EINPARALLEL_DETAIL
@@ -45,13 +48,13 @@ struct op_row;
 namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The application's functors are compiled once, for what the unit is compiled for.
-template <class Function, class Out, class... In>
+template <unsigned Numbers, class Function, class Out, class... In>
 row_function row_function_of() {
     if constexpr (has_op_code<Function>) {
         return with_best_instructions(
-            [](auto set) -> row_function { return &op_row<set.value, Function, Out, In...>::run; });
+            [](auto set) -> row_function { return &op_row<set.value, Numbers, Function, Out, In...>::run; });
     } else {
-        return &op_row<instruction_set::baseline, Function, Out, In...>::run;
+        return &op_row<instruction_set::baseline, Numbers, Function, Out, In...>::run;
     }
 }
 
@@ -62,9 +65,10 @@ row_function row_function_of() {
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-template <class Function, class Out, class... In>
-struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Function, Out, In...> {
-    EINPARALLEL_DETAIL_TARGET static void run([[maybe_unused]] const void* functor, void* into, const void* const* from, index count) {
+template <unsigned Numbers, class Function, class Out, class... In>
+struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Numbers, Function, Out, In...> {
+    EINPARALLEL_DETAIL_TARGET static void run([[maybe_unused]] const void* functor, void* into,
+                                              const void* const* from, index count) {
         if constexpr (has_op_code<Function>) {
             run(Function{}, static_cast<Out*>(into), from, count, std::index_sequence_for<In...>{});
         } else {
@@ -74,23 +78,69 @@ struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Function, Out, In...> {
     }
 
 private:
+    static constexpr index block = 16;
+
     template <std::size_t... R>
     EINPARALLEL_DETAIL_TARGET static void run(const Function& function, Out* into, const void* const* from,
                                               index count, std::index_sequence<R...> /*operands*/) {
         if constexpr (has_op_code<Function> && (std::is_same_v<In, Out> && ...)) {
             if constexpr (has_vector_math<Function::code, Out>) {
-                const Out* const rows[] = {static_cast<const Out*>(from[R])..., nullptr};
-                vector_math<Out, instruction_set::EINPARALLEL_DETAIL_SET>::template row<Function::code>(into, rows[0],
-                                                                                                       rows[1], count);
+                elementary<Function::code>(into, static_cast<const Out*>(from[0]),
+                                           sizeof...(In) > 1 ? static_cast<const Out*>(from[sizeof...(In) - 1]) : nullptr,
+                                           count);
                 return;
             }
         }
-        compute(function, into, count, static_cast<const In*>(from[R])...);
+        if constexpr (std::is_same_v<Function, choice> && std::is_floating_point_v<Out> && sizeof...(In) == 3 &&
+                      ((std::is_same_v<In, bool> || std::is_same_v<In, Out>)&&...)) {
+            if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<In...>>, bool> && (Numbers & 1) == 0) {
+                choose(into, from, count);
+                return;
+            }
+        }
+        compute(function, into, count,
+                argument<In, (Numbers >> R & 1) != 0>(static_cast<const In*>(from[R]))...);
     }
 
+    /// c ? a : b, where compilers make no vectors of it: c's elements are shorter.
+    EINPARALLEL_DETAIL_TARGET static void choose(Out* into, const void* const* from, index count) {
+        using code = vector_lanes<Out, instruction_set::EINPARALLEL_DETAIL_SET>;
+        typedef unsigned char bytes __attribute__((vector_size(code::lanes)));
+        const auto read = [&](int which, index at) EINPARALLEL_DETAIL_TARGET {
+            const Out* const x = static_cast<const Out*>(from[which]);
+            return (Numbers >> which & 1) != 0 ? typename code::vector{} + *x : code::read(x + at, code::lanes, Out());
+        };
+        index at = 0;
+        for (; at + code::lanes <= count; at += code::lanes) {
+            bytes chosen;
+            __builtin_memcpy(&chosen, static_cast<const bool*>(from[0]) + at, sizeof(chosen));
+            const auto mask = __builtin_convertvector(chosen, typename code::integers) != 0;
+            code::write(into + at, mask ? read(1, at) : read(2, at), code::lanes);
+        }
+        const argument<Out, (Numbers & 2) != 0> a(static_cast<const Out*>(from[1]));
+        const argument<Out, (Numbers & 4) != 0> b(static_cast<const Out*>(from[2]));
+        for (; at < count; ++at) {
+            into[at] = static_cast<const bool*>(from[0])[at] ? a[at] : b[at];
+        }
+    }
+
+    /// An argument by point.
+    template <class T, bool IsNumber>
+    struct argument {
+        const T* x;
+        explicit argument(const T* row) : x(row) {}
+        EINPARALLEL_DETAIL_TARGET T operator[](index at) const { return x[at]; }
+    };
+    template <class T>
+    struct argument<T, true> {
+        T value;
+        explicit argument(const T* number) : value(*number) {}
+        EINPARALLEL_DETAIL_TARGET T operator[](index /*at*/) const { return value; }
+    };
+
     /// In blocks of constant length, most of it: what -O2 makes vectors of.
-    EINPARALLEL_DETAIL_TARGET static void compute(const Function& function, Out* into, index count, const In*... x) {
-        constexpr index block = 16;
+    template <class... Arguments>
+    EINPARALLEL_DETAIL_TARGET static void compute(const Function& function, Out* into, index count, Arguments... x) {
         index at = 0;
         for (; at + block <= count; at += block) {
             EINPARALLEL_DETAIL_SAME_PLACES for (index lane = 0; lane < block; ++lane) {
@@ -99,6 +149,25 @@ private:
         }
         for (; at < count; ++at) {
             into[at] = converted<Out>(function(x[at]...));
+        }
+    }
+
+    /// Numbers are rows of a block there.
+    template <op_code Code>
+    EINPARALLEL_DETAIL_TARGET static void elementary(Out* into, const Out* x, const Out* y, index count) {
+        using math = vector_math<Out, instruction_set::EINPARALLEL_DETAIL_SET>;
+        if constexpr (Numbers == 0) {
+            math::template row<Code>(into, x, y, count);
+        } else {
+            Out numbers[2][block];
+            for (index lane = 0; lane < block; ++lane) {
+                numbers[0][lane] = *x;
+                numbers[1][lane] = y != nullptr ? *y : Out();
+            }
+            for (index at = 0; at < count; at += block) {
+                math::template row<Code>(into + at, (Numbers & 1) != 0 ? numbers[0] : x + at,
+                                         (Numbers & 2) != 0 ? numbers[1] : y + at, count - at < block ? count - at : block);
+            }
         }
     }
 };

@@ -8,6 +8,7 @@
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/notation/box.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -81,6 +82,27 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
         }
 #endif
         return x / y;
+    }
+    /// √x. By name, since std::sqrt may set errno, for which compilers take it element by element.
+    EINPARALLEL_DETAIL_TARGET static vector root(vector x) {
+#if EINPARALLEL_DETAIL_ROOTS
+        typedef T half __attribute__((vector_size(32)));
+        half parts[EINPARALLEL_DETAIL_BYTES / 32];
+        __builtin_memcpy(parts, &x, sizeof(x));
+        for (half& part : parts) {
+            if constexpr (sizeof(T) == 8) {
+                part = __builtin_ia32_sqrtpd256(part);
+            } else {
+                part = __builtin_ia32_sqrtps256(part);
+            }
+        }
+        __builtin_memcpy(&x, parts, sizeof(x));
+#else
+        for (index lane = 0; lane < lanes; ++lane) {
+            x[lane] = std::sqrt(x[lane]);
+        }
+#endif
+        return x;
     }
     template <std::size_t Count>
     EINPARALLEL_DETAIL_TARGET static vector polynomial(const T (&coefficients)[Count], vector x) {

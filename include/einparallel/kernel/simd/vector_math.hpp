@@ -24,7 +24,7 @@ template <op_code Code, class T>
 inline constexpr bool has_vector_math = (std::is_same_v<T, float> || std::is_same_v<T, double>)&&(
     Code == op_code::exp || Code == op_code::log || Code == op_code::tanh || Code == op_code::sin ||
     Code == op_code::cos || Code == op_code::erf || Code == op_code::sigmoid || Code == op_code::silu ||
-    Code == op_code::gelu || Code == op_code::power || Code == op_code::shifted_exponential);
+    Code == op_code::gelu || Code == op_code::power || Code == op_code::shifted_exponential || Code == op_code::sqrt);
 
 /// For float and double with the instructions of Set.
 template <class T, instruction_set Set>
@@ -49,7 +49,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     using of_double = vector_math<double, instruction_set::EINPARALLEL_DETAIL_SET>;
     using code::absolute, code::any, code::at_least, code::at_most, code::bias, code::bits, code::high, code::in_double;
     using code::kept, code::lanes, code::mantissa, code::number, code::outside, code::polynomial, code::quotient;
-    using code::read, code::rounded, code::rounding, code::sign_bit, code::unsigned_bits, code::with_sign, code::write;
+    using code::read, code::root, code::rounded, code::rounding, code::sign_bit, code::unsigned_bits, code::with_sign, code::write;
     using integer = typename code::integer;
     using integers = typename code::integers;
     using natural = typename code::natural;
@@ -106,6 +106,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
             return error_function(x);
         } else if constexpr (Code == op_code::gelu) {
             return gaussian_unit(x);
+        } else if constexpr (Code == op_code::sqrt) {
+            return code::root(x);
         } else if constexpr (Code == op_code::power) {
             return power(x, y, rare);
         } else {
