@@ -1,6 +1,5 @@
 #pragma once
-// Rows of exponentials, and exp(x − max x) / Σ exp(x − max x) along one label of a strided tensor, in one pass over
-// memory.
+// exp(x − max x) / Σ exp(x − max x) along one label of a strided tensor, in one pass over memory.
 
 #include <einparallel/kernel/kernel.hpp>
 #include <einparallel/kernel/loop_nest.hpp>
@@ -44,9 +43,5 @@ struct softmax_loops {
 /// @pre the output does not overlap the operand, or is the same memory, label for label
 template <class T>
 [[gnu::visibility("default")]] void softmax_block(const block_call& call, label_id along);
-
-/// values[i] = exp(values[i]) with the widest instructions of this processor.
-template <class T>
-[[gnu::visibility("default")]] void exponentials(T* values, index count);
 
 }  // namespace einparallel::EINPARALLEL_DETAIL

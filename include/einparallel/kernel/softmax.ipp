@@ -6,7 +6,6 @@
 #include <einparallel/kernel/loop_nest.hpp>
 #include <einparallel/kernel/product/product_loops.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
-#include <einparallel/kernel/simd/vector_math.hpp>
 #include <einparallel/kernel/simd/vector_softmax.hpp>
 #include <einparallel/kernel/small_vector.hpp>
 #include <einparallel/kernel/threads.hpp>
@@ -73,12 +72,6 @@ void softmax_rows(loop_nest& nest, index count, index z_step, index x_step, T* z
             copy_box(extents, sizeof(T), into, std::array{moves[0], z_step}, scratch, lines);
         }
     });
-}
-
-template <class T>
-void exponentials(T* values, index count) {
-    with_best_instructions(
-        [&](auto set) { vector_math<T, set.value>::template row<op_code::exp>(values, values, nullptr, count); });
 }
 
 template <class T>

@@ -14,7 +14,6 @@
 #include <einparallel/kernel/product/gemm.ipp>
 #include <einparallel/kernel/product/product_loops.ipp>
 #include <einparallel/kernel/join.ipp>
-#include <einparallel/kernel/row_program.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/threads.ipp>

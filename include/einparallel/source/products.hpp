@@ -1,5 +1,5 @@
 #pragma once
-// Products, softmax and exponentials of rows, for every element type that a unit uses.
+// Products and softmax, for every element type that a unit uses.
 
 #include <einparallel/source/interface.hpp>
 
@@ -19,5 +19,4 @@
     template std::shared_ptr<const kernel> make_product_kernel<T>(T, std::size_t);
 #define EINPARALLEL_DETAIL_REAL_PRODUCTS(T)                      \
     EINPARALLEL_DETAIL_PRODUCTS(T)                               \
-    template void softmax_block<T>(const block_call&, label_id); \
-    template void exponentials<T>(T*, index);
+    template void softmax_block<T>(const block_call&, label_id);

@@ -79,6 +79,7 @@ struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Numbers, Function, Out, I
 
 private:
     static constexpr index block = 16;
+    static constexpr index piece = 64;
 
     template <std::size_t... R>
     EINPARALLEL_DETAIL_TARGET static void run(const Function& function, Out* into, const void* const* from,
@@ -152,21 +153,21 @@ private:
         }
     }
 
-    /// Numbers are rows of a block there.
+    /// Numbers are short rows there.
     template <op_code Code>
     EINPARALLEL_DETAIL_TARGET static void elementary(Out* into, const Out* x, const Out* y, index count) {
         using math = vector_math<Out, instruction_set::EINPARALLEL_DETAIL_SET>;
         if constexpr (Numbers == 0) {
             math::template row<Code>(into, x, y, count);
         } else {
-            Out numbers[2][block];
-            for (index lane = 0; lane < block; ++lane) {
+            Out numbers[2][piece];
+            for (index lane = 0; lane < piece; ++lane) {
                 numbers[0][lane] = *x;
                 numbers[1][lane] = y != nullptr ? *y : Out();
             }
-            for (index at = 0; at < count; at += block) {
+            for (index at = 0; at < count; at += piece) {
                 math::template row<Code>(into + at, (Numbers & 1) != 0 ? numbers[0] : x + at,
-                                         (Numbers & 2) != 0 ? numbers[1] : y + at, count - at < block ? count - at : block);
+                                         (Numbers & 2) != 0 ? numbers[1] : y + at, count - at < piece ? count - at : piece);
             }
         }
     }
