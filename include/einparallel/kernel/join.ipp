@@ -11,13 +11,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
 EINPARALLEL_INLINE row_name row_program::push_number(const void* value, std::size_t bytes) {
     numbers.push_back({});
-    std::memcpy(numbers.back().data(), value, bytes);
+    __builtin_memcpy(numbers.back().data(), value, bytes);
     return row_name(number_name + numbers.size() - 1);
 }
 

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <utility>
 
@@ -42,7 +41,7 @@ template <class Out, class Reduce>
 row_reduction row_reduction_of(const Reduce& reduce) {
     row_reduction made{row_function_of<0, Reduce, Out, Out, Out>(), state_of(reduce), index(sizeof(Out)), {}};
     const Out identity = Reduce::template identity<Out>();
-    std::memcpy(made.identity.data(), &identity, sizeof(Out));
+    __builtin_memcpy(made.identity.data(), &identity, sizeof(Out));
     return made;
 }
 

@@ -154,8 +154,12 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
 
     template <class Step>
     EINPARALLEL_DETAIL_TARGET static void each(index count, const Step& step) {
-        for (index at = 0; at < count; at += lanes) {  // one call, which is inlined
-            step(at, count - at < lanes ? count - at : lanes);
+        index at = 0;
+        for (; at + lanes <= count; at += lanes) {
+            step(at, lanes);
+        }
+        if (at < count) {
+            step(at, count - at);
         }
     }
     EINPARALLEL_DETAIL_TARGET static vector read(const T* from, index length, T rest) {
