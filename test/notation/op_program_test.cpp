@@ -419,31 +419,31 @@ inline constexpr bool einparallel::distributes_over<einparallel::op::sum_type, o
 namespace op_program_test {
 
 TEST_CASE("formulas as their readers write them") {
-    const auto x = pick<0>{};
-    const auto y = pick<1>{};
-    const auto z = pick<2>{};
+    const auto x = pick<0, double>{};
+    const auto y = pick<1, double>{};
+    const auto z = pick<2, double>{};
     const auto f = [](double a) { return a; };
-    const auto difference = apply(minus{}, x, y);
-    CHECK(formula_of_tree<op::max_type, double, double>(apply(absolute{}, difference)) == "max |x - y|");
+    const auto difference = make_join(minus{}, x, y);
+    CHECK(formula_of_tree<op::max_type, double, double>(make_join(absolute{}, difference)) == "max |x - y|");
     CHECK(formula_of_tree<op::sum_type, double, double, double>(
-              apply(over{}, x, apply(minus{}, apply(plus{}, y, z), x))) == "sum x/(y + z - x)");
-    CHECK(formula_of_tree<op::sum_type, double, double>(apply(times{}, difference, difference)) ==
+              make_join(over{}, x, make_join(minus{}, make_join(plus{}, y, z), x))) == "sum x/(y + z - x)");
+    CHECK(formula_of_tree<op::sum_type, double, double>(make_join(times{}, difference, difference)) ==
           "sum (x - y)*(x - y)");
-    CHECK(formula_of_tree<op::sum_type, double, double>(apply(minus{}, x, difference)) == "sum x - (x - y)");
-    CHECK(formula_of_tree<op::sum_type, double, double>(apply(negate{}, difference)) == "sum -(x - y)");
-    CHECK(formula_of_tree<op::sum_type, double, double>(apply(times{}, apply(negate{}, x), y)) == "sum -x*y");
-    CHECK(formula_of_tree<op::prod_type, double>(apply(exp_function{}, x)) == "prod exp(x)");
-    CHECK(formula_of_tree<op::min_type, double, float>(apply(larger{}, x, y)) == "min max(x, y)");
-    CHECK(formula_of_tree<op::sum_type, double, double>(apply(shifted_exponential{}, x, y)) == "sum exp(x - y)");
-    CHECK(formula_of_tree<op::sum_type, double>(apply(unchanged{}, x)) == "sum x");
-    CHECK(formula_of_tree<op::sum_type, float, double>(apply(choice{}, apply(less{}, x, y), x, y)) ==
+    CHECK(formula_of_tree<op::sum_type, double, double>(make_join(minus{}, x, difference)) == "sum x - (x - y)");
+    CHECK(formula_of_tree<op::sum_type, double, double>(make_join(negate{}, difference)) == "sum -(x - y)");
+    CHECK(formula_of_tree<op::sum_type, double, double>(make_join(times{}, make_join(negate{}, x), y)) == "sum -x*y");
+    CHECK(formula_of_tree<op::prod_type, double>(make_join(exp_function{}, x)) == "prod exp(x)");
+    CHECK(formula_of_tree<op::min_type, double, float>(make_join(larger{}, x, pick<1, float>{})) == "min max(x, y)");
+    CHECK(formula_of_tree<op::sum_type, double, double>(make_join(shifted_exponential{}, x, y)) == "sum exp(x - y)");
+    CHECK(formula_of_tree<op::sum_type, double>(make_join(unchanged{}, x)) == "sum x");
+    CHECK(formula_of_tree<op::sum_type, float, double>(make_join(choice{}, make_join(less{}, pick<0, float>{}, y), pick<0, float>{}, y)) ==
           "sum where(x < y, x, y)");
-    CHECK(formula_of_tree<op::sum_type, double>(apply(f, x)) == "sum f(x)");
-    CHECK(formula_of_tree<op::sum_type, double>(apply(times{}, number<double>{0.5}, apply(f, apply(f, x)))) ==
+    CHECK(formula_of_tree<op::sum_type, double>(make_join(f, x)) == "sum f(x)");
+    CHECK(formula_of_tree<op::sum_type, double>(make_join(times{}, constant<double>(0.5), make_join(f, make_join(f, x)))) ==
           "sum 0.5*f(f(x))");
-    CHECK(formula_of_tree<op::sum_type, double, float>(apply(named{}, x, y)) == "sum user's \"f\\;%(x, y)");
-    CHECK(formula_of_tree<op::sum_type, int>(apply(plus{}, x, number<int>{-3})) == "sum x + (-3)");
-    CHECK(formula_of_tree<op::sum_type, float>(apply(times{}, x, number<float>{0.1F})) == "sum x*0.1");
+    CHECK(formula_of_tree<op::sum_type, double, float>(make_join(named{}, x, pick<1, float>{})) == "sum user's \"f\\;%(x, y)");
+    CHECK(formula_of_tree<op::sum_type, int>(make_join(plus{}, pick<0, int>{}, constant<int>(-3))) == "sum x + (-3)");
+    CHECK(formula_of_tree<op::sum_type, float>(make_join(times{}, pick<0, float>{}, constant<float>(0.1F))) == "sum x*0.1");
     const std::vector<std::string> names{"A", "'the B'"};
     const op_program apart = program_of<double, op::sum_type, double, double>(difference);
     CHECK(apart.formula(names, true) == "sum(A - 'the B')");
@@ -455,47 +455,47 @@ TEST_CASE("formulas as their readers write them") {
 }
 
 TEST_CASE("programs say every conversion") {
-    const auto x = pick<0>{};
-    const auto y = pick<1>{};
-    CHECK(program_of<float, op::sum_type, int, double>(apply(times{}, x, y)).text() ==
+    const auto x = pick<0, double>{};
+    const auto y = pick<1, double>{};
+    CHECK(program_of<float, op::sum_type, int, double>(make_join(times{}, pick<0, int>{}, y)).text() ==
           "sum; operand i4; operand f8; cast f8 0; * f8 2 1; cast f4 3");
-    CHECK(program_of<bool, op::max_type, float, int>(apply(less{}, x, y)).text() ==
+    CHECK(program_of<bool, op::max_type, float, int>(make_join(less{}, pick<0, float>{}, pick<1, int>{})).text() ==
           "max; operand f4; operand i4; cast f4 1; < b1 0 2");
-    CHECK(program_of<double, op::sum_type, std::int16_t>(apply(gelu_function{}, x)).text() ==
+    CHECK(program_of<double, op::sum_type, std::int16_t>(make_join(gelu_function{}, pick<0, std::int16_t>{})).text() ==
           "sum; operand i2; cast f8 0; gelu f8 1");
-    CHECK(program_of<double, op::sum_type, std::complex<double>>(apply(absolute{}, x)).text() ==
+    CHECK(program_of<double, op::sum_type, std::complex<double>>(make_join(absolute{}, pick<0, std::complex<double>>{})).text() ==
           "sum; operand c16; abs f8 0");
-    CHECK(program_of<double, op::sum_type, double>(apply(times{}, x, number<double>{2})).text() ==
+    CHECK(program_of<double, op::sum_type, double>(make_join(times{}, x, constant<double>(2))).text() ==
           "sum; operand f8; number f8 4000000000000000; * f8 0 1");
 }
 
 TEST_CASE("a functor of the user's is one opaque instruction") {
-    const auto x = pick<0>{};
-    const auto y = pick<1>{};
+    const auto x = pick<0, double>{};
+    const auto y = pick<1, double>{};
     const double shift = 2;
     const auto plain = [](double a) { return a + 1; };
     const auto shifted = [shift](double a) { return a + shift; };
     const auto packed = [](double a) { return pair_of_numbers{a}; };
     const auto unpacked = [](pair_of_numbers a) { return a.a; };
-    const auto of = [&](auto f) { return program_of<double, op::sum_type, double>(apply(f, x)); };
+    const auto of = [&](auto f) { return program_of<double, op::sum_type, double>(make_join(f, x)); };
     CHECK(of(plain).text() == "sum; operand f8; argument f8 0; opaque f8 1 f");
     CHECK(of(plain).is_opaque());
     CHECK_FALSE(of(plain).has_state());
     CHECK(of(shifted).has_state());
     CHECK(of(plain) != of(shifted));
-    const op_program pairs = program_of<double, op::sum_type, double>(apply(unpacked, apply(packed, x)));
+    const op_program pairs = program_of<double, op::sum_type, double>(make_join(unpacked, make_join(packed, x)));
     CHECK(pairs.text() == "sum; operand f8; argument f8 0; opaque V0 1 f; argument V0 2; opaque f8 1 f");
     CHECK(read_as_json(pairs) == pairs);
     CHECK(pairs.formula() == "sum f(f(x))");
-    const op_program two = program_of<double, op::sum_type, double, float>(apply(named{}, x, y));
+    const op_program two = program_of<double, op::sum_type, double, float>(make_join(named{}, x, pick<1, float>{}));
     REQUIRE(two.instructions().back().code == op_code::opaque);
     CHECK(two.name_of(two.instructions().back()) == named::name);
-    const op_program declared = program_of<double, op::sum_type, double, double>(apply(doubled_product{}, x, y));
+    const op_program declared = program_of<double, op::sum_type, double, double>(make_join(doubled_product{}, x, y));
     CHECK(read_as_json(declared) == declared);
     CHECK(declared.takes_summands(1));
     CHECK(declared.takes_summands(2));
     CHECK_FALSE(declared.takes_summands(3));
-    CHECK_FALSE(program_of<double, op::max_type, double, double>(apply(doubled_product{}, x, y)).takes_summands(1));
+    CHECK_FALSE(program_of<double, op::max_type, double, double>(make_join(doubled_product{}, x, y)).takes_summands(1));
     CHECK_FALSE(op_program().takes_summands(1));
     CHECK(op_program().is_opaque());
 }

@@ -106,12 +106,12 @@ private:
 };
 
 /// x1 · x2 · … of any element types: the ⊗ of a product whose operands differ in type.
-template <std::size_t First, std::size_t Count>
+template <std::size_t First, class T, class... More>
 constexpr auto tree_of_products() {
-    if constexpr (First + 1 == Count) {
-        return pick<First>{};
+    if constexpr (sizeof...(More) == 0) {
+        return pick<First, T>();
     } else {
-        return apply(times{}, pick<First>{}, tree_of_products<First + 1, Count>());
+        return make_join(times{}, pick<First, T>(), tree_of_products<First + 1, More...>());
     }
 }
 
@@ -126,9 +126,9 @@ auto product_of(Builder& builder, Sink sink, std::span<const label_id> out,
         using T = typename common_element<In...>::type;
         const std::array<labelled_handle<typename Builder::handle>, 1> sum{
             {{product_of<T, In...>(builder, std::nullopt, out, operands), out}}};
-        return emit_join<Out>(builder, sink, op::sum, apply(unchanged{}, pick<0>{}), type_list<T>{}, out, sum);
+        return emit_join<Out>(builder, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out, sum);
     } else {
-        return emit_join<Out>(builder, sink, op::sum, tree_of_products<0, Count>(), type_list<In...>{}, out, operands);
+        return emit_join<Out>(builder, sink, op::sum, tree_of_products<0, In...>(), type_list<In...>{}, out, operands);
     }
 }
 

@@ -140,18 +140,6 @@ void for_each_factor(const join_node<negate, A>& node, T& scale, const Visit& vi
 template <class From, class To>
 inline constexpr bool loses = !std::is_same_v<arithmetic_t<From, To>, To>;
 
-/// E is made of the library's own functors, and so it is told by a program alone.
-template <class E>
-inline constexpr bool is_told = true;
-template <class Function, class... Arguments>
-inline constexpr bool is_told<join_node<Function, Arguments...>> = has_op_code<Function> && (is_told<Arguments> && ...);
-/// The values of its nodes are elements.
-template <class E>
-inline constexpr bool has_elements = is_element<typename E::value_type>;
-template <class Function, class... Arguments>
-inline constexpr bool has_elements<join_node<Function, Arguments...>> =
-    is_element<typename join_node<Function, Arguments...>::value_type> && (has_elements<Arguments> && ...);
-
 /// One vertex of ⊕ over a tree of the operands' elements, with a kernel of its own type.
 template <class Out, class Builder, class Op, class Tree, class... In, class Sink, std::size_t Count>
 auto emit_join(Builder& builder, Sink sink, const Op& op, Tree tree, type_list<In...> /*elements*/,
@@ -182,7 +170,7 @@ public:
             // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
             using T = typename E::value_type;
             const std::array<operand, 1> reduced{operand{reduce<T>(std::nullopt, op, inner, out), out}};
-            return emit_join<Out>(builder_, sink, op::sum, apply(unchanged{}, pick<0>{}), type_list<T>{}, out, reduced);
+            return emit_join<Out>(builder_, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out, reduced);
         } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
@@ -233,15 +221,15 @@ private:
                             std::span<const label_id> rows) {
         const std::array<operand, 1> only_x{x};
         const handle largest =
-            emit_join<T>(builder_, std::nullopt, op::max, apply(unchanged{}, pick<0>{}), type_list<T>{}, rows, only_x);
+            emit_join<T>(builder_, std::nullopt, op::max, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, rows, only_x);
         const std::array<operand, 2> shifted{x, operand{largest, rows}};
         const handle exponentials =
-            emit_join<T>(builder_, std::nullopt, op::sum, apply(shifted_exponential{}, pick<0>{}, pick<1>{}),
+            emit_join<T>(builder_, std::nullopt, op::sum, make_join(shifted_exponential{}, pick<0, T>(), pick<1, T>()),
                          type_list<T, T>{}, all, shifted);
         const std::array<operand, 1> summed{operand{exponentials, all}};
         const handle sums = builder_.template product<T>(std::nullopt, rows, std::span(summed), T(1));
         const std::array<operand, 2> quotient{operand{exponentials, all}, operand{sums, rows}};
-        return emit_join<T>(builder_, sink, op::sum, apply(detail::over{}, pick<0>{}, pick<1>{}), type_list<T, T>{},
+        return emit_join<T>(builder_, sink, op::sum, make_join(detail::over{}, pick<0, T>(), pick<1, T>()), type_list<T, T>{},
                             all, quotient);
     }
 
@@ -291,16 +279,16 @@ private:
     template <std::size_t First, std::size_t Count, class E>
     auto collect(const E& node, std::array<operand, Count>& operands) {
         operands[First] = as_operand(node);
-        return pick<First>{};
+        return pick<First, typename E::value_type>();
     }
     template <std::size_t First, std::size_t Count, class T>
     auto collect(const constant<T>& node, std::array<operand, Count>& /*operands*/) {
-        return number<T>{node.value};
+        return node;
     }
     template <std::size_t First, std::size_t Count, class Function, class... Arguments>
     auto collect(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands) {
         return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            return apply(node.function, collect<First + leaves_before<Arguments...>(Position)>(
+            return make_join(node.function, collect<First + leaves_before<Arguments...>(Position)>(
                                             argument<Position>(node.arguments), operands)...);
         }
         (std::index_sequence_for<Arguments...>{});

@@ -38,28 +38,28 @@ __device__ auto called(const Function& function, const T&... x) {
     }
     return function(x...);
 }
-template <std::size_t Leaf, class Elements>
-__device__ auto value_of_tree(const pick<Leaf>& tree, const Elements& elements) {
-    return tree(elements);
+template <std::size_t Leaf, class T, class Elements>
+__device__ T value_there(const pick<Leaf, T>& tree, const Elements& elements) {
+    return value_of_tree(tree, elements);
 }
 template <class T, class Elements>
-__device__ T value_of_tree(const number<T>& tree, const Elements& /*elements*/) {
+__device__ T value_there(const constant<T>& tree, const Elements& /*elements*/) {
     return tree.value;
 }
-template <class Function, class... Branches, class Elements>
-__device__ auto value_of_tree(const apply<Function, Branches...>& tree, const Elements& elements);
-template <class Function, class... Branches, class Elements, std::size_t... Branch>
-__device__ auto value_of_tree(const apply<Function, Branches...>& tree, const Elements& elements,
-                              std::index_sequence<Branch...> /*all*/) {
-    return called(tree.function, value_of_tree(boost::hana::at_c<Branch>(tree.branches), elements)...);
+template <class Function, class... Arguments, class Elements>
+__device__ auto value_there(const join_node<Function, Arguments...>& tree, const Elements& elements);
+template <class Function, class... Arguments, class Elements, std::size_t... Position>
+__device__ auto value_there(const join_node<Function, Arguments...>& tree, const Elements& elements,
+                            std::index_sequence<Position...> /*all*/) {
+    return called(tree.function, value_there(argument<Position>(tree.arguments), elements)...);
 }
-template <class Function, class... Branches, class Elements>
-__device__ auto value_of_tree(const apply<Function, Branches...>& tree, const Elements& elements) {
-    return value_of_tree(tree, elements, std::index_sequence_for<Branches...>{});
+template <class Function, class... Arguments, class Elements>
+__device__ auto value_there(const join_node<Function, Arguments...>& tree, const Elements& elements) {
+    return value_there(tree, elements, std::index_sequence_for<Arguments...>{});
 }
 template <class Tree, class... T>
 __device__ auto called(const tree_function<Tree>& function, const T&... x) {
-    return value_of_tree(function.tree, boost::hana::basic_tuple<T...>(x...));
+    return value_there(function.tree, boost::hana::basic_tuple<T...>(x...));
 }
 #else
 template <class Function, class... T>
@@ -101,17 +101,10 @@ void launch_functor(launch::stream on, const launch::strided_join& work, const k
 }
 
 /// Not of the library's own functors alone, which have kernels.
+template <class Function>
+inline constexpr bool calls_functor = !has_op_code<Function>;
 template <class Tree>
-inline constexpr bool calls_functor = !has_op_code<Tree>;
-template <std::size_t Leaf>
-inline constexpr bool calls_functor<pick<Leaf>> = false;
-template <class T>
-inline constexpr bool calls_functor<number<T>> = false;
-template <class Function, class... Branches>
-inline constexpr bool calls_functor<apply<Function, Branches...>> = calls_functor<Function> ||
-                                                                    (calls_functor<Branches> || ...);
-template <class Tree>
-inline constexpr bool calls_functor<tree_function<Tree>> = calls_functor<Tree>;
+inline constexpr bool calls_functor<tree_function<Tree>> = !is_told<Tree>;
 
 /// A launch copies a functor's bytes. (To the host compiler an extended lambda that captures is more than its bytes.)
 template <class Tree>
@@ -120,9 +113,9 @@ inline constexpr bool has_plain_state = std::is_trivially_copyable_v<Tree>
                                         || __nv_is_extended_host_device_lambda_closure_type(Tree)
 #endif
     ;
-template <class Function, class... Branches>
-inline constexpr bool has_plain_state<apply<Function, Branches...>> = has_plain_state<Function> &&
-                                                                      (has_plain_state<Branches> && ...);
+template <class Function, class... Arguments>
+inline constexpr bool has_plain_state<join_node<Function, Arguments...>> = has_plain_state<Function> &&
+                                                                           (has_plain_state<Arguments> && ...);
 template <class Tree>
 inline constexpr bool has_plain_state<tree_function<Tree>> = has_plain_state<Tree>;
 

@@ -1,94 +1,89 @@
 #pragma once
-// The element-wise part of an expression as one function of its leaves' elements: the ⊗ of a vertex.
+// The element-wise part of an expression as one function of its operands' elements: the ⊗ of a vertex.
 
-#include <einparallel/kernel/simd/op_row.hpp>
 #include <einparallel/notation/compiled.hpp>
 #include <einparallel/notation/element_type.hpp>
+#include <einparallel/notation/expression.hpp>
 #include <einparallel/notation/host_device.hpp>
 #include <einparallel/notation/op_program.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <boost/hana/basic_tuple.hpp>
 
-#include <array>
 #include <cstddef>
-#include <span>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace einparallel::EINPARALLEL_DETAIL {
 
-/// Element of leaf number `Leaf`.
-template <std::size_t Leaf>
-struct pick {
-    template <class Elements>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(const Elements& elements) const {
-        return boost::hana::at_c<Leaf>(elements);
-    }
+/// Stands in a tree, an expression without tensors, for an element of operand number `Leaf`.
+template <std::size_t Leaf, class T>
+struct pick : expression_base {
+    using node = pick;
+    using labels = label_list<>;
+    using value_type = T;
 };
 
-/// A number of the expression.
-template <class T>
-struct number {
-    T value;
-    template <class Elements>
-    EINPARALLEL_HOST_DEVICE constexpr T operator()(const Elements& /*elements*/) const {
-        return value;
+/// The value of a tree for given elements.
+template <std::size_t Leaf, class T, class Elements>
+EINPARALLEL_HOST_DEVICE constexpr T value_of_tree(const pick<Leaf, T>& /*tree*/, const Elements& elements) {
+    return boost::hana::at_c<Leaf>(elements);
+}
+template <class T, class Elements>
+EINPARALLEL_HOST_DEVICE constexpr T value_of_tree(const constant<T>& tree, const Elements& /*elements*/) {
+    return tree.value;
+}
+template <class Function, class... Arguments, class Elements>
+EINPARALLEL_HOST_DEVICE constexpr auto value_of_tree(const join_node<Function, Arguments...>& tree,
+                                                     const Elements& elements) {
+    return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
+        return tree.function(value_of_tree(argument<Position>(tree.arguments), elements)...);
     }
-};
+    (std::index_sequence_for<Arguments...>{});
+}
 
-/// A function of subtrees.
-template <class Function, class... Branches>
-struct apply {
-    Function function;
-    boost::hana::basic_tuple<Branches...> branches;
-
-    explicit constexpr apply(Function applied, Branches... to)
-        : function(std::move(applied)), branches(std::move(to)...) {}
-
-    template <class Elements>
-    EINPARALLEL_HOST_DEVICE constexpr auto operator()(const Elements& elements) const {
-        return call(elements, std::index_sequence_for<Branches...>{});
-    }
-
-private:
-    template <class Elements, std::size_t... Branch>
-    EINPARALLEL_HOST_DEVICE constexpr auto call(const Elements& elements,
-                                                std::index_sequence<Branch...> /*all*/) const {
-        return function(boost::hana::at_c<Branch>(branches)(elements)...);
-    }
-};
-
-/// A tree as a function of r elements: what a join kernel calls.
+/// A tree as a function of r elements.
 template <class Tree>
 struct tree_function {
     Tree tree;
     template <class... Elements>
     EINPARALLEL_HOST_DEVICE constexpr auto operator()(Elements... elements) const {
-        return tree(boost::hana::basic_tuple<Elements...>(elements...));
+        return value_of_tree(tree, boost::hana::basic_tuple<Elements...>(elements...));
     }
 };
 
 /// The tree f(leaf 0, leaf 1, …) is f itself.
-template <class Function, class... Branches, std::size_t... Leaf>
-constexpr bool applies_to_leaves_in_order(std::type_identity<apply<Function, Branches...>> /*tree*/,
-                                          std::index_sequence<Leaf...> /*all*/) {
-    return (std::is_same_v<Branches, pick<Leaf>> && ...);
-}
-template <class Function, class... Branches>
-auto flatten_tree(apply<Function, Branches...> tree) {
-    if constexpr (applies_to_leaves_in_order(std::type_identity<apply<Function, Branches...>>{},
-                                             std::index_sequence_for<Branches...>{})) {
-        return std::move(tree.function);
-    } else {
-        return tree_function<apply<Function, Branches...>>{std::move(tree)};
-    }
-}
+template <class Tree>
+inline constexpr bool applies_to_leaves_in_order = false;
+template <class Function, class... T, std::size_t... Leaf>
+inline constexpr bool applies_to_leaves_in_order<join_node<Function, pick<Leaf, T>...>> =
+    std::is_same_v<std::index_sequence<Leaf...>, std::index_sequence_for<T...>>;
 template <class Tree>
 auto flatten_tree(Tree tree) {
-    return tree_function<Tree>{std::move(tree)};
+    if constexpr (applies_to_leaves_in_order<Tree>) {
+        return std::move(tree.function);
+    } else {
+        return tree_function<Tree>{std::move(tree)};
+    }
 }
+
+/// A functor of the library's own, which has no state.
+template <class Function>
+inline constexpr bool has_op_code = requires {
+    requires std::is_same_v<decltype(Function::code), const op_code>;
+};
+/// An expression of such functors is told by its program alone.
+template <class E>
+inline constexpr bool is_told = true;
+template <class Function, class... Arguments>
+inline constexpr bool is_told<join_node<Function, Arguments...>> = has_op_code<Function> && (is_told<Arguments> && ...);
+
+/// The values of an expression and of all in it are elements.
+template <class E>
+inline constexpr bool has_elements = is_element<typename E::value_type>;
+template <class Function, class... Arguments>
+inline constexpr bool has_elements<join_node<Function, Arguments...>> =
+    is_element<typename join_node<Function, Arguments...>::value_type> && (has_elements<Arguments> && ...);
 
 /// Which of the library's own ⊕ an operator is.
 template <class Reduce>

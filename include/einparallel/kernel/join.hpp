@@ -54,12 +54,13 @@ template <class Function>
     requires has_op_code<Function>
 inline constexpr bool has_tiles<Function> =
     !has_vector_math<Function::code, double> && !has_vector_math<Function::code, float>;
-template <std::size_t Leaf>
-inline constexpr bool has_tiles<pick<Leaf>> = true;
+template <std::size_t Leaf, class T>
+inline constexpr bool has_tiles<pick<Leaf, T>> = true;
 template <class T>
-inline constexpr bool has_tiles<number<T>> = true;
-template <class Function, class... Branches>
-inline constexpr bool has_tiles<apply<Function, Branches...>> = has_tiles<Function> && (has_tiles<Branches> && ...);
+inline constexpr bool has_tiles<constant<T>> = true;
+template <class Function, class... Arguments>
+inline constexpr bool has_tiles<join_node<Function, Arguments...>> =
+    has_tiles<Function> && (has_tiles<Arguments> && ...);
 template <class Tree>
 inline constexpr bool has_tiles<tree_function<Tree>> = has_tiles<Tree>;
 

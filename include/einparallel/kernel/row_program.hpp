@@ -15,8 +15,6 @@
 #include <einparallel/notation/op_program.hpp>
 #include <einparallel/notation/operators.hpp>
 
-#include <boost/hana/basic_tuple.hpp>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -203,8 +201,7 @@ private:
     op_program* program_;
 };
 
-/// Writes an expression, or a tree. `Leaves` says what becomes an operand: leaf(node) and leaf<Number>() give its
-/// value_at.
+/// Writes an expression. `Leaves` says what becomes an operand: leaf(node) gives its value_at.
 template <class Reduce, class Writer, class Leaves>
 class node_writer {
 public:
@@ -213,14 +210,6 @@ public:
     template <class E>
     auto write(const E& node) {
         return leaves_.leaf(node);
-    }
-    template <std::size_t Leaf>
-    auto write(const pick<Leaf>& /*node*/) {
-        return leaves_.template leaf<Leaf>();
-    }
-    template <class T>
-    auto write(const number<T>& node) {
-        return writer_.number(node.value);
     }
     template <class T>
     auto write(const constant<T>& node) {
@@ -238,18 +227,13 @@ public:
     template <class Function, class A, class B, class C, class... More>
     auto write(const join_node<Function, A, B, C, More...>& node) {
         return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
-            return call_all(node.function, std::tuple{write(argument<Position>(node.arguments))...});
+            const std::tuple arguments{write(argument<Position>(node.arguments))...};
+            return std::apply(
+                [&](auto... each) { return writer_.call(node.function, distributes_over<Reduce, Function>, each...); },
+                arguments);
         }
         (std::make_index_sequence<3 + sizeof...(More)>{});
     }
-    template <class Function, class... Branches>
-    auto write(const apply<Function, Branches...>& node) {
-        return [&]<std::size_t... Branch>(std::index_sequence<Branch...> /*all*/) {
-            return call_all(node.function, std::tuple{write(boost::hana::at_c<Branch>(node.branches))...});
-        }
-        (std::index_sequence_for<Branches...>{});
-    }
-
     /// Writes all of it, with results of type Out.
     template <class Out, class E>
     void write_all(const E& node) {
@@ -257,33 +241,17 @@ public:
     }
 
 private:
-    template <class Function, class... Values>
-    auto call_all(const Function& function, const std::tuple<Values...>& arguments) {
-        return std::apply(
-            [&](auto... each) { return writer_.call(function, distributes_over<Reduce, Function>, each...); }, arguments);
-    }
-
     Writer writer_;
     Leaves& leaves_;
 };
 
 /// The leaves of a tree are its operands.
-template <class... In>
 struct tree_leaves {
-    template <std::size_t Leaf>
-    value_at<std::tuple_element_t<Leaf, std::tuple<In...>>> leaf() const {
+    template <std::size_t Leaf, class T>
+    value_at<T> leaf(const pick<Leaf, T>& /*node*/) const {
         return {row_name(Leaf), op_register(Leaf)};
     }
 };
-
-/// The values of a tree's nodes are elements.
-template <class Tree, class... In>
-inline constexpr bool has_element_values = true;
-template <class Function, class... Branches, class... In>
-inline constexpr bool has_element_values<apply<Function, Branches...>, In...> =
-    is_element<std::remove_cvref_t<
-        std::invoke_result_t<apply<Function, Branches...>, const boost::hana::basic_tuple<In...>&>>> &&
-    (has_element_values<Branches, In...> && ...);
 
 /// A program that reads elements In….
 template <class Reduce, class... In>
@@ -312,10 +280,9 @@ private:
 
     template <class Tree>
     static void write(join_work& into, const tree_function<Tree>& function) {
-        if constexpr (has_element_values<Tree, In...>) {
-            const tree_leaves<In...> leaves;
-            node_writer<Reduce, writer, const tree_leaves<In...>>({into, nullptr}, leaves)
-                .template write_all<Out>(function.tree);
+        if constexpr (has_elements<Tree>) {
+            const tree_leaves leaves;
+            node_writer<Reduce, writer, const tree_leaves>({into, nullptr}, leaves).template write_all<Out>(function.tree);
         } else {
             writer(into, nullptr).template whole<Out, In...>(function);
         }
@@ -340,8 +307,8 @@ template <class Out, class Reduce, class... In, class Tree>
 op_program program_of(const Tree& tree) {
     op_program made = started_program<Reduce, In...>();
     join_work none;
-    const tree_leaves<In...> leaves;
-    node_writer<Reduce, call_writer<false, true>, const tree_leaves<In...>>({none, &made}, leaves)
+    const tree_leaves leaves;
+    node_writer<Reduce, call_writer<false, true>, const tree_leaves>({none, &made}, leaves)
         .template write_all<Out>(tree);
     return made;
 }

@@ -5,6 +5,7 @@
 #if !defined(EINPARALLEL_DETAIL_OP_ROW)
 #define EINPARALLEL_DETAIL_OP_ROW
 
+#include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/simd/instruction_set.hpp>
 #include <einparallel/kernel/simd/vector_math.hpp>
 #include <einparallel/notation/box.hpp>
@@ -23,12 +24,6 @@ namespace einparallel::EINPARALLEL_DETAIL {
 /// into[i] = f(from[0][i], from[1][i], …) for `count` points. `into` may be one of the rows read, element for element.
 /// An argument that is a number has one element.
 using row_function = void (*)(const void* functor, void* into, const void* const* from, index count);
-
-/// A functor of the library's own, which has no state.
-template <class Function>
-inline constexpr bool has_op_code = requires {
-    requires std::is_same_v<decltype(Function::code), const op_code>;
-};
 
 /// What a row function gets for its functor: nothing of the library's own, which are made where they are called.
 template <class Function>
