@@ -436,14 +436,16 @@ TEST_CASE("formulas as their readers write them") {
     CHECK(formula_of_tree<op::min_type, double, float>(make_join(larger{}, x, pick<1, float>{})) == "min max(x, y)");
     CHECK(formula_of_tree<op::sum_type, double, double>(make_join(shifted_exponential{}, x, y)) == "sum exp(x - y)");
     CHECK(formula_of_tree<op::sum_type, double>(make_join(unchanged{}, x)) == "sum x");
-    CHECK(formula_of_tree<op::sum_type, float, double>(make_join(choice{}, make_join(less{}, pick<0, float>{}, y), pick<0, float>{}, y)) ==
-          "sum where(x < y, x, y)");
+    CHECK(formula_of_tree<op::sum_type, float, double>(make_join(choice{}, make_join(less{}, pick<0, float>{}, y),
+                                                                 pick<0, float>{}, y)) == "sum where(x < y, x, y)");
     CHECK(formula_of_tree<op::sum_type, double>(make_join(f, x)) == "sum f(x)");
-    CHECK(formula_of_tree<op::sum_type, double>(make_join(times{}, constant<double>(0.5), make_join(f, make_join(f, x)))) ==
-          "sum 0.5*f(f(x))");
-    CHECK(formula_of_tree<op::sum_type, double, float>(make_join(named{}, x, pick<1, float>{})) == "sum user's \"f\\;%(x, y)");
+    CHECK(formula_of_tree<op::sum_type, double>(
+              make_join(times{}, constant<double>(0.5), make_join(f, make_join(f, x)))) == "sum 0.5*f(f(x))");
+    CHECK(formula_of_tree<op::sum_type, double, float>(make_join(named{}, x, pick<1, float>{})) ==
+          "sum user's \"f\\;%(x, y)");
     CHECK(formula_of_tree<op::sum_type, int>(make_join(plus{}, pick<0, int>{}, constant<int>(-3))) == "sum x + (-3)");
-    CHECK(formula_of_tree<op::sum_type, float>(make_join(times{}, pick<0, float>{}, constant<float>(0.1F))) == "sum x*0.1");
+    CHECK(formula_of_tree<op::sum_type, float>(make_join(times{}, pick<0, float>{}, constant<float>(0.1F))) ==
+          "sum x*0.1");
     const std::vector<std::string> names{"A", "'the B'"};
     const op_program apart = program_of<double, op::sum_type, double, double>(difference);
     CHECK(apart.formula(names, true) == "sum(A - 'the B')");
@@ -463,8 +465,8 @@ TEST_CASE("programs say every conversion") {
           "max; operand f4; operand i4; cast f4 1; < b1 0 2");
     CHECK(program_of<double, op::sum_type, std::int16_t>(make_join(gelu_function{}, pick<0, std::int16_t>{})).text() ==
           "sum; operand i2; cast f8 0; gelu f8 1");
-    CHECK(program_of<double, op::sum_type, std::complex<double>>(make_join(absolute{}, pick<0, std::complex<double>>{})).text() ==
-          "sum; operand c16; abs f8 0");
+    CHECK(program_of<double, op::sum_type, std::complex<double>>(make_join(absolute{}, pick<0, std::complex<double>>{}))
+              .text() == "sum; operand c16; abs f8 0");
     CHECK(program_of<double, op::sum_type, double>(make_join(times{}, x, constant<double>(2))).text() ==
           "sum; operand f8; number f8 4000000000000000; * f8 0 1");
 }

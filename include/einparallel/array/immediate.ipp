@@ -233,8 +233,8 @@ EINPARALLEL_INLINE immediate_builder::handle immediate_builder::run(destination 
 }
 
 EINPARALLEL_INLINE block_handle immediate_builder::join(destination sink, std::span<const label_id> out,
-                                                        std::span<const labelled_block> operands,
-                                                        const join_work& work, const op_program& /*nobody_asks*/) {
+                                                        std::span<const labelled_block> operands, const join_work& work,
+                                                        const op_program& /*nobody_asks*/) {
     return run(sink, out, operands, std::size_t(work.reduction.bytes),
                [&](const block_call& block) { run_join(block, work); });
 }

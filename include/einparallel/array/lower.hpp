@@ -5,8 +5,8 @@
 //
 // A builder has a type `handle` and
 //   handle handle_of(const Operand&)                      a leaf's data
-//   static constexpr bool records                         whether a vertex outlives the statement, and tells its program
-//   handle join(sink, labels, operands, work, program)    one vertex: output labels, operands with labels
+//   static constexpr bool records                         whether a vertex outlives the statement, and tells its
+//   program handle join(sink, labels, operands, work, program)    one vertex: output labels, operands with labels
 //   handle emit<Out>(sink, labels, operands, make_kernel) one vertex by a function that makes its kernel
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
@@ -170,7 +170,8 @@ public:
             // Σ in the values' own type, and one conversion of each sum: converting each term would lose far more.
             using T = typename E::value_type;
             const std::array<operand, 1> reduced{operand{reduce<T>(std::nullopt, op, inner, out), out}};
-            return emit_join<Out>(builder_, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out, reduced);
+            return emit_join<Out>(builder_, sink, op::sum, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, out,
+                                  reduced);
         } else if constexpr (std::is_same_v<Op, op::sum_type> && is_product<Statement, Out, E>) {
             std::array<operand, factors<Statement, E, Out, E>::count> operands{};
             Out scale = Out(1);
@@ -220,8 +221,8 @@ private:
     handle softmax_in_steps(Sink sink, const operand& x, std::span<const label_id> all,
                             std::span<const label_id> rows) {
         const std::array<operand, 1> only_x{x};
-        const handle largest =
-            emit_join<T>(builder_, std::nullopt, op::max, make_join(unchanged{}, pick<0, T>()), type_list<T>{}, rows, only_x);
+        const handle largest = emit_join<T>(builder_, std::nullopt, op::max, make_join(unchanged{}, pick<0, T>()),
+                                            type_list<T>{}, rows, only_x);
         const std::array<operand, 2> shifted{x, operand{largest, rows}};
         const handle exponentials =
             emit_join<T>(builder_, std::nullopt, op::sum, make_join(shifted_exponential{}, pick<0, T>(), pick<1, T>()),
@@ -229,8 +230,8 @@ private:
         const std::array<operand, 1> summed{operand{exponentials, all}};
         const handle sums = builder_.template product<T>(std::nullopt, rows, std::span(summed), T(1));
         const std::array<operand, 2> quotient{operand{exponentials, all}, operand{sums, rows}};
-        return emit_join<T>(builder_, sink, op::sum, make_join(detail::over{}, pick<0, T>(), pick<1, T>()), type_list<T, T>{},
-                            all, quotient);
+        return emit_join<T>(builder_, sink, op::sum, make_join(detail::over{}, pick<0, T>(), pick<1, T>()),
+                            type_list<T, T>{}, all, quotient);
     }
 
     /// Lists what becomes an operand.
@@ -250,8 +251,7 @@ private:
 
     /// One vertex of ⊕ over an expression, as steps.
     template <class Out, class Op, class E, class... In, class Sink>
-    handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/,
-                std::span<const label_id> out) {
+    handle join(Sink sink, const Op& op, const E& inner, type_list<In...> /*elements*/, std::span<const label_id> out) {
         std::array<operand, sizeof...(In)> operands{};
         op_program program;
         if constexpr (Builder::records) {
@@ -289,7 +289,7 @@ private:
     auto collect(const join_node<Function, Arguments...>& node, std::array<operand, Count>& operands) {
         return [&]<std::size_t... Position>(std::index_sequence<Position...> /*all*/) {
             return make_join(node.function, collect<First + leaves_before<Arguments...>(Position)>(
-                                            argument<Position>(node.arguments), operands)...);
+                                                argument<Position>(node.arguments), operands)...);
         }
         (std::index_sequence_for<Arguments...>{});
     }

@@ -59,8 +59,8 @@ inline constexpr bool has_tiles<pick<Leaf, T>> = true;
 template <class T>
 inline constexpr bool has_tiles<constant<T>> = true;
 template <class Function, class... Arguments>
-inline constexpr bool has_tiles<join_node<Function, Arguments...>> =
-    has_tiles<Function> && (has_tiles<Arguments> && ...);
+inline constexpr bool has_tiles<join_node<Function, Arguments...>> = has_tiles<Function> &&
+                                                                     (has_tiles<Arguments> && ...);
 template <class Tree>
 inline constexpr bool has_tiles<tree_function<Tree>> = has_tiles<Tree>;
 
@@ -82,7 +82,8 @@ public:
         this->reduction_ = work_.reduction;
         if constexpr (sizeof...(In) == 2 && std::is_arithmetic_v<Out> && (std::is_arithmetic_v<In> && ...) &&
                       detail::has_tiles<Function>) {
-            work_.tiles = detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors_);
+            work_.tiles =
+                detail::join_tile_kernel<Out, Reduce, Function, In...>(detail::best_instruction_set(), functors_);
         }
     }
 

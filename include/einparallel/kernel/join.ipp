@@ -56,9 +56,7 @@ public:
                      width_of(program, widest_of(program, reduction, operands))),
           program_(program),
           pitch_(pitch_of(this->width() * widest_of(program, reduction, operands))),
-          heap_(std::size_t(pitch_) * rows_of(program) > sizeof(memory_)
-                    ? std::size_t(pitch_) * rows_of(program)
-                    : 0),
+          heap_(std::size_t(pitch_) * rows_of(program) > sizeof(memory_) ? std::size_t(pitch_) * rows_of(program) : 0),
           rows_(heap_.data() != nullptr ? heap_.data() : memory_),
           gathered_(operands.size()) {
         this->summed_width = 256;
@@ -67,7 +65,8 @@ public:
     void accumulate(const std::byte* const* places, const index* moves, index count, bool first) override {
         small_vector<const void*, 12> from(program_.operands);
         for (std::size_t operand = 0; operand < from.size(); ++operand) {
-            from[operand] = moves[operand] == 1 ? places[operand] : gather(operand, places[operand], moves[operand], count);
+            from[operand] =
+                moves[operand] == 1 ? places[operand] : gather(operand, places[operand], moves[operand], count);
         }
         std::byte* const results = this->straight_ != nullptr ? this->straight_ : this->result(0);
         const void* value = from.empty() ? nullptr : from[0];
@@ -178,7 +177,8 @@ EINPARALLEL_INLINE void run_join(const block_call& call, const join_work& work) 
 /// A join of the library's own functors.
 EINPARALLEL_INLINE class plain_join_kernel final : public reducing_kernel {
 public:
-    plain_join_kernel(join_work work, op_program program) : reducing_kernel(std::move(program)), work_(std::move(work)) {
+    plain_join_kernel(join_work work, op_program program)
+        : reducing_kernel(std::move(program)), work_(std::move(work)) {
         this->reduction_ = work_.reduction;
     }
 

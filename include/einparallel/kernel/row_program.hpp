@@ -174,7 +174,8 @@ private:
                 constexpr unsigned cast = bits_set<!std::is_same_v<C, T>...>();
                 return [&]<std::size_t... Place>(std::index_sequence<Place...> /*all*/) {
                     ((arguments[Place] = as<C, T, (Numbers >> Place & 1) != 0>(arguments[Place])), ...);
-                    return push<(Numbers & ~cast), Function, Value, std::conditional_t<true, C, T>...>(function, arguments);
+                    return push<(Numbers & ~cast), Function, Value, std::conditional_t<true, C, T>...>(function,
+                                                                                                       arguments);
                 }
                 (std::index_sequence_for<T...>{});
             }
@@ -193,8 +194,8 @@ private:
 
     template <unsigned Numbers, class Function, class Value, class... T>
     row_name push(const Function& function, std::array<row_name, sizeof...(T)> arguments) {
-        return steps_.push(row_function_of<Numbers, Function, Value, T...>(), state_of(function), arguments.data(), arguments.size(),
-                           sizeof(Value));
+        return steps_.push(row_function_of<Numbers, Function, Value, T...>(), state_of(function), arguments.data(),
+                           arguments.size(), sizeof(Value));
     }
 
     row_program& steps_;
@@ -282,7 +283,8 @@ private:
     static void write(join_work& into, const tree_function<Tree>& function) {
         if constexpr (has_elements<Tree>) {
             const tree_leaves leaves;
-            node_writer<Reduce, writer, const tree_leaves>({into, nullptr}, leaves).template write_all<Out>(function.tree);
+            node_writer<Reduce, writer, const tree_leaves>({into, nullptr}, leaves)
+                .template write_all<Out>(function.tree);
         } else {
             writer(into, nullptr).template whole<Out, In...>(function);
         }

@@ -86,7 +86,9 @@ public:
     /// Whether the output outgrows the caches and is written past them.
     void stream(bool streams) { streams_ = streams; }
     /// Where in the output the next row goes, if it is written once and contiguous.
-    void straight(bool is_straight, index offset) { straight_ = is_straight && mode_ == write_mode::overwrite ? place_of(offset) : nullptr; }
+    void straight(bool is_straight, index offset) {
+        straight_ = is_straight && mode_ == write_mode::overwrite ? place_of(offset) : nullptr;
+    }
 
 protected:
     ~row_worker() = default;

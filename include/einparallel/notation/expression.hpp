@@ -79,8 +79,8 @@ struct constant : expression_base {
     constexpr constant(Number number) : value(converted<T>(number)) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// ⊗ or a map: a function applied to each combination of elements of its arguments. An aggregate, made by {{}, function,
-/// {arguments…}}: each expression's nodes are types of their own, for which a constructor would be compiled.
+/// ⊗ or a map: a function applied to each combination of elements of its arguments. An aggregate, made by {{},
+/// function, {arguments…}}: each expression's nodes are types of their own, for which a constructor would be compiled.
 template <class Function, class... Arguments>
 struct join_node : expression_base {
     using node = join_node;
@@ -284,12 +284,12 @@ struct without_labels : refused_node {
 
 // Not inlined, and compiled for size: a statement copies its nodes from call to call, which is little to run and much
 // to optimise.
-#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)                              \
-    template <class A, class B>                                                 \
-        requires detail::JoinPair<A, B>                                         \
-    [[gnu::noinline, gnu::cold]] auto operator sign(const A& a, const B& b) {   \
-        return detail::pair_node<detail::functor, A, B>{{}, {}, {a, b}};        \
-    }                                                                           \
+#define EINPARALLEL_DETAIL_OPERATOR(sign, functor)                            \
+    template <class A, class B>                                               \
+        requires detail::JoinPair<A, B>                                       \
+    [[gnu::noinline, gnu::cold]] auto operator sign(const A& a, const B& b) { \
+        return detail::pair_node<detail::functor, A, B>{{}, {}, {a, b}};      \
+    }                                                                         \
     static_assert(true)
 /// Element by element; a number takes its precision from the expression beside it.
 ///@{

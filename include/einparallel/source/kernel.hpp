@@ -9,11 +9,11 @@
 #include <einparallel/kernel/array_memory.ipp>
 #include <einparallel/kernel/contraction_decision.ipp>
 #include <einparallel/kernel/copy.ipp>
+#include <einparallel/kernel/join.ipp>
 #include <einparallel/kernel/loop_nest.ipp>
 #include <einparallel/kernel/product/blas.ipp>
 #include <einparallel/kernel/product/gemm.ipp>
 #include <einparallel/kernel/product/product_loops.ipp>
-#include <einparallel/kernel/join.ipp>
 #include <einparallel/kernel/rows.ipp>
 #include <einparallel/kernel/simd/packing.ipp>
 #include <einparallel/kernel/threads.ipp>

@@ -1,8 +1,8 @@
 // Includes EINPARALLEL_DETAIL_BODY once for every instruction set, with macros for the set's name, the attribute that
 // its functions need, its vectors' bytes, the rows of its micro-kernel, and a
-// store of a vector of doubles that leaves the caches alone, and whether there are square roots of 32 bytes. No #pragma once. Nothing else gives one body
-// several targets: the target attribute takes no template argument, and g++ splits wide vectors in a function of narrow
-// target before it inlines it into one of wide target.
+// store of a vector of doubles that leaves the caches alone, and whether there are square roots of 32 bytes. No #pragma
+// once. Nothing else gives one body several targets: the target attribute takes no template argument, and g++ splits
+// wide vectors in a function of narrow target before it inlines it into one of wide target.
 
 #include <einparallel/kernel/simd/instruction_set.hpp>
 

@@ -44,12 +44,40 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 /// The application's functors are compiled once, for what the unit is compiled for.
 template <unsigned Numbers, class Function, class Out, class... In>
-row_function row_function_of() {
+row_function made_row_function() {
     if constexpr (has_op_code<Function>) {
         return with_best_instructions(
             [](auto set) -> row_function { return &op_row<set.value, Numbers, Function, Out, In...>::run; });
     } else {
         return &op_row<instruction_set::baseline, Numbers, Function, Out, In...>::run;
+    }
+}
+
+/// made_row_function(), where a compiled library has it: of float and double (source/products.hpp).
+template <unsigned Numbers, class Function, class Out, class... In>
+[[gnu::visibility("default")]] row_function prepared_row_function();
+template <class Function, class Out, class... In>
+inline constexpr bool is_prepared = false;
+#if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
+template <class Function, class T>
+    requires(has_op_code<Function>&& std::is_floating_point_v<T>)
+inline constexpr bool is_prepared<Function, T, T> = true;
+template <class Function, class Out, class T>
+    requires(has_op_code<Function>&& std::is_floating_point_v<T> &&
+             (std::is_same_v<Out, T> || compares(Function::code)))
+inline constexpr bool is_prepared<Function, Out, T, T> = true;
+template <class T>
+    requires std::is_floating_point_v<T>
+inline constexpr bool is_prepared<choice, T, bool, T, T> = true;
+#endif
+
+template <unsigned Numbers, class Function, class Out, class... In>
+row_function row_function_of() {
+    constexpr bool some_row = sizeof...(In) == 1 ? Numbers == 0 : sizeof...(In) == 2 ? Numbers != 3 : Numbers % 2 == 0;
+    if constexpr (is_prepared<Function, Out, In...> && some_row) {
+        return prepared_row_function<Numbers, Function, Out, In...>();
+    } else {
+        return made_row_function<Numbers, Function, Out, In...>();
     }
 }
 
@@ -62,8 +90,8 @@ namespace einparallel::EINPARALLEL_DETAIL {
 
 template <unsigned Numbers, class Function, class Out, class... In>
 struct op_row<instruction_set::EINPARALLEL_DETAIL_SET, Numbers, Function, Out, In...> {
-    EINPARALLEL_DETAIL_TARGET static void run([[maybe_unused]] const void* functor, void* into,
-                                              const void* const* from, index count) {
+    EINPARALLEL_DETAIL_TARGET static void run([[maybe_unused]] const void* functor, void* into, const void* const* from,
+                                              index count) {
         if constexpr (has_op_code<Function>) {
             run(Function{}, static_cast<Out*>(into), from, count, std::index_sequence_for<In...>{});
         } else {
@@ -77,25 +105,24 @@ private:
     static constexpr index piece = 64;
 
     template <std::size_t... R>
-    EINPARALLEL_DETAIL_TARGET static void run(const Function& function, Out* into, const void* const* from,
-                                              index count, std::index_sequence<R...> /*operands*/) {
+    EINPARALLEL_DETAIL_TARGET static void run(const Function& function, Out* into, const void* const* from, index count,
+                                              std::index_sequence<R...> /*operands*/) {
         if constexpr (has_op_code<Function> && (std::is_same_v<In, Out> && ...)) {
             if constexpr (has_vector_math<Function::code, Out>) {
-                elementary<Function::code>(into, static_cast<const Out*>(from[0]),
-                                           sizeof...(In) > 1 ? static_cast<const Out*>(from[sizeof...(In) - 1]) : nullptr,
-                                           count);
+                elementary<Function::code>(
+                    into, static_cast<const Out*>(from[0]),
+                    sizeof...(In) > 1 ? static_cast<const Out*>(from[sizeof...(In) - 1]) : nullptr, count);
                 return;
             }
         }
         if constexpr (std::is_same_v<Function, choice> && std::is_floating_point_v<Out> && sizeof...(In) == 3 &&
                       ((std::is_same_v<In, bool> || std::is_same_v<In, Out>)&&...)) {
-            if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<In...>>, bool> && (Numbers & 1) == 0) {
+            if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<In...> >, bool> && (Numbers & 1) == 0) {
                 choose(into, from, count);
                 return;
             }
         }
-        compute(function, into, count,
-                argument<In, (Numbers >> R & 1) != 0>(static_cast<const In*>(from[R]))...);
+        compute(function, into, count, argument<In, (Numbers >> R & 1) != 0>(static_cast<const In*>(from[R]))...);
     }
 
     /// c ? a : b, where compilers make no vectors of it: c's elements are shorter.
@@ -162,7 +189,8 @@ private:
             }
             for (index at = 0; at < count; at += piece) {
                 math::template row<Code>(into + at, (Numbers & 1) != 0 ? numbers[0] : x + at,
-                                         (Numbers & 2) != 0 ? numbers[1] : y + at, count - at < piece ? count - at : piece);
+                                         (Numbers & 2) != 0 ? numbers[1] : y + at,
+                                         count - at < piece ? count - at : piece);
             }
         }
     }

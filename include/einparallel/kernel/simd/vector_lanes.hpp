@@ -86,10 +86,11 @@ struct vector_lanes<T, instruction_set::EINPARALLEL_DETAIL_SET> {
     /// √x. By name, since std::sqrt may set errno, for which compilers take it element by element.
     EINPARALLEL_DETAIL_TARGET static vector root(vector x) {
 #if EINPARALLEL_DETAIL_ROOTS
-        typedef T half __attribute__((vector_size(32)));
-        half parts[EINPARALLEL_DETAIL_BYTES / 32];
+        typedef double doubles __attribute__((vector_size(32)));  // nvcc wants types that do not depend on T
+        typedef float floats __attribute__((vector_size(32)));
+        std::conditional_t<sizeof(T) == 8, doubles, floats> parts[EINPARALLEL_DETAIL_BYTES / 32];
         __builtin_memcpy(parts, &x, sizeof(x));
-        for (half& part : parts) {
+        for (auto& part : parts) {
             if constexpr (sizeof(T) == 8) {
                 part = __builtin_ia32_sqrtpd256(part);
             } else {

@@ -49,7 +49,8 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     using of_double = vector_math<double, instruction_set::EINPARALLEL_DETAIL_SET>;
     using code::absolute, code::any, code::at_least, code::at_most, code::bias, code::bits, code::high, code::in_double;
     using code::kept, code::lanes, code::mantissa, code::number, code::outside, code::polynomial, code::quotient;
-    using code::read, code::root, code::rounded, code::rounding, code::sign_bit, code::unsigned_bits, code::with_sign, code::write;
+    using code::read, code::root, code::rounded, code::rounding, code::sign_bit, code::unsigned_bits, code::with_sign,
+        code::write;
     using integer = typename code::integer;
     using integers = typename code::integers;
     using natural = typename code::natural;
