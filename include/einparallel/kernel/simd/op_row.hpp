@@ -57,24 +57,24 @@ row_function made_row_function() {
 template <unsigned Numbers, class Function, class Out, class... In>
 [[gnu::visibility("default")]] row_function prepared_row_function();
 template <class Function, class Out, class... In>
-inline constexpr bool is_prepared = false;
+inline constexpr bool has_prepared_row = false;
 #if defined(EINPARALLEL_COMPILED) && EINPARALLEL_COMPILED
 template <class Function, class T>
     requires(has_op_code<Function>&& std::is_floating_point_v<T>)
-inline constexpr bool is_prepared<Function, T, T> = true;
+inline constexpr bool has_prepared_row<Function, T, T> = true;
 template <class Function, class Out, class T>
     requires(has_op_code<Function>&& std::is_floating_point_v<T> &&
              (std::is_same_v<Out, T> || compares(Function::code)))
-inline constexpr bool is_prepared<Function, Out, T, T> = true;
+inline constexpr bool has_prepared_row<Function, Out, T, T> = true;
 template <class T>
     requires std::is_floating_point_v<T>
-inline constexpr bool is_prepared<choice, T, bool, T, T> = true;
+inline constexpr bool has_prepared_row<choice, T, bool, T, T> = true;
 #endif
 
 template <unsigned Numbers, class Function, class Out, class... In>
 row_function row_function_of() {
     constexpr bool some_row = sizeof...(In) == 1 ? Numbers == 0 : sizeof...(In) == 2 ? Numbers != 3 : Numbers % 2 == 0;
-    if constexpr (is_prepared<Function, Out, In...> && some_row) {
+    if constexpr (has_prepared_row<Function, Out, In...> && some_row) {
         return prepared_row_function<Numbers, Function, Out, In...>();
     } else {
         return made_row_function<Numbers, Function, Out, In...>();
