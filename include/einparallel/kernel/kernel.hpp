@@ -4,7 +4,7 @@
 // The room, from the top:
 //   product/        Σ of products on blocks (contract): few_points; else a loop_nest, for which contraction_decision
 //                   chooses what pair_contraction runs: product_rows, dots, small_product, gemm or blas
-//   join            any ⊕ and ⊗ on blocks: as a blocked product (product/gemm), else row by row (join_rows)
+//   join            any ⊕ and ⊗ on blocks: as a blocked product (product/gemm), else as steps over rows (row_program)
 //   rows            a nest row by row
 //   copy, softmax   boxes and rows of one operand
 //   space           memory as a run sees it
