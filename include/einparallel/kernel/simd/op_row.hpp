@@ -115,9 +115,8 @@ private:
                 return;
             }
         }
-        if constexpr (std::is_same_v<Function, choice> && std::is_floating_point_v<Out> && sizeof...(In) == 3 &&
-                      ((std::is_same_v<In, bool> || std::is_same_v<In, Out>)&&...)) {
-            if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<In...> >, bool> && (Numbers & 1) == 0) {
+        if constexpr (std::is_same_v<Function, choice> && std::is_floating_point_v<Out> && (Numbers & 1) == 0) {
+            if constexpr (std::is_same_v<std::tuple<In...>, std::tuple<bool, Out, Out>>) {
                 choose(into, from, count);
                 return;
             }
