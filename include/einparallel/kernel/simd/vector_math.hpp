@@ -307,11 +307,11 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
     EINPARALLEL_DETAIL_TARGET static vector scaled(vector x, vector whole) {
         const vector half = kept(whole * T(0.5) + rounding);
         const vector other = kept((whole - kept(half - rounding)) + rounding);
-        return kept(x * power_of_two(bits(half))) * power_of_two(bits(other));
+        return kept(x * power_of_two(unsigned_bits(half))) * power_of_two(unsigned_bits(other));
     }
     /// 2^k where the lowest bits are those of k.
-    EINPARALLEL_DETAIL_TARGET static vector power_of_two(integers lowest_bits) {
-        return number((lowest_bits << mantissa) + (bias << mantissa));
+    EINPARALLEL_DETAIL_TARGET static vector power_of_two(naturals lowest_bits) {
+        return number((lowest_bits << mantissa) + (natural(bias) << mantissa));
     }
     /// f with x = 2^exponent (1 + f) and √½ <= 1 + f < √2. @pre x is positive and normal
     EINPARALLEL_DETAIL_TARGET static vector fraction(vector x, vector& exponent) {
