@@ -27,7 +27,8 @@ ep::array<T, 2> numbers(ep::index from) {
     ep::array<T, 2> made({rows, columns});
     for (ep::index at = 0; at < made.size(); ++at) {
         const ep::index drawn = (at * 71 + from + at / 17) % 257 - 128;
-        made.data()[at] = std::is_floating_point_v<T> ? static_cast<T>(static_cast<double>(drawn) / 32) : static_cast<T>(drawn % 7);
+        made.data()[at] =
+            std::is_floating_point_v<T> ? static_cast<T>(static_cast<double>(drawn) / 32) : static_cast<T>(drawn % 7);
     }
     return made;
 }
@@ -54,15 +55,15 @@ TEST_CASE("choices, powers and comparisons with numbers, of double and int") {
     const ep::array<int, 2> N = numbers<int>(41);
     ep::array<double, 2> Z;
     Z(i, j) = ep::where(A(i, j) > 0.5, A(i, j) * B(i, j), pow(A(i, j), 2) - 3.0 * B(i, j));
-    CHECK(agrees(Z, [&](auto r, auto c) { return A(r, c) > 0.5 ? A(r, c) * B(r, c) : A(r, c) * A(r, c) - 3 * B(r, c); }));
+    CHECK(
+        agrees(Z, [&](auto r, auto c) { return A(r, c) > 0.5 ? A(r, c) * B(r, c) : A(r, c) * A(r, c) - 3 * B(r, c); }));
     Z(i, j) = pow(2, A(i, j)) / pow(2.0, abs(B(i, j))) + pow(abs(A(i, j)), 0.5);
     CHECK(agrees(Z, [&](auto r, auto c) {
         return std::exp2(A(r, c)) / std::exp2(std::abs(B(r, c))) + std::sqrt(std::abs(A(r, c)));
     }));
     Z(i, j) = A(i, j) * N(i, j) + ep::where(N(i, j) >= 2, N(i, j), B(i, j)) - (3 - N(i, j));
-    CHECK(agrees(Z, [&](auto r, auto c) {
-        return A(r, c) * N(r, c) + (N(r, c) >= 2 ? N(r, c) : B(r, c)) - (3 - N(r, c));
-    }));
+    CHECK(agrees(
+        Z, [&](auto r, auto c) { return A(r, c) * N(r, c) + (N(r, c) >= 2 ? N(r, c) : B(r, c)) - (3 - N(r, c)); }));
     Z(i, j) = exp(N(i, j)) + log(N(i, j) * N(i, j) + 1) + exp(-0.5 * A(i, j));
     CHECK(agrees(Z, [&](auto r, auto c) {
         return std::exp(N(r, c)) + std::log(N(r, c) * N(r, c) + 1) + std::exp(-0.5 * A(r, c));
@@ -75,6 +76,13 @@ TEST_CASE("choices, powers and comparisons with numbers, of double and int") {
     CHECK(agrees(small, [&](auto r, auto c) { return bits(r, c) ? 7 : A(r, c) <= 1 ? -2 : 5; }));
     Z(i, j) = ep::where(A(i, j) < 0, bits(i, j), B(i, j));  // bool beside numbers
     CHECK(agrees(Z, [&](auto r, auto c) { return A(r, c) < 0 ? (bits(r, c) ? 1 : 0) : B(r, c); }));
+    Z(i, j) = ep::where(bits(i, j), -0.0, 1.0 + A(i, j) * A(i, j));
+    CHECK(agrees(Z, [&](auto r, auto c) { return bits(r, c) ? 0 : 1 + A(r, c) * A(r, c); }));
+    bool keeps_sign = true;
+    for (ep::index at = 0; at < Z.size(); ++at) {
+        keeps_sign = keeps_sign && std::signbit(Z.data()[at]) == bits.data()[at];
+    }
+    CHECK(keeps_sign);
     ep::array<float, 2> single;
     const ep::array<float, 2> F = numbers<float>(200);
     single(j, i) = ep::where(bits(i, j), F(i, j), A(i, j) > B(i, j));
@@ -90,9 +98,8 @@ TEST_CASE("functions of the application's inside larger expressions") {
     const auto mixed = [](double x, int n) { return n > 0 ? x : static_cast<double>(n); };
     ep::array<double, 2> Z;
     Z(i, j) = 2.0 * ep::map(clipped, A(i, j) - B(i, j)) + ep::join(mixed, B(i, j), N(i, j) + 1) * A(i, j);
-    CHECK(agrees(Z, [&](auto r, auto c) {
-        return 2 * clipped(A(r, c) - B(r, c)) + mixed(B(r, c), N(r, c) + 1) * A(r, c);
-    }));
+    CHECK(agrees(
+        Z, [&](auto r, auto c) { return 2 * clipped(A(r, c) - B(r, c)) + mixed(B(r, c), N(r, c) + 1) * A(r, c); }));
     ep::array<double, 1> sums;
     sums(i) = ep::sum(j, ep::map(clipped, A(i, j)) + ep::map(clipped, B(i, j)) * N(i, j));
     bool good = true;
@@ -134,7 +141,8 @@ TEST_CASE("strided views, rows that are broadcast, and outputs that are operands
     for (ep::index r = 0; r < rows; ++r) {
         for (ep::index c = 0; c < half; ++c) {
             const double x = A(r, 2 * half - 2 - 2 * c);
-            good = good && into(r, c) == (N(r, c) < 0 ? x : 2 * x + N(r, c)) && (&into(r, c))[1] == -77 && (&into(r, c))[2] == -77;
+            good = good && into(r, c) == (N(r, c) < 0 ? x : 2 * x + N(r, c)) && (&into(r, c))[1] == -77 &&
+                   (&into(r, c))[2] == -77;
         }
     }
     CHECK(good);
@@ -148,9 +156,8 @@ TEST_CASE("strided views, rows that are broadcast, and outputs that are operands
         column(r) = static_cast<float>(r % 3) - 0.5F;
     }
     Z(i, j) = (A(i, j) - row(j)) * column(i) + abs(row(j));
-    CHECK(agrees(Z, [&](auto r, auto c) {
-        return (A(r, c) - row(c)) * static_cast<double>(column(r)) + std::abs(row(c));
-    }));
+    CHECK(agrees(
+        Z, [&](auto r, auto c) { return (A(r, c) - row(c)) * static_cast<double>(column(r)) + std::abs(row(c)); }));
     ep::array<double, 2> outer;
     outer(j, i) = ep::where(row(j) > column(i), row(j), 10);
     CHECK(agrees(outer, [&](auto c, auto r) { return row(c) > static_cast<double>(column(r)) ? row(c) : 10; }));

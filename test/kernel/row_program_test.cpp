@@ -52,7 +52,9 @@ constexpr std::size_t number_of() {
 /// visit(std::integral_constant<std::size_t, I>()) for all I below Count.
 template <std::size_t Count, class Visit>
 void for_each_number(const Visit& visit) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (visit(std::integral_constant<std::size_t, I>()), ...); }
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (visit(std::integral_constant<std::size_t, I>()), ...);
+    }
     (std::make_index_sequence<Count>{});
 }
 template <class Visit>
@@ -94,9 +96,9 @@ T random_element(random_source& random) {
         return random() % 4 == 0 ? static_cast<T>(random()) : static_cast<T>(static_cast<int>(whole));
     } else {
         const auto kind = random() % 400;
-        return kind == 0   ? std::numeric_limits<T>::quiet_NaN()
-               : kind == 1 ? -std::numeric_limits<T>::infinity()
-               : kind < 10 ? T(-0.0)
+        return kind == 0    ? std::numeric_limits<T>::quiet_NaN()
+               : kind == 1  ? -std::numeric_limits<T>::infinity()
+               : kind < 10  ? T(-0.0)
                : kind < 250 ? static_cast<T>(whole)
                             : static_cast<T>(static_cast<double>(random() % 4096) / 512 - 4);
     }
@@ -154,7 +156,8 @@ struct operation_of {
     static void compute(const void* functor, void* into, const void* const* from) {
         [&]<std::size_t... P>(std::index_sequence<P...>) {
             if constexpr (rounds_by_rows<Function, Value>()) {
-                static const row_function row = row_function_of<0, Function, Value, std::conditional_t<true, Value, T>...>();
+                static const row_function row =
+                    row_function_of<0, Function, Value, std::conditional_t<true, Value, T>...>();
                 const std::tuple arguments{converted<Value>(loaded<T>(from[P]))...};
                 const void* const places[] = {&std::get<P>(arguments)...};
                 Value made{};
@@ -197,14 +200,14 @@ const masked_sum masked{0xff0f};
 class operation_table {
 public:
     operation_table() {
-        for_each_number<std::tuple_size_v<maps>>([&](auto function) {
-            for_each_number<type_count>([&](auto type) { map<function, type>(); });
-        });
+        for_each_number<std::tuple_size_v<maps>>(
+            [&](auto function) { for_each_number<type_count>([&](auto type) { map<function, type>(); }); });
         for_each_number<std::tuple_size_v<joins>>([&](auto function) {
             for_each_number<type_count>([&](auto type) {
                 join<function, type, type>();
                 for_each_number<type_count>([&](auto other) {
-                    if constexpr (other != type && (type + 3 * other + function) % type_count == 0 && (type + function) % 2 == 0) {
+                    if constexpr (other != type && (type + 3 * other + function) % type_count == 0 &&
+                                  (type + function) % 2 == 0) {
                         join<function, type, other>();
                     }
                 });
@@ -266,8 +269,13 @@ private:
     template <unsigned Numbers, class... T, class Function>
     void add(const Function& function, bool divides = false) {
         using made = operation_of<Function, Numbers, T...>;
-        by_value_[number_of<typename made::Value>()].push_back(
-            {number_of<typename made::Value>(), {number_of<T>()...}, Numbers, divides, &function, &made::write, &made::compute});
+        by_value_[number_of<typename made::Value>()].push_back({number_of<typename made::Value>(),
+                                                                {number_of<T>()...},
+                                                                Numbers,
+                                                                divides,
+                                                                &function,
+                                                                &made::write,
+                                                                &made::compute});
         ++size_;
     }
     /// A functor of the library.
@@ -299,7 +307,7 @@ private:
         using F = typename By::functor;
         using A = type_at<First>;
         using B = type_at<Second>;
-        if constexpr (By::template fits<A, B>) {
+        if constexpr (By::template fits<A, B> && (!compares(F::code) || (Number + First) % 2 == 0)) {
             if constexpr (std::is_same_v<F, over> && std::is_integral_v<arithmetic_t<A, B>>) {
                 if constexpr (!std::is_same_v<B, bool>) {
                     add_own<2, F, A, B>(true);
@@ -309,7 +317,7 @@ private:
                 if constexpr (First == Second || (Number + Second) % 3 != 0) {
                     add_own<0, F, A, B>();
                 }
-                if constexpr (First == Second ? (Number + First) % 3 == 0 : (Number + Second) % 3 == 0) {
+                if constexpr ((Number + Second) % 3 == 0) {
                     add_own<number, F, A, B>();
                 }
             }
@@ -401,10 +409,10 @@ reduction_case case_of(const Reduce& reduce) {
             store<T>(into, (*static_cast<const Reduce*>(functor))(loaded<T>(into), loaded<T>(from)));
         }
     };
-    made.kind = std::is_integral_v<T>                      ? sums::exactly
-                : std::is_same_v<Reduce, op::sum_type>     ? sums::in_any_order
-                : std::is_same_v<Reduce, op::prod_type>    ? sums::products
-                                                           : sums::extremes;
+    made.kind = std::is_integral_v<T>                   ? sums::exactly
+                : std::is_same_v<Reduce, op::sum_type>  ? sums::in_any_order
+                : std::is_same_v<Reduce, op::prod_type> ? sums::products
+                                                        : sums::extremes;
     return made;
 }
 reduction_case draw_reduction(random_source& random, std::size_t type) {
@@ -498,9 +506,11 @@ struct node {
 struct random_block {
     std::size_t type = 0;
     kernel_test::strided_tensor<std::uint8_t> layout;  ///< its memory is not used
-    std::vector<std::byte> own;                        ///< elements, from the first one in memory
+    std::vector<std::byte> own;                        ///< its elements
 
-    [[nodiscard]] std::byte* at(index offset, std::size_t bytes) { return own.data() + static_cast<std::size_t>(offset) * bytes; }
+    [[nodiscard]] std::byte* at(index offset, std::size_t bytes) {
+        return own.data() + static_cast<std::size_t>(offset) * bytes;
+    }
 };
 
 std::size_t bytes_of(std::size_t type) {
@@ -512,9 +522,9 @@ std::size_t bytes_of(std::size_t type) {
 /// Casts that are compiled: half of those that are defined for all values, or for small ones.
 template <class From, class To>
 constexpr bool casts = std::is_same_v<From, To> ||
-                       ((is_any_complex<To> || !is_any_complex<From>) && (number_of<From>() + number_of<To>()) % 2 == 1);
+                       ((is_any_complex<To> || !is_any_complex<From>)&&(number_of<From>() + number_of<To>()) % 2 == 1);
 template <class From, class To>
-constexpr bool casts_small = std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>;
+constexpr bool casts_small = std::is_floating_point_v<From>&& std::is_integral_v<To> && !std::is_same_v<To, bool>;
 /// Those of numbers that are compiled.
 template <std::size_t From, std::size_t To>
 constexpr bool casts_number = From == To || (From + To) % 8 == 1;
@@ -523,7 +533,8 @@ class random_case {
 public:
     random_case(const operation_table& table, std::uint64_t seed) : table_(table), random_(seed) {
         most_operands_ = pick(random_, 0, 30) == 0 ? 0 : static_cast<std::size_t>(pick(random_, 1, 4));
-        tree_ = draw(static_cast<std::size_t>(pick(random_, 0, type_count - 1)), static_cast<int>(pick(random_, 0, 5)), true);
+        tree_ = draw(static_cast<std::size_t>(pick(random_, 0, type_count - 1)), static_cast<int>(pick(random_, 0, 5)),
+                     true);
         draw_labels();
         compute_points();
         draw_output();
@@ -546,11 +557,12 @@ public:
         end(calls, last);
         steps = work.rows.steps.size();
         random_block& output = aliased_ == node::no_operand ? output_ : operands_[aliased_];
-        run_join({extents_,
-                  blocks,
-                  {output.at(output_.layout.origin, bytes_of(output_.type)), output_.layout.labels, output_.layout.strides},
-                  mode_},
-                 work);
+        run_join(
+            {extents_,
+             blocks,
+             {output.at(output_.layout.origin, bytes_of(output_.type)), output_.layout.labels, output_.layout.strides},
+             mode_},
+            work);
         return difference(output.own);
     }
 
@@ -563,7 +575,6 @@ public:
     [[nodiscard]] bool aggregates() const { return !summed_.empty(); }
     [[nodiscard]] bool aliases() const { return aliased_ != node::no_operand; }
     [[nodiscard]] bool converts() const { return output_.type != tree_.type; }
-    [[nodiscard]] index points() const { return static_cast<index>(values_.size()); }
 
 private:
     node number(std::size_t type, bool divides) {
@@ -635,7 +646,7 @@ private:
         for (std::size_t label = 0; label < labels; ++label) {
             index extent = label == longest ? pick(random_, 300, 3000) : pick(random_, 1, 40);
             extent = pick(random_, 0, 80) == 0 ? 0 : extent;
-            while (extent > 1 && size * extent > (label == longest ? 3000 : 1500)) {
+            while (extent > 1 && size * extent > (label == longest ? 3000 : 1000)) {
                 extent = extent / 4 + 1;
             }
             size *= std::max<index>(extent, 1);
@@ -807,7 +818,8 @@ private:
             for_each_point(summed_, point, [&] {
                 const element& value = values_[next++];
                 note(value.bytes.data());
-                count++ == 0 ? void(total = value) : reduction_.apply(reduction_.functor, total.bytes.data(), value.bytes.data());
+                count++ == 0 ? void(total = value)
+                             : reduction_.apply(reduction_.functor, total.bytes.data(), value.bytes.data());
             });
             if (mode_ == write_mode::overwrite) {
                 std::memcpy(into, total.bytes.data(), bytes);
@@ -881,8 +893,8 @@ private:
                     }
                 }
                 if (!wrong.empty()) {
-                    wrong += ", element " + std::to_string(at) + " of " + std::to_string(tolerances_.size()) + ", type " +
-                             name_of_element(element_type_of<T>());
+                    wrong += ", element " + std::to_string(at) + " of " + std::to_string(tolerances_.size()) +
+                             ", type " + name_of_element(element_type_of<T>());
                 }
             }
         });
@@ -923,7 +935,6 @@ TEST_CASE("random trees are computed as recursion computes them, point by point"
     int aggregated = 0;
     int aliased = 0;
     int converted = 0;
-    index points = 0;
     index known = 0;
     index unknown = 0;
     std::size_t most_steps = 0;
@@ -937,15 +948,11 @@ TEST_CASE("random trees are computed as recursion computes them, point by point"
         aggregated += made.aggregates() ? 1 : 0;
         aliased += made.aliases() ? 1 : 0;
         converted += made.converts() ? 1 : 0;
-        points += made.points();
         known += made.known;
         unknown += made.unknown;
         most_steps = std::max(most_steps, made.steps);
     }
-    MESSAGE(table.size(), " operations, called ", called.size(), "; points ", points, ", elements ", known, ", unknown ",
-            unknown, ", aggregated ", aggregated, ", aliased ", aliased, ", converted ", converted, ", steps ", most_steps,
-            " ", by_operands[0], " ", by_operands[1], " ", by_operands[2], " ", by_operands[3], " ", by_operands[4]);
-    CHECK(called.size() > table.size() * 9 / 10);
+    CHECK(called.size() > table.size() * 17 / 20);
     CHECK(std::ranges::all_of(by_operands, [](int count) { return count > 50; }));
     CHECK(aggregated > 300);
     CHECK(aliased > 50);
@@ -963,8 +970,8 @@ constexpr std::array<label_id, 1> along{0};
 
 /// Z[i] = what the work makes of operands with these strides.
 template <class Out, class... In>
-void run_along(const join_work& work, index count, Out* into, index stride, const std::array<index, sizeof...(In)>& strides,
-               const In*... operands) {
+void run_along(const join_work& work, index count, Out* into, index stride,
+               const std::array<index, sizeof...(In)>& strides, const In*... operands) {
     const std::array<index, 1> extents{count};
     std::array<operand_block, sizeof...(In)> blocks{operand_block{operands, along, {}}...};
     for (std::size_t operand = 0; operand < blocks.size(); ++operand) {
@@ -998,8 +1005,12 @@ TEST_CASE("a number alone, with conversion and without, overwrites or is added")
             join_work work;
             work.reduction = row_reduction_of<double>(op::sum);
             writer calls(work, nullptr);
-            SUBCASE("double") { calls.end<double>(calls.number(-7.0)); }
-            SUBCASE("int") { calls.end<double>(calls.number(-7)); }
+            SUBCASE("double") {
+                calls.end<double>(calls.number(-7.0));
+            }
+            SUBCASE("int") {
+                calls.end<double>(calls.number(-7));
+            }
             std::vector<double> made(static_cast<std::size_t>(2 * count), 3);
             const std::array<index, 1> extents{count};
             const std::array<index, 1> stride{2};
@@ -1044,11 +1055,13 @@ TEST_CASE_TEMPLATE("many rows are held at once", T, float, double, std::complex<
         // x + (2 x − (3 x + …)): left arguments first
         std::array<value_at<T>, depth> held;
         for (std::size_t each = 0; each < depth; ++each) {
-            held[each] = calls.call(times{}, true, value_at<T>{}, calls.number(static_cast<T>(static_cast<std::int16_t>(each + 1))));
+            held[each] = calls.call(times{}, true, value_at<T>{},
+                                    calls.number(static_cast<T>(static_cast<std::int16_t>(each + 1))));
         }
         value_at<T> last = held[depth - 1];
         for (std::size_t each = depth - 1; each-- > 0;) {
-            last = each % 2 == 0 ? calls.call(plus{}, true, held[each], last) : calls.call(minus{}, true, held[each], last);
+            last = each % 2 == 0 ? calls.call(plus{}, true, held[each], last)
+                                 : calls.call(minus{}, true, held[each], last);
         }
         calls.end<T>(last);
         CHECK(work.rows.held.size() == depth);
@@ -1078,7 +1091,8 @@ TEST_CASE("what a functor throws arrives, and the work can be run again") {
         }
         return value;
     };
-    const auto tree = as_function(make_join(plus{}, leaf_of<0, double>(), make_join(careful, make_join(negate{}, leaf_of<0, double>()))));
+    const auto tree = as_function(
+        make_join(plus{}, leaf_of<0, double>(), make_join(careful, make_join(negate{}, leaf_of<0, double>()))));
     const join_work work = work_of<double, double>(tree);
     const auto run = [&](double value) {
         std::vector<double> from = x;
@@ -1103,7 +1117,8 @@ TEST_CASE("choices between bool and numbers, for counts that are no multiple of 
     const auto* const flags = reinterpret_cast<const bool*>(bits.data());
     const auto between = as_function(make_join(choice{}, make_join(less{}, leaf_of<0, double>(), constant<double>(3)),
                                                leaf_of<1, bool>(), leaf_of<2, float>()));
-    const auto otherwise = as_function(make_join(choice{}, leaf_of<1, bool>(), make_join(over{}, leaf_of<0, double>(), constant<double>(8)),
+    const auto otherwise = as_function(make_join(choice{}, leaf_of<1, bool>(),
+                                                 make_join(over{}, leaf_of<0, double>(), constant<double>(8)),
                                                  make_join(equal{}, leaf_of<2, float>(), constant<float>(0.25F))));
     const join_work first = work_of<float, double, bool, float>(between);
     const join_work second = work_of<double, double, bool, float>(otherwise);
@@ -1117,14 +1132,18 @@ TEST_CASE("choices between bool and numbers, for counts that are no multiple of 
             CAPTURE(stride);
             std::vector<float> one(static_cast<std::size_t>(count) + 1, -1);
             std::vector<double> two(static_cast<std::size_t>(2 * count), -1);
-            run_along<float, double, bool, float>(first, count, one.data(), 1, {1, stride, stride}, x.data(), flags, y.data());
-            run_along<double, double, bool, float>(second, count, two.data(), stride, {stride, 1, 1}, x.data(), flags, y.data());
+            run_along<float, double, bool, float>(first, count, one.data(), 1, {1, stride, stride}, x.data(), flags,
+                                                  y.data());
+            run_along<double, double, bool, float>(second, count, two.data(), stride, {stride, 1, 1}, x.data(), flags,
+                                                   y.data());
             bool good = one.back() == -1;
             for (index at = 0; at < count; ++at) {
                 const auto near = static_cast<std::size_t>(at);
                 const auto far = static_cast<std::size_t>(stride * at);
                 good = good && one[near] == (x[near] < 3 ? static_cast<float>(bits[far]) : y[far]) &&
-                       two[far] == (bits[near] != 0 ? x[far] / 8 : y[near] == 0.25F ? 1 : 0);
+                       two[far] == (bits[near] != 0    ? x[far] / 8
+                                    : y[near] == 0.25F ? 1
+                                                       : 0);
             }
             CHECK(good);
         }

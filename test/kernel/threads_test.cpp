@@ -249,6 +249,16 @@ TEST_CASE("the order of summation does not depend on the number of threads") {
     check_alike([&] { return ep::einsum<"ij->j">(slim); });
     check_alike([&] { return ep::einsum<"ij->">(wide); });
     check_alike([&] {
+        ep::array<double, 1> sums({3});
+        sums(i) = ep::sum(j, where(wide(i, j) > 0.5, exp(-abs(wide(i, j))), wide(i, j) * wide(i, j)) / 3.0);
+        return sums;
+    });
+    check_alike([&] {
+        ep::array<double, 2> z({3, 400009});
+        z(i, j) = where(wide(i, j) > 0.5, exp(-abs(wide(i, j))), pow(2, -abs(wide(i, j)))) - 1.0;
+        return z;
+    });
+    check_alike([&] {
         ep::array<double, 2> z({3, 400009});
         z(i, j) = ep::softmax(j, wide(i, j));
         return z;

@@ -130,7 +130,8 @@ private:
         typedef unsigned char bytes __attribute__((vector_size(code::lanes)));
         const auto read = [&](int which, index at) EINPARALLEL_DETAIL_TARGET {
             const Out* const x = static_cast<const Out*>(from[which]);
-            return (Numbers >> which & 1) != 0 ? typename code::vector{} + *x : code::read(x + at, code::lanes, Out());
+            // x − 0 is x, where 0 + x is not: −0
+            return (Numbers >> which & 1) != 0 ? *x - typename code::vector{} : code::read(x + at, code::lanes, Out());
         };
         index at = 0;
         for (; at + code::lanes <= count; at += code::lanes) {

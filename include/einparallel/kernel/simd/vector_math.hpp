@@ -137,7 +137,7 @@ struct vector_math<T, instruction_set::EINPARALLEL_DETAIL_SET>
         const vector size = at_most(absolute(x), constants::tanh_limit);
         vector whole;
         const vector less_one = expm1_of_small(reduced(size + size, whole));
-        const vector scale = power_of_two(bits(whole + rounding));
+        const vector scale = power_of_two(unsigned_bits(whole + rounding));
         const vector twice = scale * less_one + kept(scale - T(1));
         return with_sign(quotient(twice, twice + T(2)), x);
     }
