@@ -116,7 +116,7 @@ private:
             }
         }
         if constexpr (std::is_same_v<Function, choice> && std::is_floating_point_v<Out> && (Numbers & 1) == 0) {
-            if constexpr (std::is_same_v<std::tuple<In...>, std::tuple<bool, Out, Out>>) {
+            if constexpr (std::is_same_v<std::tuple<In...>, std::tuple<bool, Out, Out> >) {
                 choose(into, from, count);
                 return;
             }
