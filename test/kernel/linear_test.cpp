@@ -2,6 +2,7 @@
 
 #include <einparallel/kernel/function_tree.hpp>
 #include <einparallel/kernel/product/contract.hpp>
+#include <einparallel/kernel/row_program.hpp>
 #include <einparallel/notation/operators.hpp>
 
 #include <doctest/doctest.h>
@@ -86,19 +87,19 @@ void check(const Reduce& reduce, const Tree& tree, bool exactly = true) {
 
 template <class T>
 void check_sums() {
-    const auto x = pick<0>{};
-    const auto y = pick<1>{};
-    const auto z = pick<2>{};
+    const auto x = pick<0, T>{};
+    const auto y = pick<1, T>{};
+    const auto z = pick<2, T>{};
     check<T, 1>(op::sum, x);
-    check<T, 1>(op::sum, apply(negate{}, x));
-    check<T, 2>(op::sum, apply(times{}, x, y));
-    check<T, 2>(op::sum, apply(plus{}, x, y));
-    check<T, 2>(op::sum, apply(minus{}, x, y));
-    check<T, 3>(op::sum, apply(plus{}, apply(minus{}, x, y), z));
-    check<T, 3>(op::sum, apply(plus{}, apply(times{}, x, y), z));
-    check<T, 3>(op::sum, apply(times{}, apply(plus{}, x, y), z));
-    check<T, 2>(op::sum, apply(plus{}, apply(times{}, x, number<T>{T(3)}), y));
-    check<T, 1>(op::sum, apply(plus{}, x, number<T>{T(2)}));
+    check<T, 1>(op::sum, make_join(negate{}, x));
+    check<T, 2>(op::sum, make_join(times{}, x, y));
+    check<T, 2>(op::sum, make_join(plus{}, x, y));
+    check<T, 2>(op::sum, make_join(minus{}, x, y));
+    check<T, 3>(op::sum, make_join(plus{}, make_join(minus{}, x, y), z));
+    check<T, 3>(op::sum, make_join(plus{}, make_join(times{}, x, y), z));
+    check<T, 3>(op::sum, make_join(times{}, make_join(plus{}, x, y), z));
+    check<T, 2>(op::sum, make_join(plus{}, make_join(times{}, x, constant<T>(T(3))), y));
+    check<T, 1>(op::sum, make_join(plus{}, x, constant<T>(T(2))));
 }
 
 }  // namespace
@@ -109,48 +110,52 @@ TEST_CASE("sums go through products, sums and differences, where they do") {
     check_sums<int>();
     check_sums<std::int16_t>();
     check_sums<std::complex<double>>();
-    const auto x = pick<0>{};
-    const auto y = pick<1>{};
-    check<std::complex<float>, 1>(op::sum, apply(conjugate{}, x));
-    check<double, 1>(op::sum, apply(absolute{}, x));
-    check<double, 1>(op::sum, apply(relu_function{}, x));
-    check<double, 2>(op::sum, apply(larger{}, x, y));
-    check<double, 2>(op::sum, apply(times{}, apply(absolute{}, x), y));
-    check<double, 1>(op::sum, apply(over{}, x, number<double>{4.0}), false);
-    check<double, 1>(op::sum, apply(exp_function{}, x));
+    const auto x = pick<0, double>{};
+    const auto y = pick<1, double>{};
+    check<std::complex<float>, 1>(op::sum, make_join(conjugate{}, pick<0, std::complex<float>>{}));
+    check<double, 1>(op::sum, make_join(absolute{}, x));
+    check<double, 1>(op::sum, make_join(relu_function{}, x));
+    check<double, 2>(op::sum, make_join(larger{}, x, y));
+    check<double, 2>(op::sum, make_join(times{}, make_join(absolute{}, x), y));
+    check<double, 1>(op::sum, make_join(over{}, x, constant<double>(4.0)), false);
+    check<double, 1>(op::sum, make_join(exp_function{}, x));
     CHECK(taken > 50);
     CHECK(refused > 50);
 }
 
 TEST_CASE("or of ands, max and min of sums, products") {
-    const auto x = pick<0>{};
-    const auto y = pick<1>{};
-    check<bool, 2>(op::sum, apply(times{}, x, y), false);
-    check<bool, 2>(op::sum, apply(plus{}, x, y), false);
-    check<bool, 2>(op::sum, apply(minus{}, x, y), false);
-    check<double, 2>(op::max, apply(plus{}, x, y));
-    check<int, 2>(op::min, apply(plus{}, x, y));
-    check<int, 2>(op::max, apply(minus{}, x, y), false);
-    check<double, 2>(op::max, apply(larger{}, x, y), false);
-    check<double, 2>(op::max, apply(times{}, x, y));
-    check<double, 2>(op::min, apply(larger{}, x, y), false);
-    check<int, 2>(op::prod, apply(times{}, x, y));
-    check<int, 2>(op::prod, apply(plus{}, x, y));
-    const op_program shifted = program_of<double, op::max_type, double, double>(apply(plus{}, x, y));
+    const auto x = pick<0, double>{};
+    const auto y = pick<1, double>{};
+    check<bool, 2>(op::sum, make_join(times{}, pick<0, bool>{}, pick<1, bool>{}), false);
+    check<bool, 2>(op::sum, make_join(plus{}, pick<0, bool>{}, pick<1, bool>{}), false);
+    check<bool, 2>(op::sum, make_join(minus{}, pick<0, bool>{}, pick<1, bool>{}), false);
+    check<double, 2>(op::max, make_join(plus{}, x, y));
+    check<int, 2>(op::min, make_join(plus{}, pick<0, int>{}, pick<1, int>{}));
+    check<int, 2>(op::max, make_join(minus{}, pick<0, int>{}, pick<1, int>{}), false);
+    check<double, 2>(op::max, make_join(larger{}, x, y), false);
+    check<double, 2>(op::max, make_join(times{}, x, y));
+    check<double, 2>(op::min, make_join(larger{}, x, y), false);
+    check<int, 2>(op::prod, make_join(times{}, pick<0, int>{}, pick<1, int>{}));
+    check<int, 2>(op::prod, make_join(plus{}, pick<0, int>{}, pick<1, int>{}));
+    const op_program shifted = program_of<double, op::max_type, double, double>(make_join(plus{}, x, y));
     CHECK(shifted.takes_summands(1));
     CHECK(shifted.takes_summands(2));
     CHECK_FALSE(shifted.takes_summands(3));
 }
 
 TEST_CASE("what converts its elements takes no summands: it would round and wrap elsewhere") {
-    const auto x = pick<0>{};
-    const auto y = pick<1>{};
-    CHECK_FALSE(program_of<double, op::sum_type, float, double>(apply(times{}, x, y)).takes_summands(1));
-    CHECK(program_of<double, op::sum_type, float, double>(apply(times{}, x, y)).takes_summands(2));
-    CHECK_FALSE(program_of<int, op::sum_type, int, double>(apply(times{}, x, y)).takes_summands(1));
-    CHECK_FALSE(program_of<long long, op::sum_type, int, int>(apply(plus{}, x, y)).takes_summands(3));
-    CHECK_FALSE(program_of<int, op::sum_type, int>(apply(times{}, x, number<double>{0.5})).takes_summands(1));
-    CHECK_FALSE(program_of<int, op::sum_type, int>(apply(over{}, x, number<int>{2})).takes_summands(1));
+    CHECK_FALSE(program_of<double, op::sum_type, float, double>(make_join(times{}, pick<0, float>{}, pick<1, double>{}))
+                    .takes_summands(1));
+    CHECK(program_of<double, op::sum_type, float, double>(make_join(times{}, pick<0, float>{}, pick<1, double>{}))
+              .takes_summands(2));
+    CHECK_FALSE(program_of<int, op::sum_type, int, double>(make_join(times{}, pick<0, int>{}, pick<1, double>{}))
+                    .takes_summands(1));
+    CHECK_FALSE(program_of<long long, op::sum_type, int, int>(make_join(plus{}, pick<0, int>{}, pick<1, int>{}))
+                    .takes_summands(3));
+    CHECK_FALSE(program_of<int, op::sum_type, int>(make_join(times{}, pick<0, int>{}, constant<double>(0.5)))
+                    .takes_summands(1));
+    CHECK_FALSE(
+        program_of<int, op::sum_type, int>(make_join(over{}, pick<0, int>{}, constant<int>(2))).takes_summands(1));
 }
 
 TEST_CASE("products of a scale and factors take one factor in summands") {
