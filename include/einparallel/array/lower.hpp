@@ -5,8 +5,8 @@
 //
 // A builder has a type `handle` and
 //   handle handle_of(const Operand&)                      a leaf's data
-//   static constexpr bool records                         whether a vertex outlives the statement, and tells its
-//   program handle join(sink, labels, operands, work, program)    one vertex: output labels, operands with labels
+//   static constexpr bool records                         its vertices outlive the statement, and tell their program
+//   handle join(sink, labels, operands, work, program)    one vertex as steps: output labels, operands with labels
 //   handle emit<Out>(sink, labels, operands, make_kernel) one vertex by a function that makes its kernel
 //   handle product<Out>(sink, labels, operands, scale)    Σ of a product of operands of element type Out; their
 //                                                         span's extent is static
